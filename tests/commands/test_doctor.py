@@ -5,8 +5,10 @@ This file is long because each of these networks is described where it is asked 
 
 import re
 import shlex
+import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
