@@ -130,7 +130,7 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 class Completer(ShellComplete):
     """A completer like click's that also knows what parameters without a declared completer name."""
 
-    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+    def get_completions(self, args: list[str], incomplete: str) -> "list[CompletionItem[str]]":
         # A flag whose value is being typed would end the parsing before the arguments.
         parsed_args = args[:-1] if args and args[-1].startswith("-") else args
         ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, parsed_args)
@@ -157,7 +157,7 @@ class _Bash(Completer, BashComplete):
             return words, ""
         return words[:-1], words[-1]
 
-    def format_completion(self, item: CompletionItem[str]) -> str:
+    def format_completion(self, item: "CompletionItem[str]") -> str:
         return f"{item.type},{_quote_for_bash(item.value)}"
 
 
