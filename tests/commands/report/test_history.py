@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import js
 from tests.support.run import Cli
 
@@ -24,6 +26,18 @@ def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
     assert rows[-1]["messages"] == 7
     assert "ORDERS" in cli(f"report history --from {file} --daily", status=0).out
     assert "nothing was sampled" in cli(f"report history --from {file} --until 2001-01-01", status=0).out
+
+
+def test_days_until_a_stream_is_full(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>", max_bytes=1 << 30)
+    file = tmp_path / "rounds"
+    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    js.publish(url, "orders.new", b"x" * 1000, count=50)
+    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    (row,) = cli(f"report history --from {file} --daily --json", status=0).json["streams"][-1:]
+    seconds = row["stored"] / row["message_rate"]
+    days = ((1 << 30) - row["bytes"]) / (row["growth"] / seconds) / 86_400
+    assert row["days_to_limit"] == pytest.approx(days)
 
 
 def test_history_of_a_recording_in_a_pipe(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from jsctl.monitor.server.replicas import list_consumer_replicas, list_stream_replicas
+from jsctl.monitor.trouble import is_away
+from jsctl.units import SECOND
 from jsctl.views.server import replicas as view
 
 
@@ -43,3 +45,11 @@ def test_consumers_show_how_far_they_are_from_the_leader_and_who_leads_the_strea
     (table,) = result.tables()
     at = next(index for index, column in enumerate(table.columns) if column.key == "delivered")
     assert [row[at] for row in table.rows] == ["12 of 100, 12", "10 (-2) of 100, 10 (-2)"]
+
+
+def test_a_silent_member_is_away_after_ten_seconds() -> None:
+    assert not is_away({"current": False, "active": 10 * SECOND - 1})
+    assert is_away({"current": False, "active": 10 * SECOND})
+    assert not is_away({"current": True, "active": 10 * SECOND})
+    assert is_away({"current": True, "offline": True})
+    assert is_away({"current": False, "active": 0}, time_as_leader=10 * SECOND), "never heard of"
