@@ -43,7 +43,7 @@ settings.load_profile("jsctl")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Commands that tests start neither use nor make an archive of classes, unless a test is about it.
+# Commands that tests start do not use an archive of classes, unless a test is about it.
 os.environ.setdefault("JSCTL_SPARK_ARCHIVE", "off")
 
 _TESTS = Path(__file__).parent

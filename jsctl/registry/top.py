@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "service",
     ),
     "Network and accounts": ("server", "account", "auth", "context"),
-    "Spark": ("export", "import"),
+    "Spark": ("export", "import", "spark"),
     "This tool": ("demo", "shell", "manual", "cheat", "completion", "help", "version"),
 }
 """The commands of the top level, in the groups in which help shows them."""
@@ -73,6 +73,7 @@ VERBS: dict[str, Entry] = {
     "diff": verb("Show what apply would change; exits with 2 if there is a difference", "diff:diff"),
     "export": group("Write streams and reports to Spark tables"),
     "import": verb("Publish the rows of Parquet, JSON, CSV or ORC files to a stream", "import_:import_"),
+    "spark": group("Prepare this machine for Spark"),
     "report": group(
         "Report on streams, consumers and replication across contexts and domains",
         target="report.report:report",

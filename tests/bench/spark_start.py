@@ -45,7 +45,7 @@ def main() -> None:
             environ["JSCTL_SPARK_ARCHIVE"] = "off"
         else:
             # It stays for a later run, as it would on the machine of a user.
-            took = timed([sys.executable, "-m", "jsctl.spark.session.make_class_archive"], environ)
+            took = timed([sys.executable, "-m", "jsctl", "spark", "warm-up"], environ)
             print(f"the class archive: {took:.1f} s")
         server = RealServer(folder, CONFIG).start()
         try:

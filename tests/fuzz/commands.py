@@ -53,6 +53,7 @@ SESSIONS = (
     "jsctl.spark.export.stream_run",
     "jsctl.spark.export.table_writer",
     "jsctl.spark.importing.run",
+    "jsctl.spark.session.make_class_archive",
     "jsctl.commands.export.kv",
     "jsctl.commands.export.query",
     "jsctl.commands.export.rollup",

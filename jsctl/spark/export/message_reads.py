@@ -2,8 +2,7 @@
 
 To use a data source, Spark starts three Python processes before the first task, one after the other: to find
 data sources, to create this one, and to plan. On this machine, that is avoided: this process plans, and
-passes its part to each task. A short range is also read in this process, while Spark starts, and handed over
-as one Arrow table. On other machines, Spark's tasks read through the data source.
+passes its part to each task. On other machines, Spark's tasks read through the data source.
 """
 
 import math
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
 """What one task reads at most: progress is counted in finished tasks, and files stay of a handy size."""
 
-SHORT_MESSAGES = 20_000
-SHORT_BYTES = 32 << 20
-"""What is read in this process at most; it is in memory several times."""
-
 
 @dataclass(frozen=True, slots=True)
 class MessageReads:
@@ -44,28 +39,6 @@ class MessageReads:
     def build_options(self, source: StreamSource) -> ReadOptions:
         """Return the options of the source as they are, without a range."""
         return parse_read_options(build_source_options(source, self.selection), settings=source.settings)
-
-    def read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
-        """Return the messages of a plan when they are few, else None.
-
-        Only for Spark on this machine. Raises what tasks that read them raise.
-        """
-        import pyarrow as pa
-
-        from jsctl.spark.source import columns
-
-        if not is_short(read_plan):
-            return None
-        reader = self.build_reader(source, read_plan)
-        batches: list[pa.RecordBatch] = []
-        size = 0
-        for partition in reader.partitions():
-            for batch in reader.read(partition):
-                batches.append(batch)
-                size += batch.nbytes
-                if size > SHORT_BYTES:  # the plan only estimates
-                    return None
-        return pa.Table.from_batches(batches, columns.build_schema(reader.options.columns))
 
     def build_frame(
         self,
@@ -110,11 +83,6 @@ class MessageReads:
             tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
         return options
-
-
-def is_short(read_plan: ReadPlan) -> bool:
-    """Return whether messages are so few that they are handed over to Spark in memory."""
-    return read_plan.messages <= SHORT_MESSAGES and read_plan.bytes <= SHORT_BYTES
 
 
 def read_frame(

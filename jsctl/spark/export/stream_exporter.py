@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
-from jsctl.spark.export.early_parts import EarlyParts
 from jsctl.spark.export.exported_tables import check_columns, read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
@@ -24,7 +23,7 @@ from jsctl.spark.export.layout import (
     infer_schema,
     parse_partitions,
 )
-from jsctl.spark.export.message_reads import MessageReads, is_short
+from jsctl.spark.export.message_reads import MessageReads
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_planning import plan_read
 from jsctl.spark.export.stream_target import StreamTarget
@@ -40,7 +39,6 @@ from jsctl.spark.source.range_reader import DataLoss
 from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -70,33 +68,15 @@ class StreamExporter:
         options = self.reads.build_options(source)
         return with_connection(options, lambda link: plan_read(link, options, self.selection, checkpoint))
 
-    def begin(
-        self, source: StreamSource, read_plan: ReadPlan, is_stopped: Callable[[], bool]
-    ) -> EarlyParts | None:
-        """Begin to write in this process what tasks would write; return None if tasks would not write it."""
-        if not self._is_plain or is_short(read_plan):
-            return None
-        folder = self.target.get_early_folder(source.table)
-        return EarlyParts(self.reads.build_reader(source, read_plan), folder, is_stopped)
-
     def run(
-        self,
-        spark: "SparkSession",
-        source: StreamSource,
-        read_plan: ReadPlan,
-        incremental: bool,
-        rows: "Callable[[], pa.Table | None]" = lambda: None,
-        early: EarlyParts | None = None,
+        self, spark: "SparkSession", source: StreamSource, read_plan: ReadPlan, incremental: bool
     ) -> Outcome:
-        """Read and commit. Raises JsctlError; nothing of the run remains then.
-
-        rows: returns what is read already, see `MessageReads.short`. early: the result of `begin`.
-        """
+        """Read and commit. Raises JsctlError; nothing of the run remains then."""
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         try:
-            files, layout = self._choose_table_files(spark, source, read_plan, rows(), early, checkpoint)
+            files, layout = self._choose_table_files(spark, source, read_plan, checkpoint)
             outcome = self._write(spark, source, read_plan, files, layout, checkpoint, begin)
         except Exception as error:
             raise job_error(error) from None
@@ -150,29 +130,17 @@ class StreamExporter:
         spark: "SparkSession",
         source: StreamSource,
         read_plan: ReadPlan,
-        table: "pa.Table | None",
-        early: EarlyParts | None,
         checkpoint: dict[str, Any] | None,
     ) -> tuple[TableFiles, TableLayout]:
-        """Return the writer of the messages, and the layout with its schema. table: what is read already."""
-        is_here = not runs_elsewhere(spark)
-        if table is None and self._is_plain and is_here and not has_parquet_settings(spark):
-            reader = early.reader if early else self.reads.build_reader(source, read_plan)
-            return TaskFiles(spark, reader, early), self.layout
-        if early:
-            early.abandon()
-        messages = (
-            self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
-            if table is None
-            else spark.createDataFrame(table).coalesce(1)
+        """Return the writer of the messages, and the layout with its schema."""
+        is_plain = self.target.format == "parquet" and not (
+            self.layout.can_be_bad or self.layout.partition_by
         )
+        if is_plain and not runs_elsewhere(spark) and not has_parquet_settings(spark):
+            return TaskFiles(spark, self.reads.build_reader(source, read_plan)), self.layout
+        messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
         layout = self._find_schema(spark, source, read_plan, messages, checkpoint)
         return self._build_spark_files(messages, layout, checkpoint), layout
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether the table holds messages as they are."""
-        return self.target.format == "parquet" and not (self.layout.can_be_bad or self.layout.partition_by)
 
     def _build_spark_files(
         self, messages: "DataFrame", layout: TableLayout, checkpoint: dict[str, Any] | None
@@ -216,7 +184,7 @@ class StreamExporter:
         format, schema = self.target.format, files.schema
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
             label = f"exporting {source.table}"
-            with self._show_progress(spark, label, read_plan.messages, read_plan.bytes, files.done):
+            with self._show_progress(spark, label, read_plan.messages, read_plan.bytes):
                 counts = files.write(folder)
             shared_folder.check_visible(
                 spark, folder, counts.rows, lambda: read_table(spark, folder, format, schema)
@@ -309,8 +277,6 @@ class StreamExporter:
         return read_plan.end - read_plan.start - rows - dropped, lost
 
     @contextlib.contextmanager
-    def _show_progress(
-        self, spark: "SparkSession", label: str, messages: int, size: int, done: float = 0.0
-    ) -> Iterator[None]:
-        with self.progress(label, messages, size) as advance, report_task_progress(spark, advance, done):
+    def _show_progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:
+        with self.progress(label, messages, size) as advance, report_task_progress(spark, advance):
             yield

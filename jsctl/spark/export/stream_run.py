@@ -5,26 +5,22 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark.export import formats, query
-from jsctl.spark.export.early_parts import EarlyParts
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
-from jsctl.spark.export.table_files import are_for_parquet
-from jsctl.spark.session import cluster, jvm_start
+from jsctl.spark.session import jvm_start
 from jsctl.spark.session.session import FAST_START_CONF, open_session, preload
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.units import SECOND
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 FEW_MESSAGES = 2_000_000
@@ -91,9 +87,6 @@ class StreamExportRun:
     _exporter: StreamExporter = field(init=False)
     _incremental: bool = field(init=False)
     _outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)  #: by table
-    _rows: "dict[str, Callable[[], pa.Table | None]]" = field(init=False, default_factory=dict)
-    """What returns messages that are read already, by table."""
-    _early: dict[str, EarlyParts] = field(init=False, default_factory=dict)  #: by table
     _spark: "SparkSession | None" = field(init=False, default=None)
     _stop: threading.Event = field(init=False, default_factory=threading.Event)
     _may_finish: threading.Event = field(init=False, default_factory=threading.Event)
@@ -161,35 +154,12 @@ class StreamExportRun:
         return plans
 
     def _run_with_spark(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
-        """Export in a session of this run. While it starts, the first stream is read, or some of it."""
         options = self.options
         is_short = not options.follow and _is_short(plans.values())
         conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
-        due = self._select_due(plans)
-        with ThreadPoolExecutor(1, "read") as pool, ExitStack() as stack:
-            for source in [source for source in self.sources if source.table in due][:1]:
-                self._read_ahead(source, due[source.table], pool, stack)
-            with open_session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
-                self._spark = spark
-                return self._run_in(spark, due)
-
-    def _read_ahead(
-        self, source: StreamSource, read_plan: ReadPlan, pool: ThreadPoolExecutor, stack: ExitStack
-    ) -> None:
-        """Begin to read in this process, in a thread of the pool or one that ends with the stack."""
-        self._rows[source.table] = pool.submit(self._read_short, source, read_plan).result
-        if self._is_local and not are_for_parquet(self.options.conf):
-            early = self._exporter.begin(source, read_plan, self._stop.is_set)
-            if early:
-                self._early[source.table] = early
-                stack.callback(early.abandon)
-
-    def _read_short(self, source: StreamSource, read_plan: ReadPlan) -> "pa.Table | None":
-        return self._exporter.reads.read_short(source, read_plan) if self._is_local else None
-
-    @property
-    def _is_local(self) -> bool:
-        return not self.options.remote and cluster.is_local(self.options.master)
+        with open_session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
+            self._spark = spark
+            return self._run_in(spark, self._select_due(plans))
 
     def _select_due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
         """Return the plans of streams that have something to export, in the order of the streams."""
@@ -227,9 +197,7 @@ class StreamExportRun:
         for source in self.sources:
             if plan := due.get(source.table):
                 self._check_stop()
-                rows = self._rows.pop(source.table, partial(self._read_short, source, plan))
-                early = self._early.pop(source.table, None)
-                outcome = self._exporter.run(spark, source, plan, self._incremental, rows, early)
+                outcome = self._exporter.run(spark, source, plan, self._incremental)
                 self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
 
     def _follow(self, spark: "SparkSession") -> None:

@@ -77,10 +77,6 @@ class StreamTarget(Target):
         self.recover()
         shutil.rmtree(self.path / STAGING, ignore_errors=True)
 
-    def get_early_folder(self, table: str) -> Path:
-        """Return the folder for what is written before `commit`. The holder of the lock removes it."""
-        return self.path / STAGING / "early" / table
-
     def read_checkpoint(self, table: str) -> dict[str, Any] | None:
         """Return a table's checkpoint, or None when the table does not exist. Raises JsctlError."""
         return read_checkpoint(self.path, table)

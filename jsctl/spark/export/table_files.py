@@ -7,12 +7,11 @@ machine, unless settings say how Spark is to write its files.
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from jsctl.spark.export.early_parts import EarlyParts
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles, build_schema
 from jsctl.spark.session.folders import write_path
@@ -41,13 +40,10 @@ class Counts(NamedTuple):
 
 
 class TableFiles(Protocol):
-    """A table to write. schema: its columns. done: the share of it that is written already, from 0 to 1."""
+    """A table to write. schema: its columns."""
 
     @property
     def schema(self) -> "StructType": ...
-
-    @property
-    def done(self) -> float: ...
 
     def write(self, folder: Path) -> Counts:
         """Write the table into a new folder. Raises what Spark raises."""
@@ -63,7 +59,6 @@ class SparkFiles:
     partition_by: Sequence[str]
     read: "Observation"
     decoded: "Observation | None"
-    done = 0.0
 
     @property
     def schema(self) -> "StructType":
@@ -88,46 +83,34 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 
     context = spark.sparkContext
     settings = {**dict(context.getConf().getAll()), **spark.conf.getAll}
-    return are_for_parquet(name for name, value in settings.items() if value != RUNTIME_CONF.get(name))
-
-
-def are_for_parquet(names: Iterable[str]) -> bool:
-    """Return whether settings with these names say how Spark writes Parquet files."""
-    return any(name.startswith(_OF_PARQUET) for name in names)
+    return any(
+        name.startswith(_OF_PARQUET) and value != RUNTIME_CONF.get(name) for name, value in settings.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFiles:
-    """A table that the reading tasks write into Parquet files like Spark's. early: parts that this process
-    writes before."""
+    """A table that the reading tasks write into Parquet files like Spark's."""
 
     spark: "SparkSession"
     reader: "JetStreamReader"
-    early: EarlyParts | None = None
 
     @property
     def schema(self) -> "StructType":
         return build_schema(self.reader.options)
 
-    @property
-    def done(self) -> float:
-        return self.early.done if self.early else 0.0
-
     def write(self, folder: Path) -> Counts:
         folder.mkdir(parents=True)
         reader, files = self.reader, PartFiles.of(self.reader.options, folder)
-        partitions, begun = self.early.hand_over() if self.early else (reader.partitions(), 0)
+        partitions = reader.partitions()
 
         def write(number: int) -> Part:
             return files.write(number, reader.read(partitions[number]))
 
         # Numbers alone are data, which goes through a file: partitions may hold logins. Not of frames: for
         # these, each Python imports pandas.
-        numbers = range(begun, len(partitions))
-        parts = (
-            self.spark.sparkContext.parallelize(numbers, len(numbers)).map(write).collect() if numbers else []
-        )
-        parts = [*(self.early.finish() if self.early else ()), *parts]
+        numbers = range(len(partitions))
+        parts = self.spark.sparkContext.parallelize(numbers, len(numbers)).map(write).collect()
         label = uuid.uuid4()
         for number, part in enumerate(parts):
             if part.file:

@@ -1,23 +1,23 @@
-"""The process that makes the archive of `class_archive`: it runs Spark once, whose JVM writes its classes at
-the end.
+"""Making the archive of `class_archive`: Spark runs once, and its JVM writes its classes at the end.
 
-It is started as `python -m jsctl.spark.session.make_class_archive`. If there are several, the first one with
-the lock makes the archive. Readers see all of it or nothing.
+If there are several processes, the first one with the lock makes the archive. Readers see all of it or
+nothing.
 """
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from jsctl import posix
+from jsctl.errors import JsctlError
 from jsctl.files import temporary_folder
 from jsctl.posix import make_private_folder
-from jsctl.spark.session import class_archive, session
+from jsctl.spark.session import class_archive
 from jsctl.spark.session.folders import read_path, write_path
+from jsctl.spark.session.session import FAST_START_CONF, open_session
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,60 +27,53 @@ _ROWS = 100
 _MAX_ARCHIVES = 3  #: each Spark, such as that of another virtual environment, and each Java has one
 
 
-def make() -> bool:
-    """Make the archive, and remove the least recently used ones. Return whether there is one now."""
-    archive = class_archive.find()
-    if archive is None:
-        return False
+def make(archive: Path) -> bool:
+    """Make the archive, and remove the least recently used ones; return False when it is there already.
+
+    Raises JsctlError when the JVM does not write it, or another process makes it; OSError.
+    """
     make_private_folder(archive.parent)
-    with _locked(archive.parent / ".lock") as lock:
-        if lock is None or class_archive.is_whole(archive):
-            return class_archive.is_whole(archive)
+    with _locked(archive.parent / ".lock"):
+        if class_archive.is_whole(archive):
+            return False
         draft = archive.with_suffix(".draft")
         draft.unlink(missing_ok=True)
         try:
             _write(draft)
             if not class_archive.is_finished(draft):
-                raise OSError("the JVM did not write all of it")
+                raise JsctlError("the JVM did not write all of its classes", "is the disk full?")
             class_archive.get_size_record(archive).write_text(str(draft.stat().st_size))
             draft.replace(archive)
-        except Exception:  # it is made again in a day
+        finally:
             draft.unlink(missing_ok=True)
-            class_archive.get_failure_mark(archive).touch()
-            return False
         _remove_old(archive.parent)
     return True
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove all archives except the most recently used ones, and the remains of failed or killed runs."""
+    """Remove all archives except the most recently used ones, and the remains of killed runs."""
     archives = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime_ns)
     newest = {path.stem for path in archives[-_MAX_ARCHIVES:]}
     for path in folder.iterdir():
-        if path.suffix == ".failed":
-            is_obsolete = not class_archive.has_failed_lately(path.with_suffix(".jsa"))
-        else:
-            is_obsolete = path.suffix in (".jsa", ".size", ".draft") and path.stem not in newest
-        if is_obsolete:
+        if path.suffix in (".jsa", ".size", ".draft") and path.stem not in newest:
             path.unlink(missing_ok=True)
 
 
 def _write(draft: Path) -> None:
     """Run Spark once, whose JVM writes the archive when it ends."""
-    with session.open_session(conf=session.FAST_START_CONF, new_archive=draft) as spark:
+    with open_session(conf=FAST_START_CONF, new_archive=draft) as spark:
         work(spark)
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[BinaryIO | None]:
-    """Yield the locked file, None when another process has it."""
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file. Raises JsctlError when another process has it."""
     with path.open("ab") as lock:
         try:
             posix.lock(lock, wait=False)
         except BlockingIOError:
-            yield None
-        else:
-            yield lock
+            raise JsctlError("another process makes the archive", "wait until it has ended") from None
+        yield
 
 
 def work(spark: "SparkSession") -> None:
@@ -112,6 +105,7 @@ def work(spark: "SparkSession") -> None:
         spark.dataSource.register(_Numbers)
         spark.read.format(_Numbers.name()).load().repartition(2).sortWithinPartitions("n").toArrow()
         spark.table("json").rdd.map(tuple).count()
+        spark.sparkContext.parallelize(range(2), 2).map(str).collect()
 
 
 def _build_rows() -> "pa.Table":
@@ -147,8 +141,3 @@ class _NumbersReader(DataSourceReader):
         import pyarrow as pa
 
         yield pa.record_batch({"n": pa.array(range(10), pa.int64())})
-
-
-if __name__ == "__main__":
-    os.nice(10)
-    make()

@@ -239,16 +239,16 @@ def _start(
     except BaseException:
         _end(gateway)
         raise
+    timeout = 0 if new_archive else _END_TIMEOUT  # what failed or was stopped writes no archive
     try:
         yield spark
+        timeout = _WRITE_TIMEOUT if new_archive else _END_TIMEOUT
     finally:
         with contextlib.suppress(Exception):  # the JVM may be gone
             spark.stop()
-        _end(gateway, _WRITE_TIMEOUT if new_archive else _END_TIMEOUT)
+        _end(gateway, timeout)
         if not local and master.startswith("local-cluster"):  # its workers keep the archive
             shutil.rmtree(class_archive.find_home() / "work" / application, ignore_errors=True)
-    if not archive:
-        class_archive.start_making()
 
 
 def _read_umask(folder: str) -> int:
@@ -295,8 +295,9 @@ def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
         with contextlib.suppress(OSError):
             process.stdin.close()
     try:
-        process.wait(timeout)
-    except subprocess.TimeoutExpired:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout)
+    finally:  # also after ctrl-C
         process.kill()
         process.wait()
 

@@ -15,28 +15,22 @@ _INTERVAL = 0.25  #: seconds
 
 
 @contextlib.contextmanager
-def report_task_progress(
-    spark: "SparkSession", advance: Callable[[float], None], done: float = 0.0
-) -> Iterator[None]:
-    """Call `advance` with the share of the work that is done, from 0 to 1, while the context is open: `done`
-    before it, the rest by this thread's tasks.
+def report_task_progress(spark: "SparkSession", advance: Callable[[float], None]) -> Iterator[None]:
+    """Call `advance` with the share of this thread's tasks that is done, from 0 to 1, while the context is
+    open.
 
     A Spark Connect server counts the tasks of all threads.
     """
-
-    def report(share: float) -> None:
-        advance(done + share * (1 - done))
-
-    report(0)
+    advance(0)
     context = find_context(spark)
     if context is None:
-        with _report_over_connect(spark, report):
+        with _report_over_connect(spark, advance):
             yield
         return
     group = f"jsctl-{uuid.uuid4().hex}"
     context.setJobGroup(group, "jsctl")
     ended = threading.Event()
-    thread = threading.Thread(target=_poll, args=(context, group, report, ended), daemon=True)
+    thread = threading.Thread(target=_poll, args=(context, group, advance, ended), daemon=True)
     thread.start()
     try:
         yield

@@ -1,5 +1,4 @@
-"""`jsctl export stream`: files that tasks write, or this process while Spark starts, are as those that Spark
-writes."""
+"""`jsctl export stream`: files that tasks write are as those that Spark writes; this process writes none."""
 
 import json
 import re
@@ -11,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jsctl.spark.export import message_reads, parts, table_files
-from jsctl.spark.export.stream_exporter import StreamExporter
+from jsctl.spark.export import message_reads, parts, stream_exporter, table_files
 from tests.commands.export.test_stream import fill, sequences
 from tests.support import js
 from tests.support.run import Cli
@@ -23,7 +21,6 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few messages are many: they are read and written in parts of 20, some at once."""
-    monkeypatch.setattr(message_reads, "SHORT_MESSAGES", 0)
     monkeypatch.setattr(message_reads, "TASK_MESSAGES", 20)
     monkeypatch.setattr(parts, "ROW_GROUP", 200)
 
@@ -46,16 +43,14 @@ def without_times(checkpoint: Path) -> dict[str, Any]:
     return content  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("flags", "early"), [("", False), ("--headers --subject ORDERS.>", True)])
+@pytest.mark.parametrize("flags", ["", "--headers --subject ORDERS.>"])
 def test_parts_are_what_spark_writes(
     cli: Cli,
     url: str,
     spark: Any,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
     flags: str,
-    early: bool,
 ) -> None:
     fill(url, 90)
     headers = b"NATS/1.0\r\nA: 1\r\na:\r\nA: \xff\r\n\r\n"
@@ -65,10 +60,10 @@ def test_parts_are_what_spark_writes(
     for sequence in (1, 50):
         js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": sequence})
     line = f"export stream ORDERS {flags} --json --to"
-    by_spark = cli(f"{line} {tmp_path / 'spark'}", status=0).json
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream_exporter, "has_parquet_settings", lambda _: True)
+        by_spark = cli(f"{line} {tmp_path / 'spark'}", status=0).json
     request.getfixturevalue("in_parts")
-    if not early:
-        monkeypatch.setattr(StreamExporter, "begin", lambda *_: None)
     in_parts = cli(f"{line} {tmp_path / 'parts'} --verify", status=0).json
     for result in (by_spark, in_parts):
         for timed in (result, *result["streams"]):

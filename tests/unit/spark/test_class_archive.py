@@ -1,13 +1,12 @@
 """The archive of Spark's classes: its name, who makes it, and what is left when that fails."""
 
 import os
-import subprocess
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.session import class_archive, make_class_archive
 
 pytest.importorskip("pyspark")
@@ -29,9 +28,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def archive() -> Path:
-    path = class_archive.find()
-    assert path is not None
-    return path
+    return class_archive.find()
 
 
 def test_every_java_and_spark_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +41,8 @@ def test_every_java_and_spark_has_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     names.append(archive())
     assert len(set(names)) == 4
     monkeypatch.setenv(class_archive.SWITCH, "off")
-    assert class_archive.find() is None
+    with pytest.raises(BadInput, match="JSCTL_SPARK_ARCHIVE is off"):
+        class_archive.find()
     assert class_archive.read_options() == ""
 
 
@@ -60,7 +58,7 @@ def test_it_is_used_when_it_is_there(cache: Path) -> None:
 
 
 def test_two_processes_make_one_archive(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second one leaves it to the first."""
+    """The second one is told about the first."""
     cache.mkdir(parents=True)
     started, finish = threading.Event(), threading.Event()
 
@@ -71,13 +69,15 @@ def test_two_processes_make_one_archive(cache: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(make_class_archive, "_write", write)
     results: list[bool] = []
-    first = threading.Thread(target=lambda: results.append(make_class_archive.make()))
+    first = threading.Thread(target=lambda: results.append(make_class_archive.make(archive())))
     first.start()
     assert started.wait(20)
-    assert not make_class_archive.make()
+    with pytest.raises(JsctlError, match="another process makes the archive"):
+        make_class_archive.make(archive())
     assert class_archive.read_options() == ""  # half of one is none
     finish.set()
     first.join()
+    assert not make_class_archive.make(archive())  # it is there already
     assert results == [True] and archive().read_text() == "classes"
     assert {path.name for path in cache.glob("*.*") if path.suffix} == {
         archive().name,
@@ -100,37 +100,22 @@ def test_archives_that_were_used_last_stay(cache: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parents[1]))
     monkeypatch.setattr(class_archive, "find", lambda: cache / "made.jsa")
     monkeypatch.setattr(make_class_archive, "_write", lambda draft: draft.write_text("classes"))
-    assert make_class_archive.make()
+    assert make_class_archive.make(archive())
     assert {path.stem for path in cache.glob("*.*") if path.suffix} == {"made", "used", "new"}
 
 
 def test_half_of_an_archive_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The header, which comes first, is written last."""
     monkeypatch.setattr(make_class_archive, "_write", lambda draft: draft.write_bytes(bytes(4096) + b"x"))
-    assert not make_class_archive.make()
-    assert class_archive.get_failure_mark(archive()).exists() and not archive().exists()
+    with pytest.raises(JsctlError, match="did not write all"):
+        make_class_archive.make(archive())
+    assert not [path for path in cache.iterdir() if path.suffix]
 
 
-def test_a_failure_is_not_repeated_by_every_command(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(draft: Path) -> None:
-        draft.write_text("half")
-        raise OSError("the disk is full")
-
-    started: list[Any] = []
-    monkeypatch.setattr(make_class_archive, "_write", write)
-    monkeypatch.setattr(subprocess, "Popen", lambda *args, **kwargs: started.append(args))
-    class_archive.start_making()
-    assert len(started) == 1
-    assert not make_class_archive.make()
-    class_archive.start_making()
-    assert len(started) == 1
-    assert not [path for path in cache.iterdir() if path.suffix in (".jsa", ".draft")]
-
-
-def test_a_folder_that_cannot_be_written_is_not_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    class_archive.start_making()
-    assert class_archive.read_options() == ""
+def test_all_are_removed(cache: Path) -> None:
+    assert class_archive.remove_all() == (0, 0)
+    cache.mkdir(parents=True)
+    for name in ("a.jsa", "a.size", "b.jsa", "killed.draft"):
+        (cache / name).write_text("classes")
+    assert class_archive.remove_all() == (2, 28)
+    assert list(cache.iterdir()) == []

@@ -1,0 +1,9 @@
+"""The verbs of `jsctl spark`, in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, verb
+
+VERBS: dict[str, Entry] = {
+    "warm-up": verb(
+        "Make an archive of Spark's classes, so that Spark starts sooner", "spark.warm_up:warm_up"
+    )
+}
