@@ -48,7 +48,8 @@ def open_folder(path: Path) -> int:
 def make_private_folder(path: Path) -> None:
     """Create a folder for secrets, which only this user can read, whatever the umask; missing folders above
     it likewise. Raises OSError."""
-    for folder in reversed([path, *path.parents]):
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)  # parents=True would leave those above to the umask
 
 

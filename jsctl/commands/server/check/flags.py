@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from jsctl.commands.cli import option
+from jsctl.contexts.model import strip_logins
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.files import naming_write_errors, write_atomically
@@ -33,7 +34,7 @@ async def run_check(env: Env, suite: str, name: str, work: Awaitable[Check]) -> 
     try:
         outcome = await work
     except JsctlError as error:
-        outcome = Check(suite, name, criticals=[str(error)])
+        outcome = Check(suite, name, criticals=[strip_logins(str(error))])
     form, namespace = env.flags.get("check_format", "nagios"), env.flags.get("check_namespace", _NAMESPACE)
     result = view.check(outcome, form, namespace)
     if file := env.flags.get("check_outfile"):
