@@ -13,8 +13,8 @@ _starting: list[subprocess.Popen[bytes]] = []
 
 class _Process(subprocess.Popen[bytes]):
     def __init__(self, *args: Any, **options: Any) -> None:
+        _starting.append(self)  # first: ctrl-C may come after the fork, before the program runs
         super().__init__(*args, **options)
-        _starting.append(self)
 
 
 @contextlib.contextmanager
@@ -30,7 +30,8 @@ def allow_abort() -> Iterator[None]:
     except BaseException:
         abort()
         for process in _starting:
-            process.wait()
+            if getattr(process, "pid", None):
+                process.wait()
         raise
     finally:
         names["Popen"] = popen
@@ -40,4 +41,5 @@ def allow_abort() -> Iterator[None]:
 def abort() -> None:
     """Abort the start of the JVM, if it is starting, from any thread: PySpark then fails at once."""
     for process in list(_starting):
-        process.kill()
+        if getattr(process, "pid", None):
+            process.kill()
