@@ -51,8 +51,8 @@ def list_private_names(folder: Path) -> Iterator[str]:
             elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("jsctl"):
                 found = [alias.name for alias in node.names]
             elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr"):
-                found = [each.value for each in node.args if isinstance(each, ast.Constant)]
-            yield from (name for name in found if re.match("_[a-z]", str(name)) and name not in ours)
+                found = [str(each.value) for each in node.args if isinstance(each, ast.Constant)]
+            yield from (name for name in found if re.match("_[a-z]", name) and name not in ours)
 
 
 def test_each_private_name_is_listed() -> None:

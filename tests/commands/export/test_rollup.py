@@ -13,6 +13,7 @@ from jsctl.spark.export.report_tables import CONSUMERS, REPLICATION, SCHEMAS, SE
 from jsctl.spark.export.table_writer import append
 from jsctl.spark.export.target import Target
 from jsctl.spark.rollup import rollup
+from jsctl.spark.rollup.definition import REPORTS
 from tests.support import js
 from tests.support.run import Cli
 
@@ -278,4 +279,4 @@ def test_all_the_way_from_a_server(spark: Any, cli: Cli, system_url: str, tmp_pa
 
 def test_tables_have_what_the_statements_name() -> None:
     names = {schema.name for schema in (STREAMS, REPLICATION, CONSUMERS, SERVERS)}
-    assert {report.name for report in rollup.REPORTS} == names
+    assert {report.name for report in REPORTS} == names

@@ -45,7 +45,12 @@ def test_a_purge_shrinks_and_stores_nothing() -> None:
 
 
 def test_an_offline_stream_is_not_empty() -> None:
-    lines = [{"last_seq": 5}, {"last_seq": 0, "offline": "no leader"}, {"last_seq": None}, {"last_seq": 8}]
+    lines: list[dict[str, Any]] = [
+        {"last_seq": 5},
+        {"last_seq": 0, "offline": "no leader"},
+        {"last_seq": None},
+        {"last_seq": 8},
+    ]
     before, after = roll_up("streams", lines, daily=False)
     assert (before["samples"], after["samples"]) == (1, 1)
     assert (after["stored"], after["resets"], after["message_rate"]) == (3, 0, 3 / 180)

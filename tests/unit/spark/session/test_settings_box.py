@@ -96,7 +96,7 @@ def test_the_package_that_is_missing_is_named(module: str, monkeypatch: pytest.M
 )
 def test_settings_with_a_secret_are_boxed_for_connect_only(secret: dict[str, Any]) -> None:
     connect: Any = types.SimpleNamespace()
-    classic: Any = types.SimpleNamespace(_sc=object())
+    classic: Any = types.SimpleNamespace(sparkContext=object())
     settings = Settings(**secret)
     assert isinstance(settings_box.prepare_settings_for_tasks(connect, settings), settings_box.BoxedSettings)
     assert settings_box.prepare_settings_for_tasks(classic, settings) is settings
