@@ -29,9 +29,10 @@ from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.keys import find_key_kind
 from jsctl.auth.store import check_name
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_documents
 from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.number_warnings import find_number_warnings
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.declared.variables import (
     Budget,
@@ -50,82 +51,102 @@ def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> li
     """Return the operators that files declare. files: name and text of each. variables: from the command
     line.
 
-    Raises BadInput with file and line.
+    Raises BadInput with file and line, BadInputs for several errors.
     """
-    operators: list[DeclaredOperator] = []
-    budget = Budget()
+    reader = _Reader(variables)
     for name, text in files:
-        for document in parse_documents(text, name):
-            operators += _read_document(document, variables, budget)
-    by_name: dict[str, DeclaredOperator] = {}
-    for operator in operators:
-        _refuse_same(by_name, operator.name, operator, "operator")
-    return operators
+        with collecting(reader.errors):
+            for document in parse_documents(text, name):
+                with collecting(reader.errors):
+                    reader.read_document(document)
+    raise_all(reader.errors)
+    return reader.operators
 
 
-def _read_document(document: Node, given_variables: Variables, budget: Budget) -> list[DeclaredOperator]:
-    keys = document.as_object("a file")
-    node = keys.get("operators")
-    if node is None or node.value is None:
-        return []
-    file_variables: dict[str, Node] = {}
-    if "vars" in keys and keys["vars"].value is not None:
-        file_variables = resolve_variables(keys["vars"], given_variables)
-    label = expand(keys["label"], file_variables).as_text("label") if "label" in keys else ""
-    return [_read_operator(item, file_variables, label, budget) for item in node.as_list("operators")]
+class _Reader:
+    """The operators of documents, collected. errors: all that is wrong with them."""
 
+    def __init__(self, variables: Variables) -> None:
+        self.errors: list[BadInput] = []
+        self.operators: list[DeclaredOperator] = []
+        self._variables = variables
+        self._by_name: dict[str, DeclaredOperator] = {}
+        self._budget = Budget()
+        self._warnings: list[str] = []
 
-def _read_operator(node: Node, variables: Variables, label: str, budget: Budget) -> DeclaredOperator:
-    expanded = budget.expand(node, "an operator", variables, "accounts")
-    name = _read_name(expanded, "operator")
-    claims = OPERATOR.read(expanded, "an operator", ignored=_NAMES)
-    accounts: list[DeclaredAccount] = []
-    for item in node.list_below("accounts"):
-        for loop_variables in _iterate_rounds(item, "an account", variables, budget):
-            accounts.append(_read_account(item, loop_variables, budget))
-    by_name: dict[str, DeclaredAccount] = {}
-    for account in accounts:
-        _refuse_same(by_name, account.name, account, f"account {account.name} of operator")
-    system = str(claims.pop("system_account", None) or "")
-    operator = DeclaredOperator(name, claims, system, accounts, label, _format_position(node))
-    for account in accounts:
-        _check_roles(account)
-    return operator
+    def read_document(self, document: Node) -> None:
+        """Add the operators of a document. Raises BadInput."""
+        keys = document.as_object("a file")
+        node = keys.get("operators")
+        if node is None or node.value is None:
+            return
+        variables: dict[str, Node] = {}
+        if "vars" in keys and keys["vars"].value is not None:
+            variables = resolve_variables(keys["vars"], self._variables)
+        label = expand(keys["label"], variables).as_text("label") if "label" in keys else ""
+        for item in node.as_list("operators"):
+            with collecting(self.errors):
+                operator = self._read_operator(item, variables, label)
+                _refuse_same(self._by_name, operator.name, operator, "operator")
+                self.operators.append(operator)
 
+    def _read_operator(self, node: Node, variables: Variables, label: str) -> DeclaredOperator:
+        expanded = self._budget.expand(node, "an operator", variables, "accounts")
+        name = _read_name(expanded, "operator")
+        self._warnings = []
+        claims = self._read_claims(OPERATOR, expanded, "an operator")
+        accounts: list[DeclaredAccount] = []
+        by_name: dict[str, DeclaredAccount] = {}
+        for item in node.list_below("accounts"):
+            for loop_variables in _iterate_rounds(item, "an account", variables, self._budget):
+                with collecting(self.errors):
+                    account = self._read_account(item, loop_variables)
+                    _refuse_same(by_name, account.name, account, f"account {account.name} of operator")
+                    _check_roles(account)
+                    accounts.append(account)
+        system = str(claims.pop("system_account", None) or "")
+        warnings = tuple(dict.fromkeys(self._warnings))
+        return DeclaredOperator(name, claims, system, accounts, label, _format_position(node), warnings)
 
-def _read_account(node: Node, variables: Variables, budget: Budget) -> DeclaredAccount:
-    expanded = budget.expand(node, "an account", variables, "for", "users")
-    name = _read_name(expanded, "account")
-    claims = ACCOUNT.read(expanded, "an account", ignored=_NAMES)
-    lists = ("exports", "imports", "signing_keys")
-    cleared = frozenset(key for key in lists if key in claims and not claims[key])
-    exports, imports, roles = (claims.pop(key, None) or [] for key in lists)
-    expires = _read_expiry(claims)
-    _validate(ACCOUNT, claims, node)
-    users: list[DeclaredUser] = []
-    for item in node.list_below("users"):
-        for loop_variables in _iterate_rounds(item, "a user", variables, budget):
-            users.append(_read_user(item, loop_variables, budget))
-    by_name: dict[str, DeclaredUser] = {}
-    for user in users:
-        _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
-    return DeclaredAccount(
-        name, claims, cleared, exports, imports, roles, expires, users, _format_position(node)
-    )
-
-
-def _read_user(node: Node, variables: Variables, budget: Budget) -> DeclaredUser:
-    expanded = budget.expand(node, "a user", variables, "for")
-    name = _read_name(expanded, "user")
-    claims = USER.read(expanded, "a user", ignored=_NAMES)
-    role, expires = str(claims.pop("role", None) or ""), _read_expiry(claims)
-    _validate(USER, claims, node)
-    if role and (own_claims := sorted(claims.keys() - {"tags"})):
-        raise node.error(
-            f"user {name} has role {role}, which sets its permissions and limits, but also {own_claims[0]}",
-            "move it into the template of the role",
+    def _read_account(self, node: Node, variables: Variables) -> DeclaredAccount:
+        expanded = self._budget.expand(node, "an account", variables, "for", "users")
+        name = _read_name(expanded, "account")
+        claims = self._read_claims(ACCOUNT, expanded, "an account")
+        lists = ("exports", "imports", "signing_keys")
+        cleared = frozenset(key for key in lists if key in claims and not claims[key])
+        exports, imports, roles = (claims.pop(key, None) or [] for key in lists)
+        expires = _read_expiry(claims)
+        _validate(ACCOUNT, claims, node)
+        users: list[DeclaredUser] = []
+        by_name: dict[str, DeclaredUser] = {}
+        for item in node.list_below("users"):
+            for loop_variables in _iterate_rounds(item, "a user", variables, self._budget):
+                with collecting(self.errors):
+                    user = self._read_user(item, loop_variables)
+                    _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
+                    users.append(user)
+        return DeclaredAccount(
+            name, claims, cleared, exports, imports, roles, expires, users, _format_position(node)
         )
-    return DeclaredUser(name, claims, role, expires, _format_position(node))
+
+    def _read_user(self, node: Node, variables: Variables) -> DeclaredUser:
+        expanded = self._budget.expand(node, "a user", variables, "for")
+        name = _read_name(expanded, "user")
+        claims = self._read_claims(USER, expanded, "a user")
+        role, expires = str(claims.pop("role", None) or ""), _read_expiry(claims)
+        _validate(USER, claims, node)
+        if role and (own_claims := sorted(claims.keys() - {"tags"})):
+            raise node.error(
+                f"user {name} has role {role}, which sets its permissions and limits, but also"
+                f" {own_claims[0]}",
+                "move it into the template of the role",
+            )
+        return DeclaredUser(name, claims, role, expires, _format_position(node))
+
+    def _read_claims(self, schema: Schema, node: Node, noun: str) -> dict[str, Any]:
+        claims = schema.read(node, noun, ignored=_NAMES)
+        self._warnings += find_number_warnings(schema, node)
+        return claims
 
 
 def _check_roles(account: DeclaredAccount) -> None:

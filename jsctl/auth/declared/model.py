@@ -56,7 +56,7 @@ class DeclaredOperator:
     """An operator.
 
     system_account: the name of its system account; empty when the file does not say. label: empty when the
-    file has none.
+    file has none. warnings: of what the file says, with file and line.
     """
 
     name: str
@@ -65,6 +65,7 @@ class DeclaredOperator:
     accounts: Sequence[DeclaredAccount]
     label: str
     position: str
+    warnings: Sequence[str] = ()
 
     @property
     def is_bare(self) -> bool:

@@ -168,7 +168,8 @@ class _Planner:
             yield from ((1, step) for step in self._plan_removals(self._environment))
 
     def find_warnings(self, steps: Sequence[AuthStep]) -> Iterator[str]:
-        """Yield warnings about the store as it will be after the steps."""
+        """Yield warnings about the file, and about the store as it will be after the steps."""
+        yield from self._declared.warnings
         removed = [
             step.account for step in steps if step.operator == self._declared.name and step.is_account_removal
         ]

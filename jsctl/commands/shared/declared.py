@@ -11,7 +11,7 @@ from jsctl.commands.shared.protection import unprotect_flag
 from jsctl.commands.shared.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.env import Env
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import BadInput, NotFound, collecting, raise_all
 from jsctl.files import read_input
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.declared.compare import Rules
@@ -27,6 +27,7 @@ from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
 if TYPE_CHECKING:
+    from jsctl.auth.declared.model import DeclaredOperator
     from jsctl.commands.shared.declared_accounts import AccountLogins
     from jsctl.commands.shared.declared_auth import DeclaredAuth
 
@@ -144,11 +145,18 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
     """Read what files declare, and compare its operators with the store and with servers. Raises BadInput,
     and what connecting raises."""
     variables = parse_variables(tuple(sources.var))
-    declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
+    operators: Sequence[DeclaredOperator] = ()
+    errors: list[BadInput] = []
+    declared = Declared((), {})
+    with collecting(errors):
+        declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
+    with collecting(errors):
+        operators = _load_operators(sources, variables)
+    raise_all(errors)
     labels = declared.labels
     if sources.prune:
         declared = add_former_places(env, declared)
-    auth = _plan_operators(env, sources, variables)
+    auth = _plan_operators(env, sources, operators)
     if sources.prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "add `label: NAME` to the file")
     logins = await _ask_servers(env, declared, auth, sources, is_planning=is_planning)
@@ -181,19 +189,24 @@ def say_warnings(env: Env, plan: Plan) -> None:
         env.say(f"warning: {warning}")
 
 
-def _plan_operators(env: Env, sources: Sources, variables: Variables) -> "DeclaredAuth | None":
-    """Return the plan for the operators that files declare; None if they declare none. Raises BadInput."""
+def _load_operators(sources: Sources, variables: Variables) -> "Sequence[DeclaredOperator]":
     if not sources.may_have_operators:
+        return ()
+    from jsctl.auth.declared.load import load_operators
+
+    return load_operators(sources.texts, variables)
+
+
+def _plan_operators(
+    env: Env, sources: Sources, operators: "Sequence[DeclaredOperator]"
+) -> "DeclaredAuth | None":
+    """Return the plan for declared operators; None if there are none. Raises BadInput."""
+    if not operators:
         return None
     from jsctl.commands.shared.declared_auth import plan_auth
 
     return plan_auth(
-        env,
-        sources.texts,
-        variables,
-        sources.store,
-        prune=sources.prune,
-        take_ownership=sources.take_ownership,
+        env, operators, sources.store, prune=sources.prune, take_ownership=sources.take_ownership
     )
 
 

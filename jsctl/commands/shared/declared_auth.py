@@ -7,7 +7,6 @@ from typing import NamedTuple
 from jsctl.auth.check import check
 from jsctl.auth.check.model import Finding
 from jsctl.auth.declared.execute import execute_auth
-from jsctl.auth.declared.load import load_operators
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, Holding, make_auth_plan
 from jsctl.auth.environment import read_environment
@@ -20,7 +19,6 @@ from jsctl.commands.shared.declared_push import CONTINUE, OperatorPush, open_pus
 from jsctl.commands.shared.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream.declared.variables import Variables
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
 from jsctl.posix import lock, make_private_folder, open_private
 from jsctl.views.auth.findings import format_findings
@@ -251,19 +249,11 @@ class DeclaredAuth:
 
 def plan_auth(
     env: Env,
-    texts: Sequence[tuple[str, str]],
-    variables: Variables,
+    operators: Sequence[DeclaredOperator],
     store: str,
     *,
     prune: bool,
     take_ownership: bool,
-) -> DeclaredAuth | None:
-    """Return the operators of files with their plan; None for files without any.
-
-    store: the folder; empty for that of nsc. Raises BadInput with file and line.
-    """
-    operators = load_operators(texts, variables)
-    if not operators:
-        return None
-    folders = find_store_folders(env.environ, store)
-    return DeclaredAuth(folders, operators, prune, take_ownership)
+) -> DeclaredAuth:
+    """Return declared operators with their plan. store: the folder; empty for nsc's. Raises BadInput."""
+    return DeclaredAuth(find_store_folders(env.environ, store), operators, prune, take_ownership)

@@ -29,9 +29,9 @@ from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_documents
 from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
-from jsctl.jetstream.config.numbers import Duration, Number
+from jsctl.jetstream.config.number_warnings import find_number_warnings
 from jsctl.jetstream.config.origins import list_origins
-from jsctl.jetstream.config.schema import Object, Schema
+from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS, BucketKind
 from jsctl.jetstream.declared.model import Consumer, Declared, Place, Stream
@@ -47,7 +47,6 @@ from jsctl.jetstream.declared.variables import (
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT
 from jsctl.nats.subjects import validate_name
-from jsctl.units import MS, pluralize
 
 _PLACE_KEYS = ("context", "domain", "account")
 _DOCUMENT_KEYS = ("label", *_PLACE_KEYS, "vars", "streams", *(kind.key for kind in KINDS), "operators")
@@ -153,7 +152,7 @@ class _Reader:
             config = _with_protection({**declared, "name": name}, expanded)
             _validate(STREAM, config, expanded)
             _refuse_same_consumers(consumers, name)
-            self._warn_of_numbers(STREAM, expanded)
+            self._warnings += find_number_warnings(STREAM, expanded)
             position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
             stream = Stream(
                 name,
@@ -178,7 +177,7 @@ class _Reader:
         declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS | value_keys)
         config = _with_protection({**declared, "name": name}, expanded)
         _validate(kind.schema, config, expanded)
-        self._warn_of_numbers(kind.schema, expanded)
+        self._warnings += find_number_warnings(kind.schema, expanded)
         stream, position = kind.bucket_to_stream(name), f"{node.file}:{node.line}"
         allows_loss = _read_flag(expanded, "allow_data_loss")
         values = read_values(expanded) if value_keys else {}
@@ -208,27 +207,8 @@ class _Reader:
                 f"ack_wait of consumer {name} is the first step of its backoff", "leave out ack_wait"
             )
         _validate(CONSUMER, config, expanded)
-        self._warn_of_numbers(CONSUMER, expanded)
+        self._warnings += find_number_warnings(CONSUMER, expanded)
         return Consumer(name, config, f"{node.file}:{node.line}", label)
-
-    def _warn_of_numbers(self, kind: Object, node: Node) -> None:
-        """Add warnings of numbers that YAML or the server reads otherwise than people."""
-        for key, member in node.as_object("this").items():
-            below = kind.kinds.get(key)
-            if isinstance(below, Object) and isinstance(member.value, dict):
-                self._warn_of_numbers(below, member)
-            if not isinstance(below, Number) or type(member.value) is not int:
-                continue
-            text, number = member.text, member.value
-            place = f"{member.file}:{member.line}: {key}: {text}"
-            if re.fullmatch(r"[-+]?0[0-7_]+", text):
-                self._warnings.append(f"{place} is octal in YAML, {number}")
-            elif ":" in text:
-                self._warnings.append(f"{place} is a number of base 60 in YAML, {number}")
-            elif isinstance(below, Duration) and 0 < number < MS:
-                self._warnings.append(
-                    f"{place} is {pluralize(number, 'nanosecond')}; write a unit such as {text}s"
-                )
 
 
 def _get_loop(node: Node, noun: str) -> Node | None:
