@@ -393,22 +393,3 @@ operators:
     shown = declared.cli(f"diff -f {declared.file} --prune", status=2).err
     assert "account SHOP_north: import 'orders.>' of SALES is from an account that is removed" in shown
     assert "SHOP_south: import" not in shown, "it is removed, too"
-
-
-def test_all_errors_of_a_file_are_named_at_once(declared: Declared) -> None:
-    declared.file.write_text(
-        "operators:\n  - name: ACME\n    accounts:\n      - {name: A, limits: {conn: many}}\n"
-        "      - {name: B, nope: 1}\n"
-        "streams:\n  - {name: S, max_msgs: few}\n"
-    )
-    err = declared.cli(f"diff -f {declared.file}", status=64).err
-    assert "conn must be" in err and "unknown key 'nope'" in err and "max_msgs must be" in err
-
-
-def test_numbers_that_yaml_reads_otherwise_are_warned_of(declared: Declared) -> None:
-    declared.file.write_text(
-        "operators:\n  - name: ACME\n    accounts:\n      - {name: A, limits: {conn: 010}}\n"
-    )
-    diff = declared.cli(f"diff -f {declared.file} --json", status=2)
-    assert "conn: 010 is octal in YAML, 8" in diff.err
-    assert ["conn: 010 is octal in YAML, 8" in warning for warning in diff.json["warnings"]] == [True]
