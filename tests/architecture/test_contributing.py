@@ -30,7 +30,7 @@ def test_what_it_names_exists() -> None:
 
 def copy_project(tmp_path: Path) -> None:
     skipped = shutil.ignore_patterns("*.pyc.*")  # byte code that another process is about to move into place
-    for folder in ("jsctl", "tests"):
+    for folder in ("jsctl", "tests", ".readme"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skipped)
     for file in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / file, tmp_path)

@@ -132,7 +132,7 @@ OF_NETWORK = {
 """Lines about a network of one server, in their order; {} is its folder."""
 
 RUNNING = {
-    *("server run", "demo guide", "demo hub-spokes", "latency", "audit gather"),
+    *("server run", "demo guide", "demo hub-spokes", "latency", "audit gather", "spark warm-up"),
     *(f"bench js {verb}" for verb in ("ordered", "consume", "fetch", "get sync", "get batch")),
     *(f"bench {what} {verb}" for what in ("kv", "object") for verb in ("put", "get")),
 }

@@ -2,12 +2,14 @@
 way back."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from jsctl.prompts.prompter import GoBack
 from tests.support import js
+from tests.support.emulator import Watched
 from tests.support.run import Cli
 
 
@@ -90,19 +92,22 @@ def test_a_missing_name_is_an_error_in_a_pipe(cli: Cli) -> None:
 @pytest.mark.slow
 def test_a_path_is_asked_for_and_completed(cli: Cli, backups: Path) -> None:
     cli("stream rm ORDERS --force", status=0)
-    terminal = cli.terminal("stream restore")
-    terminal.expect("Backup to restore")
-    terminal.send("?")
-    terminal.expect("Restore a stream from its backup")
-    terminal.expect("On the command line")
-    terminal.send("\x1b[A\r")  # the last entry
-    terminal.expect("Backup to restore")
-    terminal.send("s")  # one letter: tab is ignored while the menu of the next one is being built
-    terminal.expect("saved")  # in the menu
-    terminal.send("\t")
-    terminal.expect("aved")  # completed on the line
-    terminal.send("\r")  # closes the menu
-    terminal.send("\r")
-    terminal.expect("ORDERS")
-    terminal.expect_exact("estored")
-    terminal.close()
+    watched = Watched(cli.terminal("stream restore"))
+    watched.until("Backup to restore")
+    watched.press("?")
+    watched.until("Restore a stream from its backup")
+    watched.until("On the command line")
+    watched.press("\x1b[A\r")  # the last entry
+    watched.until(lambda text: text.count("Backup to restore") == 2)
+    watched.press("s")
+    watched.until(lambda text: "saved" in text)  # in the menu
+    for _ in range(20):  # tab is ignored while a menu is being built
+        if re.search("Backup to restore.* saved", watched.screen.text):
+            break
+        watched.press("\t")
+        watched.read(0.5)
+    watched.press("\r")  # closes the menu
+    watched.read(0.5)
+    watched.press("\r")
+    watched.until("Messages: 3")  # of the sheet
+    assert watched.end() == 0

@@ -262,7 +262,7 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
     async def ask(connection: Connection) -> object:
         assert server.process
         server.process.send_signal(signal.SIGSTOP)
-        timer = threading.Timer(1, start_again)  # once the message has been sent, also on a busy machine
+        timer = threading.Timer(2, start_again)  # once the message has been sent, also on a busy machine
         timer.start()
         try:
             return await connection.request_message(OutgoingMessage("$JS.API.STREAM.NAMES", b""))

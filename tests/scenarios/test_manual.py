@@ -88,8 +88,8 @@ STATUSES = {
 }
 """How lines may end that say something with their status."""
 
-ELSEWHERE = ("spark.example.net", "jsctl auth account push", "jsctl shell\n")
-"""Lines that need a host that is not there, or a person; other tests have both."""
+ELSEWHERE = ("spark.example.net", "jsctl auth account push", "jsctl shell\n", "jsctl spark warm-up")
+"""Lines that need a host that is not there, a person, or minutes; other tests have these."""
 
 
 def lines(text: str) -> Iterator[str]:

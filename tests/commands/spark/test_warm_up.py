@@ -43,7 +43,7 @@ def test_a_folder_that_cannot_be_written(offline_cli: Cli, cache: Path) -> None:
     cache.parent.mkdir(parents=True)
     cache.touch()
     failed = offline_cli("spark warm-up", status=1)
-    assert failed.err.splitlines()[-1] == f"jsctl: error: cannot write to {cache}: File exists"
+    assert failed.err.splitlines()[-1] == f"jsctl: error: cannot write to {cache}: Not a directory"
 
 
 @pytest.mark.long
