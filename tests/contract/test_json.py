@@ -139,7 +139,8 @@ RUNNING = {
 """Verbs that need no argument, and take their time."""
 
 NOT_HERE = {
-    **{"server network add": "cannot become a cluster", **REFUSED},
+    "server network add": "cannot become a cluster",
+    **REFUSED,
     "server network isolate": "no local network",
     "stream cluster balance": "no leaders to balance",
     "stream template": "",
