@@ -9,7 +9,7 @@ genuine, but that the user has seen and agreed to.
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key
@@ -42,6 +42,21 @@ def leave_unchanged(nats: Json) -> None:
 
 def sign_silently(after: Json, before: Json) -> None:
     """Announce nothing."""
+
+
+class Resigning(NamedTuple):
+    """How changed claims are signed.
+
+    again: also when nothing changes, and valid from now on. accepted: the JWT, if it is not genuine and the
+    user agrees to what it claims. announce: called before anything is written.
+    """
+
+    again: bool = False
+    accepted: str = ""
+    announce: Announce = sign_silently
+
+
+_SIMPLY = Resigning()
 
 
 # -- operators --------------------------------------------------------------------------------------
@@ -83,21 +98,18 @@ def change_operator(
     store: AuthStore,
     change: Change,
     claims: Mapping[str, Any] | None = None,
-    *,
-    again: bool = False,
-    accepted: str = "",
-    announce: Announce = sign_silently,
+    resigning: Resigning = _SIMPLY,
 ) -> Record:
-    """Change an operator and sign it again. Nothing is written when nothing changes, unless `again`.
+    """Change an operator and sign it again, as `change_account` does an account.
 
-    claims, again, accepted, announce: see `change_account`. Raises NotFound, NotGenuine, BadInput, OSError.
+    Raises NotFound, NotGenuine, BadInput, OSError, what `resigning.announce` raises.
     """
     with store.locked():
-        record = require_genuine(store.load_operator(), accepted)
-        changed = _apply_change(record, change, claims, OPERATOR if again else "")
-        if changed == record.claims and not (again or record.doubt):
+        record = require_genuine(store.load_operator(), resigning.accepted)
+        changed = _apply_change(record, change, claims, OPERATOR if resigning.again else "")
+        if not _needs_signing(record, changed, record.issuer, resigning):
             return record
-        announce(changed, record.claims)
+        resigning.announce(changed, record.claims)
         store.write_operator(encode_jwt(changed, store.read_key(record.public)))
         return store.read_operator()
 
@@ -178,25 +190,21 @@ def change_account(
     change: Change,
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
-    *,
-    again: bool = False,
-    accepted: str = "",
-    announce: Announce = sign_silently,
+    resigning: Resigning = _SIMPLY,
 ) -> Record:
-    """Change an account and sign it again. Nothing is written when nothing changes, unless `again` or another
-    key signs.
+    """Change an account and sign it again. Nothing is written when nothing changes, unless it must be signed
+    again or another key signs.
 
     claims: further claims beside `nats`, such as `exp`; None removes one. signer: the operator's key that
-    signs. accepted: the JWT, if it is not genuine and the user agrees to what it claims. announce: called
-    before anything is written. Raises NotFound, NotGenuine, BadInput, OSError, what `announce` raises.
+    signs. Raises NotFound, NotGenuine, BadInput, OSError, what `resigning.announce` raises.
     """
     with store.locked():
-        record = require_genuine(store.load_account(name), accepted)
-        changed = _apply_change(record, change, claims, ACCOUNT if again else "")
+        record = require_genuine(store.load_account(name), resigning.accepted)
+        changed = _apply_change(record, change, claims, ACCOUNT if resigning.again else "")
         key = find_operator_signer(store, signer)
-        if changed == record.claims and key.public == record.issuer and not (again or record.doubt):
+        if not _needs_signing(record, changed, key.public, resigning):
             return record
-        announce(changed, record.claims)
+        resigning.announce(changed, record.claims)
         store.write_account(name, encode_jwt(changed, key))
         return store.read_account(name)
 
@@ -289,28 +297,25 @@ def change_user(
     change: Change,
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
-    *,
-    again: bool = False,
-    accepted: str = "",
-    announce: Announce = sign_silently,
+    resigning: Resigning = _SIMPLY,
 ) -> Record:
-    """Change a user, and sign it again with the same key or with another.
+    """Change a user, and sign it again with the same key or with another, as `change_account` does.
 
-    Nothing is signed when nothing changes, unless `again` or another key signs; credentials that are missing
-    or of another JWT are written again. claims, accepted, announce: see `change_account`. signer: a public
-    key; empty for the same. Raises NotFound, NotGenuine, BadInput, OSError.
+    Credentials that are missing or of another JWT are written again, also when nothing is signed. signer: a
+    public key; empty for the same. Raises NotFound, NotGenuine, BadInput, OSError, what `resigning.announce`
+    raises.
     """
     with store.locked():
-        record = require_genuine(store.load_user(account.name, name), accepted)
-        changed = _apply_change(record, change, claims, USER if again else "")
+        record = require_genuine(store.load_user(account.name, name), resigning.accepted)
+        changed = _apply_change(record, change, claims, USER if resigning.again else "")
         issuer = signer or record.issuer
         key = store.read_key(record.public) if store.has_seed(record.public) else None
-        if changed == record.claims and issuer == record.issuer and not (again or record.doubt):
+        if not _needs_signing(record, changed, issuer, resigning):
             if key and read_creds_jwt(store.get_creds_path(account.name, name)) != record.token:
-                announce(changed, record.claims)
+                resigning.announce(changed, record.claims)
                 store.write_user(account.name, name, record.token, key)
             return record
-        announce(changed, record.claims)
+        resigning.announce(changed, record.claims)
         _write_user(store, account, name, changed, store.read_key(issuer), key)
         return store.read_user(account.name, name)
 
@@ -340,13 +345,19 @@ def _drop_missing(claims: Mapping[str, Any] | None) -> Json:
     return {key: value for key, value in (claims or {}).items() if value is not None}
 
 
+def _needs_signing(record: Record, changed: Json, issuer: str, resigning: Resigning) -> bool:
+    return bool(changed != record.claims or issuer != record.issuer or resigning.again or record.doubt)
+
+
 def _apply_change(
     record: Record, change: Change, claims: Mapping[str, Any] | None = None, kind: str = ""
 ) -> Json:
-    """Return the changed claims. kind: what they should say that they are; empty to leave that as it is."""
+    """Return the changed claims. kind: of claims that are signed again, valid from now on, which say that
+    they are of this kind; empty to leave that as it is."""
     changed: Json = copy.deepcopy(record.claims)
     if kind:
         changed["nats"].update(type=kind, version=2)
+        changed.pop("nbf", None)
     change(changed["nats"])
     for key, value in (claims or {}).items():
         if value is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.auth.changes import Announce
+from jsctl.auth.changes import Resigning
 from jsctl.auth.claim_differences import find_claim_differences
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
 from jsctl.auth.records import Json, Record, build_account, build_operator, build_scoped_user
@@ -71,8 +71,9 @@ async def accept_claims(env: Env, record: Record, flags: SigningFlags, genuine: 
     return record.token
 
 
-def announce_claims(env: Env, kind: str, name: str) -> Announce:
-    """Return what announces, with --dry-run, how the claims of an operator, account or user would change."""
+def build_resigning(env: Env, kind: str, name: str, flags: SigningFlags, accepted: str) -> Resigning:
+    """Return how an operator, account or user is signed; with --dry-run, how its claims would change is shown
+    in place of that. accepted: as in Resigning."""
 
     def announce(after: Json, before: Json) -> None:
         differences = find_claim_differences(after, before)
@@ -81,7 +82,7 @@ def announce_claims(env: Env, kind: str, name: str) -> Announce:
         facts = {"kind": kind, "name": name, "differences": differences}
         env.announce(Intent(action, facts, lines, status=ExitStatus.DIFFERENT))
 
-    return announce
+    return Resigning(flags.sign_again, accepted, announce)
 
 
 def report_doubts(env: Env, store: AuthStore) -> None:

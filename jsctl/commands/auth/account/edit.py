@@ -9,7 +9,7 @@ from jsctl.auth.store import require_genuine
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, announce_claims, signing_flags
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.env import Env
 from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view
@@ -51,25 +51,13 @@ async def edit(env: Env, options: Options) -> Result:
     accepted = await accept_claims(env, account, options.signing)
     require_genuine(account, accepted)
     claims = parse_expiry(flags.expiry, seconds_to_ns(env.clock()))
-    if options.signing.sign_again:
-        claims["nbf"] = None
 
     def change(nats: dict[str, object]) -> None:
         settings.apply(nats)
         refuse_jetstream_of_system(nats, account.public, store.read_operator())
 
-    again = options.signing.sign_again
-    announce = announce_claims(env, ACCOUNT, account.name)
-    record = change_account(
-        store,
-        account.name,
-        change,
-        claims,
-        options.key,
-        again=again,
-        accepted=accepted,
-        announce=announce,
-    )
+    resigning = build_resigning(env, ACCOUNT, account.name, options.signing, accepted)
+    record = change_account(store, account.name, change, claims, options.key, resigning)
     if record.token == account.token:
         env.say(f"account {account.name} was not changed")
     return view.sheet(record, store)

@@ -10,7 +10,7 @@ from jsctl.auth.settings import change_tags, check_url, parse_expiry
 from jsctl.auth.store import require_genuine
 from jsctl.commands.cli import command, option
 from jsctl.commands.shared.pick_auth import operator_argument, pick_account, pick_operator
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, announce_claims, signing_flags
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import seconds_to_ns
@@ -66,8 +66,6 @@ async def edit(env: Env, options: Options) -> Result:
     accepted = await accept_claims(env, operator, options.signing)
     require_genuine(operator, accepted)
     claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
-    if options.signing.sign_again:
-        claims["nbf"] = None
     version = options.require_version
     if version and not is_version(version):
         raise BadInput(f"{version!r} is not a version", "use MAJOR.MINOR.PATCH, such as 2.11.0")
@@ -96,9 +94,8 @@ async def edit(env: Env, options: Options) -> Result:
             if not nats.get(key):
                 nats.pop(key, None)
 
-    again = options.signing.sign_again
-    announce = announce_claims(env, OPERATOR, store.operator)
-    changed = change_operator(store, change, claims, again=again, accepted=accepted, announce=announce)
+    resigning = build_resigning(env, OPERATOR, store.operator, options.signing, accepted)
+    changed = change_operator(store, change, claims, resigning)
     if changed.token == operator.token:
         env.say(f"operator {store.operator} was not changed")
     return view.sheet(store)

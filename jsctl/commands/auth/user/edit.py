@@ -32,7 +32,7 @@ from jsctl.commands.shared.pick_auth import (
     pick_signing_key,
     user_argument,
 )
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, announce_claims, signing_flags
+from jsctl.commands.shared.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.units import format_time, seconds_to_ns
@@ -108,7 +108,6 @@ async def edit(env: Env, options: Options) -> Result:
     ]
     claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
     if options.signing.sign_again:
-        claims["nbf"] = None
         await _wait_for_revocation(env, account, user)
 
     def change(nats: Json) -> None:
@@ -116,20 +115,10 @@ async def edit(env: Env, options: Options) -> Result:
         settings.apply(nats)
         change_tags(nats, tags, ())
 
-    before, again = user.token, options.signing.sign_again
-    announce = announce_claims(env, keys.USER, user.name)
-    user = change_user(
-        store,
-        account,
-        user.name,
-        change,
-        claims,
-        signing.signer,
-        again=again,
-        accepted=accepted,
-        announce=announce,
-    )
-    if env.dry_run and options.credential:
+    before = user.token
+    resigning = build_resigning(env, keys.USER, user.name, options.signing, accepted)
+    user = change_user(store, account, user.name, change, claims, signing.signer, resigning)
+    if options.credential:
         env.announce(file_intent(f"the credentials of {user.name}", Path(options.credential)))
     if user.token == before:
         env.say(f"user {user.name} was not changed")
