@@ -31,7 +31,7 @@ def main() -> "NoReturn":
     """Import jsctl and run it, in Python's UTF-8 mode if the locale has another encoding (see
     `start_in_utf8_mode`)."""
     if sys.getfilesystemencoding() != "utf-8":
-        from jsctl.standard_streams import start_in_utf8_mode
+        from jsctl.base.standard_streams import start_in_utf8_mode
 
         start_in_utf8_mode()
 
@@ -41,7 +41,7 @@ def main() -> "NoReturn":
 
     # Frequent garbage collection takes 4 ms of every start, and an eighth of all time with 10,000 streams.
     gc.set_threshold(50_000)
-    from jsctl.lean_click import import_click
+    from jsctl.base.lean_click import import_click
 
     import_click()
     from jsctl import app

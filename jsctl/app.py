@@ -8,16 +8,23 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from jsctl.command_lines import build_line, lines_at
+from jsctl.base.command_lines import build_line, lines_at
+from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
-from jsctl.commands.cli.groups import Group
+from jsctl.commands.cli.groups import Root
 from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, JsctlError
-from jsctl.standard_streams import Streams
+
+
+class _Root(Root):
+    def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:
+        from jsctl.commands.picking.missing import ask_missing
+
+        return ask_missing(ctx, param)
 
 
 @click.option(
@@ -28,7 +35,7 @@ from jsctl.standard_streams import Streams
     callback=show_version,
     help="Show the version",
 )
-@click.group(cls=Group, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
+@click.group(cls=_Root, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
 def root() -> None:
     """Operate NATS JetStream from the terminal.
 
@@ -65,7 +72,7 @@ def run(args: Sequence[str], env: Env) -> int:
 
 
 def _find_place_flags(env: Env, verb: str) -> Sequence[str]:
-    from jsctl.commands.shared.repeat import find_place_flags
+    from jsctl.commands.places.repeat import find_place_flags
 
     return find_place_flags(env, verb)
 
@@ -84,7 +91,7 @@ _BUG = "this is a bug in jsctl; JSCTL_DEBUG=1 shows where"
 
 def _run(args: Sequence[str], env: Env) -> int:
     if env.environ.get("_JSCTL_COMPLETE"):
-        from jsctl.commands.shared.shells import register
+        from jsctl.commands.completing.shells import register
 
         register()
     try:
@@ -185,7 +192,7 @@ def _check_argument(arg: str) -> None:
 def _describe_usage_error(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        from jsctl.similar_names import find_nearest
+        from jsctl.base.similar_names import find_nearest
 
         message = error.message  # without click's own list, which has unlikely ones: --trace for --storage
         if nearest := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):

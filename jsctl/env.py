@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from jsctl.base.standard_streams import Streams
 from jsctl.errors import Declined, DryRun, ExitStatus, JsctlError, MissingName
-from jsctl.standard_streams import Streams
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -293,10 +293,10 @@ class Env:
     def run(self, work: Coroutine[Any, Any, T], *, loop_free: bool = False) -> T:
         """Run a command's coroutine, and close every connection when it ends.
 
-        loop_free: run it without an event loop until it asks for one (see jsctl.loops).
+        loop_free: run it without an event loop until it asks for one (see jsctl.base.loops).
         """
-        from jsctl import loops
-        from jsctl.signals import unlost_cancellation
+        from jsctl.base import loops
+        from jsctl.base.signals import unlost_cancellation
 
         outcome: list[T] = []  # asyncio.run would format the result of a task as text
 
@@ -326,11 +326,11 @@ class Env:
             return await self._finish(verb)
         except MissingName as error:
             if not self.missing_ok:
-                await error.propose()
+                await _propose_name(error)
             raise
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
-        from jsctl.loops import await_event_loop
+        from jsctl.base.loops import await_event_loop
         from jsctl.views.events import Events
 
         outcome = await verb
@@ -409,3 +409,17 @@ class Env:
 
     def _trace(self, subject: str, body: str) -> None:
         self.say(f"{subject}\n{body}\n" if body else f"{subject}\n")
+
+
+async def _propose_name(error: MissingName) -> None:
+    """Add the most similar existing name to the hint, if the names arrive within a second."""
+    from jsctl.base.loops import time_limit
+    from jsctl.base.similar_names import find_nearest
+
+    try:
+        async with time_limit(1):
+            nearest = find_nearest(error.name, await error.list_names())
+    except (JsctlError, TimeoutError):
+        return
+    if nearest:
+        error.hint = f"did you mean {nearest}? {error.hint}"

@@ -165,19 +165,6 @@ class MissingName(ApiError):
         self.name = name
         self.list_names = list_names
 
-    async def propose(self) -> None:
-        """Add the most similar existing name to the hint, if the names arrive within a second."""
-        from jsctl.loops import time_limit
-        from jsctl.similar_names import find_nearest
-
-        try:
-            async with time_limit(1):
-                nearest = find_nearest(self.name, await self.list_names())
-        except (JsctlError, TimeoutError):
-            return
-        if nearest:
-            self.hint = f"did you mean {nearest}? {self.hint}"
-
 
 class NoJetStream(ApiError):
     """The server has no JetStream for this login."""

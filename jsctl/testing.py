@@ -24,7 +24,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jsctl.command_lines import format_arguments
+from jsctl.base.command_lines import format_arguments
+from jsctl.base.units import MS, SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError, NotFound
 from jsctl.localserver import binary, identities, links, networks, processes
@@ -39,8 +41,6 @@ from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.state import NodeState, load_state
 from jsctl.registry import find_noun
-from jsctl.units import MS, SECOND
-from jsctl.user_folders import expand_home
 
 __all__ = ["JsctlError", "Network"]
 

@@ -15,9 +15,9 @@ from jsctl.auth.keys import KeyPair, parse_seed
 from jsctl.auth.records import Json, Record, list_signing_keys
 from jsctl.auth.signatures import find_operator_doubt
 from jsctl.auth.store import AuthStore, check_name
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError
-from jsctl.json_text import parse_json
 
 
 def export_operator(store: AuthStore) -> str:

@@ -24,7 +24,7 @@ from jsctl.auth.records import (
 )
 from jsctl.auth.removed import find_removed, forget_removed
 from jsctl.auth.store import AuthStore, check_name, read_creds_jwt, require_genuine
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 
 Change = Callable[[Json], None]

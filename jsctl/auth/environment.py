@@ -12,7 +12,7 @@ from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.signatures import Doubt, find_operator_doubt
 from jsctl.auth.store import AuthStore, read_creds_jwt
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 
 

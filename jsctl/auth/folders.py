@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.auth.selection import read_selected_operator
+from jsctl.base.files import escape_path, read_text
+from jsctl.base.json_text import parse_json
+from jsctl.base.user_folders import expand_home, find_config_folder, find_data_folder, find_home_folder
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, read_text
-from jsctl.json_text import parse_json
-from jsctl.user_folders import expand_home, find_config_folder, find_data_folder, find_home_folder
 
 NSC_FILE = "nsc.json"
 _NSC = Path("nats", "nsc")  #: below the folders of `user_folders`

@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from jsctl.auth.keys import KeyPair, verify_signature
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
-from jsctl.json_text import parse_json
 
 Json = dict[str, Any]
 

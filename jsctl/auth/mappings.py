@@ -3,7 +3,7 @@
 from typing import Any
 
 from jsctl.auth.records import Json
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.nats.subjects import is_subject

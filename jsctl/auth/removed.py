@@ -11,8 +11,8 @@ from jsctl.auth.keys import ACCOUNT
 from jsctl.auth.records import Record
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, is_name
+from jsctl.base.files import read_text
 from jsctl.errors import JsctlError
-from jsctl.files import read_text
 
 _OWED, _GONE = ".jwt", ".gone"
 

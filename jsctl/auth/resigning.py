@@ -16,7 +16,7 @@ from jsctl.auth.records import (
 )
 from jsctl.auth.scopes import PERMISSIONS, expand_template, find_missing_tags, find_own_permissions
 from jsctl.auth.store import AuthStore
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput
 
 _LIMITS = ("subs", "data", "payload")

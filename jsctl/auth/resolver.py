@@ -12,11 +12,11 @@ from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import USER, KeyPair, create_key
 from jsctl.auth.records import Json, Record, build_user
 from jsctl.auth.store import AuthStore
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import format_time
 from jsctl.errors import BadInput, Denied, MalformedAnswer, NoResponders
-from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
-from jsctl.units import format_time
 
 _NO_LISTENER = (
     "no server accepts accounts here",

@@ -10,7 +10,7 @@ from jsctl.auth.keys import ACCOUNT, USER, is_public_key
 from jsctl.auth.records import Json, Record, read_objects
 from jsctl.auth.sharing import find_export
 from jsctl.auth.store import AuthStore
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 
 ALL = "*"

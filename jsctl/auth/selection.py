@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jsctl.base.files import escape_path, read_text, write_atomically
+from jsctl.base.json_text import parse_json
+from jsctl.base.posix import make_private_folder
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, read_text, write_atomically
-from jsctl.json_text import parse_json
-from jsctl.posix import make_private_folder
 
 _KEY = "select_operator"
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from jsctl.auth.fields import ACCOUNT, JETSTREAM_LIMITS, UNLIMITED, USER
 from jsctl.auth.records import Json, Record, has_jetstream
+from jsctl.base.units import SECOND, parse_duration, parse_future_time
 from jsctl.errors import BadInput
-from jsctl.units import SECOND, parse_duration, parse_future_time
 
 _JETSTREAM_FLAGS = {field.flag: field.key.removeprefix("limits.") for field in JETSTREAM_LIMITS}
 _STORAGE_FLAGS = ("js-disk", "js-memory")

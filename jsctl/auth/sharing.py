@@ -11,10 +11,10 @@ from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.records import Json, Record, find_local_subject, read_objects
 from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore, require_genuine
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import parse_duration
 from jsctl.errors import BadInput, NotFound
 from jsctl.nats.subjects import covers, is_subject
-from jsctl.units import parse_duration
 
 STREAM = "stream"
 SERVICE = "service"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from jsctl.auth.claims import as_number, as_object, as_text, as_texts, map_signing_keys
 from jsctl.auth.jwt import decode_header, is_signed
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import JsctlError
 
 Json = dict[str, Any]

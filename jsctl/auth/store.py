@@ -32,10 +32,10 @@ from jsctl.auth.signatures import (
     find_operator_doubt,
     find_user_doubt,
 )
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import escape_path, read_text, write_atomically
+from jsctl.base.posix import lock, make_private_folder, open_folder
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import escape_path, read_text, write_atomically
-from jsctl.posix import lock, make_private_folder, open_folder
 
 _JWT = ".jwt"
 _DESCRIPTION = ".nsc"

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 
+from jsctl.base.units import MS, SECOND
 from jsctl.bench.meter import Meter, now
 from jsctl.bench.plan import Plan
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
@@ -11,7 +12,6 @@ from jsctl.jetstream.api import Api, parse_response
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied
 from jsctl.nats.message import Message, is_no_responders
-from jsctl.units import MS, SECOND
 
 _SPIN_NS = 2 * MS
 """The last part of a wait (ns), which is spent without sleeping, as sleep is not precise."""

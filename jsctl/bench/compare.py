@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from jsctl.base.files import read_text
+from jsctl.base.json_text import parse_json
+from jsctl.base.user_folders import expand_home
 from jsctl.bench.histogram import read_percentiles
 from jsctl.errors import BadInput
-from jsctl.files import read_text
-from jsctl.json_text import parse_json
-from jsctl.user_folders import expand_home
 
 _LARGEST = 64 << 20
 

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from jsctl.base.signals import Stopped
 from jsctl.bench.machine import ServerProcess, find_server
 from jsctl.bench.meter import Outcome, ProcessResult, now
 from jsctl.bench.plan import Plan
 from jsctl.bench.team import Team
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ExitStatus, JsctlError
-from jsctl.signals import Stopped
 
 _MAX_LINE_BYTES = 1 << 26
 """Maximum number of bytes of a line from a worker."""

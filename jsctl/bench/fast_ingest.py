@@ -4,14 +4,14 @@ many at once, at the pace that the client asks for and the server may lower."""
 import asyncio
 from collections import deque
 
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND, pluralize
 from jsctl.bench.client import Client
 from jsctl.bench.meter import now
 from jsctl.bench.publishers import Frames, build_no_stream_error, check_size, choose_burst_size
 from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import parse_response
-from jsctl.json_text import parse_json
 from jsctl.nats.message import Message, is_no_responders
-from jsctl.units import SECOND, pluralize
 
 _START, _APPEND, _COMMIT = 0, 1, 2
 """Operations of messages on their batch, a token of their reply subjects."""

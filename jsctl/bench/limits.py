@@ -2,9 +2,9 @@
 
 from typing import Literal, NamedTuple
 
+from jsctl.base.units import MS
 from jsctl.bench.meter import Outcome, compute_rate
 from jsctl.bench.plan import Plan
-from jsctl.units import MS
 
 By = Literal["client", "server", "rate", "pause", "round trips", "waiting", "unknown"]
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from jsctl.units import SECOND
+from jsctl.base.units import SECOND
 
 _PROC = Path("/proc")
 _LISTENING = "0A"

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from jsctl.base.units import SECOND
 from jsctl.bench.histogram import Histogram
-from jsctl.units import SECOND
 
 now = time.perf_counter_ns
 """The clock of all measurements (ns), which all processes of a machine share."""

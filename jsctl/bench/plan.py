@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from jsctl.units import SECOND
+from jsctl.base.units import SECOND
 
 Kind = Literal[
     "pub",

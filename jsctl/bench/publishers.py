@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Callable
 
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND, pluralize
 from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
-from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.publish_atomic import MAX_BATCH
 from jsctl.nats.headers import encode_headers, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.units import SECOND, pluralize
 
 _MAX_BURST_BYTES = 1 << 17
 """Maximum number of bytes that are passed to the connection at once."""

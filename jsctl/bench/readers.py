@@ -4,20 +4,20 @@ import asyncio
 import io
 import json
 
+from jsctl.base.command_lines import build_line
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND
 from jsctl.bench.client import Client, Exchange, parse_refusal
 from jsctl.bench.meter import now
-from jsctl.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound, RequestTimeout
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.object import download, requests, upload
 from jsctl.jetstream.stream import requests as streams
-from jsctl.json_text import parse_json
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.direct_get import NO_MESSAGE, BatchDecoder, parse_direct_reply
 from jsctl.nats.headers import VERSION
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.units import SECOND
 
 
 async def get_sync(client: Client) -> None:

@@ -5,9 +5,10 @@ import json
 import sys
 from collections import deque
 
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import MS, SECOND, format_exact_duration, pluralize
 from jsctl.bench.client import Client, Exchange, wait_until
 from jsctl.bench.meter import now
-from jsctl.command_lines import build_line
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
@@ -15,7 +16,6 @@ from jsctl.nats.acks import ACK
 from jsctl.nats.codec import Tally, encode_publish
 from jsctl.nats.message import Message
 from jsctl.services.host import Responder
-from jsctl.units import MS, SECOND, format_exact_duration, pluralize
 
 
 class Missing(JsctlError):

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND
 from jsctl.bench.plan import BUCKET, CONSUMER, OBJECTS, STREAM, Plan
 from jsctl.bench.receivers import build_filters
-from jsctl.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel, fetch_account_info
@@ -17,7 +18,6 @@ from jsctl.jetstream.object.model import build_stream_name
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM as SCHEMA
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import SECOND
 
 _MARK = "io.jsctl.bench"
 """The metadata key of streams that a benchmark created."""

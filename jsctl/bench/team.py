@@ -5,6 +5,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
+from jsctl.base.signals import Stopped
+from jsctl.base.units import SECOND
 from jsctl.bench import fast_ingest, publishers, readers, receivers
 from jsctl.bench.client import Client, Gate
 from jsctl.bench.meter import Meter, ProcessResult
@@ -13,8 +15,6 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
-from jsctl.signals import Stopped
-from jsctl.units import SECOND
 
 RUNS: Mapping[str, Callable[[Client], Awaitable[None]]] = {
     "pub": publishers.publish,

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
+from jsctl.base.units import SECOND, format_duration
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.applied_places import save_places
-from jsctl.commands.shared.data_loss import refuse_unasked_loss
-from jsctl.commands.shared.declared import (
+from jsctl.commands.declared.applied_places import save_places
+from jsctl.commands.declared.push import CONTINUE
+from jsctl.commands.declared.saved_plan import read_plan, refuse_stale
+from jsctl.commands.declared.sources import (
     Comparison,
     SourceOptions,
     Sources,
@@ -19,8 +21,7 @@ from jsctl.commands.shared.declared import (
     show_plan,
     source_flags,
 )
-from jsctl.commands.shared.declared_push import CONTINUE
-from jsctl.commands.shared.saved_plan import read_plan, refuse_stale
+from jsctl.commands.editing.data_loss import refuse_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, Unreachable
 from jsctl.jetstream.declared.compare import Rules
@@ -28,7 +29,6 @@ from jsctl.jetstream.declared.current import wait_until_current
 from jsctl.jetstream.declared.execute import execute
 from jsctl.jetstream.declared.plan import Plan
 from jsctl.jetstream.declared.step import Step
-from jsctl.units import SECOND, format_duration
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import NotFound

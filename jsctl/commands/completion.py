@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared import shells
+from jsctl.commands.completing import shells
 from jsctl.env import Env
 from jsctl.views.result import Result, Text
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.declared import (
+from jsctl.commands.declared.saved_plan import write_plan
+from jsctl.commands.declared.sources import (
     SourceOptions,
     compare_sources,
     open_targets,
@@ -11,8 +12,7 @@ from jsctl.commands.shared.declared import (
     show_plan,
     source_flags,
 )
-from jsctl.commands.shared.saved_plan import write_plan
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.declared.owners import fetch_owners

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import click
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.targets import resolve_context_targets, resolve_targets
+from jsctl.commands.places.targets import resolve_context_targets, resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound

@@ -3,16 +3,16 @@
 import re
 from dataclasses import dataclass
 
+from jsctl.base.patterns import compile_pattern
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
-from jsctl.commands.shared.past_time import build_start_since
+from jsctl.commands.options.idle import choose_idle_limit, wait_flag
+from jsctl.commands.options.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, EventSelection, ServerEvent
 from jsctl.nats.subjects import validate_subject
-from jsctl.patterns import compile_pattern
 from jsctl.views.events import Events
 from jsctl.views.message import events as view
 

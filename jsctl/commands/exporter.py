@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.signals import interrupts
+from jsctl.base.units import SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.targets import resolve_targets
-from jsctl.commands.shared.watch import check_interval
+from jsctl.commands.options.watch import check_interval
+from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.exporter.collect import Exporter
 from jsctl.monitor.exporter.http import MetricsServer, parse_address
 from jsctl.monitor.exporter.metrics import Names
 from jsctl.monitor.report.places import Place
-from jsctl.signals import interrupts
-from jsctl.units import SECOND
-from jsctl.user_folders import expand_home
 from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
@@ -16,7 +17,6 @@ from jsctl.spark.importing.run import ImportRun
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.spark.sink.publishing import WriteJob
-from jsctl.units import SECOND
 from jsctl.views.export import imports as view
 from jsctl.views.result import Result
 

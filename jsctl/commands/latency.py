@@ -3,12 +3,12 @@
 import time
 from dataclasses import dataclass, replace
 
+from jsctl.base.files import write_output
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import write_output
 from jsctl.monitor import latency as domain
-from jsctl.units import SECOND
 from jsctl.views.message import latency as view
 from jsctl.views.result import Result
 

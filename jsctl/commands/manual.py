@@ -4,10 +4,10 @@ import click
 
 from jsctl import manual as pages
 from jsctl import registry
+from jsctl.base.similar_names import find_nearest
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import NotFound
-from jsctl.similar_names import find_nearest
 from jsctl.views import manual as view
 from jsctl.views.result import Result
 

@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import build_composition, find_body
+from jsctl.commands.options.body import build_composition, find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
@@ -20,7 +20,6 @@ from jsctl.jetstream.message.patience import make_patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.jetstream.message.stdin import Stdin
-from jsctl.loops import await_event_loop
 from jsctl.nats.message import OutgoingMessage
 from jsctl.views.events import Events
 from jsctl.views.message import publish as view
@@ -126,7 +125,7 @@ class Options:
         "jsctl pub --from-dump orders.jsonl --original-pace",
     ],
 )
-@argument("subject", required=False, default="", shell_complete=complete_subjects)
+@argument("subject", required=False, default="", completes="subject")
 @argument("body", required=False)
 @option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")

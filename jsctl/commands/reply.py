@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.idle import choose_idle_limit
+from jsctl.commands.options.idle import choose_idle_limit
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import compile_headers

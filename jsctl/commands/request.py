@@ -4,16 +4,15 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from jsctl.base.units import MS, format_exact_duration, pluralize
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.body import build_composition, find_body
+from jsctl.commands.options.body import build_composition, find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message.compose import compose
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.nats import requests
-from jsctl.units import MS, format_exact_duration, pluralize
 from jsctl.views.events import Events
 from jsctl.views.message import request as view
 from jsctl.views.message.request import Reply
@@ -68,7 +67,7 @@ class Options:
         "jsctl req service.ping '' --replies 0 --timeout 2s",
     ],
 )
-@argument("subject", shell_complete=complete_subjects)
+@argument("subject", completes="subject")
 @argument("body", required=False)
 @option(
     "--wait",

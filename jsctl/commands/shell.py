@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from jsctl.base.files import read_input
+from jsctl.base.signals import HeldInterrupts
+from jsctl.base.standard_streams import Streams
+from jsctl.base.user_folders import find_state_folder
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.command_line import Line, is_complete, parse_line, split_list, split_script
-from jsctl.commands.shared.system_commands import run_system, wait
+from jsctl.commands.shell_prompt.command_line import Line, is_complete, parse_line, split_list, split_script
+from jsctl.commands.shell_prompt.system_commands import run_system, wait
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
-from jsctl.files import read_input
 from jsctl.render.text import clean_lines
 from jsctl.session import Session
-from jsctl.signals import HeldInterrupts
-from jsctl.standard_streams import Streams
-from jsctl.user_folders import find_state_folder
 
 if TYPE_CHECKING:
     from jsctl.prompts.shell import ShellPrompt
@@ -89,7 +89,7 @@ class Interpreter:
 
     def run_prompt(self, root: click.Command) -> int:
         """Read lines from a terminal until the user ends. Returns the last status."""
-        from jsctl.commands.shared.shell_completion import ShellCompletion
+        from jsctl.commands.shell_prompt.completion import ShellCompletion
         from jsctl.prompts.shell import ShellPrompt
 
         env = self._env

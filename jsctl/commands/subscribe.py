@@ -5,9 +5,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from jsctl.commands.cli import OPTIONAL_DURATION, argument, command, option
-from jsctl.commands.cli.global_flags import complete_subjects
-from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
-from jsctl.commands.shared.past_time import build_start_since
+from jsctl.commands.options.idle import choose_idle_limit, wait_flag
+from jsctl.commands.options.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -124,7 +123,7 @@ class Options:
         "jsctl sub '>' --report-subjects",
     ],
 )
-@argument("subjects", nargs=-1, shell_complete=complete_subjects)
+@argument("subjects", nargs=-1, completes="subject")
 @option("--queue", metavar="GROUP", default="", help="Subscribe in a queue group")
 @option("--durable", metavar="CONSUMER", default="", help="Read through a durable consumer")
 @option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")

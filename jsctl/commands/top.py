@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.units import SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.watch import check_every, watch_results
+from jsctl.commands.options.watch import check_every, watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.server.top import SORTS, Top
-from jsctl.units import SECOND
-from jsctl.user_folders import expand_home
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import top as view

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.base.json_text import parse_json
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_bytes
-from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.trace import model
 from jsctl.trace.request import trace as trace_message
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.trace import trace as view
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from jsctl.base.files import SEED
+from jsctl.base.user_folders import expand_home
 from jsctl.contexts import schemes
-from jsctl.files import SEED
-from jsctl.user_folders import expand_home
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 

@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jsctl.command_lines import build_flag
+from jsctl.base.command_lines import build_flag
+from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
 from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, drop_login, is_secret, strip_login
 from jsctl.errors import BadInput
-from jsctl.units import SECOND
 
 _TOKEN = r"[^\s.*>]+(\.[^\s.*>]+)*"  # `re` compiles it at its first use
 

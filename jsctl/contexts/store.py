@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import read_text, write_atomically
+from jsctl.base.json_text import parse_json
+from jsctl.base.posix import make_private_folder
+from jsctl.base.user_folders import find_config_folder
 from jsctl.contexts.model import KEYS, Context
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import read_text, write_atomically
-from jsctl.json_text import parse_json
-from jsctl.posix import make_private_folder
-from jsctl.user_folders import find_config_folder
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"

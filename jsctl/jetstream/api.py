@@ -8,11 +8,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.json_text import parse_json
 from jsctl.errors import ApiError, MalformedAnswer, NoJetStream, NoResponders, RequestTimeout
 from jsctl.jetstream.shape_check import Malformed
 from jsctl.jetstream.shapes import check_answer, check_error
-from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.replies import request_each

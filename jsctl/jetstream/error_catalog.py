@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import CONFIG_SIZE, read_text
+from jsctl.base.json_text import parse_json
+from jsctl.base.patterns import compile_pattern
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import CONFIG_SIZE, read_text
-from jsctl.json_text import parse_json
-from jsctl.patterns import compile_pattern
-from jsctl.user_folders import expand_home
 
 Code = dict[str, Any]
 """`constant`, `code` (HTTP-like), `error_code`, `description`, `comment`, `help`, `url`, `deprecates`."""

@@ -3,7 +3,7 @@
 import re
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.nats.error_code_enum import ErrorCode
 
 _HINTS: dict[int, str] = {  # {verb} stands for its command line

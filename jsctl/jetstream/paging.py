@@ -11,9 +11,9 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from jsctl.base.later import asyncio
+from jsctl.base.loops import Begun, cancel_all, start
 from jsctl.jetstream.api import Api, Json, parse_response
-from jsctl.later import asyncio
-from jsctl.loops import Begun, cancel_all, start
 
 T = TypeVar("T")
 

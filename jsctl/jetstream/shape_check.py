@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from jsctl.json_text import TooDeep, check_depth
-from jsctl.units import parse_time_ns
+from jsctl.base.json_text import TooDeep, check_depth
+from jsctl.base.units import parse_time_ns
 
 _LARGEST = 1 << 64
 _SMALLEST = -_LARGEST

@@ -1,7 +1,7 @@
 """Values from the infos of streams and consumers that several modules need."""
 
+from jsctl.base.units import NEVER
 from jsctl.jetstream.api import Json
-from jsctl.units import NEVER
 
 MARK = "jsctl.unfinished"
 """Metadata key of a stream that a restore or copy has not filled yet (see `backup.marks`); the value is the

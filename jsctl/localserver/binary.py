@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import MissingDependency
-from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NATS_SERVER"
 NAME = "nats-server"

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.base.user_folders import expand_home
+from jsctl.base.zip_files import open_zip, read_entry
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.jetstream.config.documents import parse_documents
 from jsctl.localserver.go_template import TemplateError, render
 from jsctl.localserver.templates import Answers, Operator, Question, Template
-from jsctl.user_folders import expand_home
-from jsctl.zip_files import open_zip, read_entry
 
 _PARTIALS = "_partials/"
 _CONDITION = re.compile(r"\s*input\.([\w.]+)\s*(?:==\s*true\s*)?")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from jsctl.base.units import NEVER, SECOND, parse_time_ns, pluralize
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.config.origins import pair_origins
@@ -17,7 +18,6 @@ from jsctl.jetstream.state import read_last_active
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import api_to_domain
 from jsctl.nats.message import Message
-from jsctl.units import NEVER, SECOND, parse_time_ns, pluralize
 
 Json = dict[str, Any]
 _Stream = tuple[str, str]  #: domain and name

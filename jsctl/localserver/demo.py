@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from jsctl.base.units import SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.localserver.process import build_module_command
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
-from jsctl.user_folders import expand_home
 
 _FOLDER = "jsctl-demo"
 _COPY_SECONDS = 30

@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import write_atomically
+from jsctl.base.posix import make_private_folder, open_private
+from jsctl.base.user_folders import find_data_folder
 from jsctl.errors import JsctlError
-from jsctl.files import write_atomically
 from jsctl.localserver import processes
 from jsctl.localserver.topology import Topology, fill
-from jsctl.posix import make_private_folder, open_private
-from jsctl.user_folders import find_data_folder
 
 LOCK = ".changing"
 _MOMENT_SECONDS = 0.5  #: a process that a killed jsctl was starting holds its lock this long

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.json_text import parse_json
+from jsctl.base.json_text import parse_json
 
 Function = Callable[..., Any]
 

@@ -11,8 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
+from jsctl.base.posix import HANGUP
 from jsctl.localserver import processes
-from jsctl.posix import HANGUP
 
 
 def main() -> None:

@@ -18,12 +18,12 @@ from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key, parse_seed
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore
-from jsctl.files import read_text, write_atomically
-from jsctl.json_text import parse_json
+from jsctl.base.files import read_text, write_atomically
+from jsctl.base.json_text import parse_json
+from jsctl.base.posix import make_private_folder
 from jsctl.localserver.spec import AccountSpec, NetworkSpec
 from jsctl.localserver.spec_accounts import LIMITS
 from jsctl.localserver.state import CONTEXTS
-from jsctl.posix import make_private_folder
 
 Json = dict[str, Any]
 

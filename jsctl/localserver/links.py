@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.similar_names import find_nearest
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.localserver import folder, processes, relay
 from jsctl.localserver.network import RELAY, write_links
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.spec import GATEWAY
 from jsctl.localserver.state import save_state
-from jsctl.similar_names import find_nearest
 
 LINK_SETTINGS = ("down", "drop", "delay_ms", "limit", "without")
 

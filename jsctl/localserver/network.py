@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from jsctl.base.files import write_atomically
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
 from jsctl.localserver import contexts, folder, processes, relay
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.failure import explain

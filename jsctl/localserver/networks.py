@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.user_folders import expand_home
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.localserver import contexts, folder, processes
@@ -27,7 +28,6 @@ from jsctl.localserver.spec_reader import load_spec
 from jsctl.localserver.startup import launch, wait_for_servers
 from jsctl.localserver.state import FILE, LAME_DUCK, NetworkState, NodeState, load_state, save_state
 from jsctl.registry import find_noun
-from jsctl.user_folders import expand_home
 
 VARIABLE = "JSCTL_NETWORK"
 """The variable with the name of the network of a shell that `network shell` started."""

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jsctl import posix
+from jsctl.base import posix
+from jsctl.base.posix import open_private
 from jsctl.contexts.environment import forget_secrets
 from jsctl.errors import JsctlError
-from jsctl.posix import open_private
 
 GRACE_SECONDS = 8.0
 """How long processes may take to stop until they are killed."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import MS, SECOND, pluralize
 from jsctl.contexts.model import Context
 from jsctl.contexts.settings import Settings, from_context
 from jsctl.errors import Denied, JsctlError, Unreachable
@@ -11,7 +12,6 @@ from jsctl.jetstream.api import Api
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
-from jsctl.units import MS, SECOND, pluralize
 
 Json = dict[str, Any]
 

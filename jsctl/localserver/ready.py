@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.localserver.copies import Copies
@@ -20,7 +21,6 @@ from jsctl.localserver.state import LoginState, NodeState
 from jsctl.localserver.status import list_system_logins
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
-from jsctl.units import pluralize
 
 Json = dict[str, Any]
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from jsctl.base.similar_names import find_nearest
+from jsctl.base.units import parse_bytes
 from jsctl.jetstream.config.nodes import Node
-from jsctl.similar_names import find_nearest
-from jsctl.units import parse_bytes
 
 Json = dict[str, Any]
 

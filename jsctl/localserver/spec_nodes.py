@@ -6,9 +6,9 @@ noun: what an error message calls the value.
 from collections.abc import Collection
 from typing import Any
 
+from jsctl.base.similar_names import find_nearest
 from jsctl.contexts.store import is_name
 from jsctl.jetstream.config.nodes import Node
-from jsctl.similar_names import find_nearest
 
 Json = dict[str, Any]
 

@@ -7,9 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import CONFIG_SIZE, read_text
+from jsctl.base.similar_names import find_nearest
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import NotFound
-from jsctl.files import CONFIG_SIZE, read_text
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.nodes import Node
 from jsctl.localserver.spec import (
@@ -33,8 +35,6 @@ from jsctl.localserver.spec_nodes import (
     read_name,
     read_object,
 )
-from jsctl.similar_names import find_nearest
-from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
 

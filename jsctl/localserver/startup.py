@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import read_text
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError, MissingDependency
-from jsctl.files import read_text
-from jsctl.json_text import parse_json
 from jsctl.localserver import folder, processes
 from jsctl.localserver.failure import explain
 from jsctl.localserver.processes import Process

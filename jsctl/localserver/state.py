@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jsctl.base.files import read_text, write_atomically
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import read_text, write_atomically
 from jsctl.jetstream.shape_check import Fields, Shape, check
-from jsctl.json_text import parse_json
 
 FILE = "network.json"
 CONTEXTS = "contexts"  #: below the folder: what XDG_CONFIG_HOME is to be, so that its contexts are seen

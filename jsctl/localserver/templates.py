@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from jsctl.base.units import parse_bytes
 from jsctl.errors import BadInput
 from jsctl.localserver.server_config import format_config
-from jsctl.units import parse_bytes
 
 Json = dict[str, Any]
 Answers = Mapping[str, Any]

@@ -9,9 +9,10 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
+from jsctl.base.files import read_text
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND, pluralize
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import read_text
-from jsctl.json_text import parse_json
 from jsctl.localserver import folder, processes
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
@@ -21,7 +22,6 @@ from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.state import NodeState, save_state
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND, pluralize
 
 _UPDATE = "$SYS.REQ.CLAIMS.UPDATE"
 _RELOADED = "Reloaded server configuration"

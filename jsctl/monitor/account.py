@@ -1,10 +1,10 @@
 """What a server reports about a login and its connection."""
 
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
 
 
 async def fetch_login(connection: Connection) -> Json:

@@ -6,8 +6,8 @@ Kinds and fields: nats-server's events.go and jetstream_events.go; subjects: ADR
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.json_text import parse_json
 from jsctl.jetstream.api import Json
-from jsctl.json_text import parse_json
 
 SYSTEM = ("$SYS.ACCOUNT.*.CONNECT", "$SYS.ACCOUNT.*.DISCONNECT", "$SYS.SERVER.*.CLIENT.AUTH.ERR")
 """Subjects that only the system account's users get."""

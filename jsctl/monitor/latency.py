@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 PERCENTILES = (10.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999, 100.0)
 SMALLEST = 8

@@ -5,9 +5,9 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Generic, TypeVar
 
+from jsctl.base.units import SECOND
 from jsctl.errors import Unreachable
 from jsctl.jetstream.api import Json
-from jsctl.units import SECOND
 
 T = TypeVar("T")
 

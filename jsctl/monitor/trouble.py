@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 from jsctl.jetstream.api import Json
-from jsctl.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 
 ABSENT = 10 * SECOND  #: ns since a replica was last heard from, after which it is away
 YOUNG = 10 * SECOND  #: ns that a new stream needs to find its replicas and origins

@@ -3,7 +3,7 @@ subject of a delivered message (ADR-15)."""
 
 from typing import AnyStr, NamedTuple
 
-from jsctl import units
+from jsctl.base import units
 
 ACK, NAK, TERM = b"+ACK", b"-NAK", b"+TERM"
 

@@ -7,8 +7,8 @@ from socket import AF_INET, AF_INET6, inet_pton
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput
-from jsctl.units import SECOND
 
 SCHEMES = ("nats", "tls", "ws", "wss")
 

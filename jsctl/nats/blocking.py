@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self, cast
 from urllib.parse import urlsplit
 
-from jsctl import loops
+from jsctl.base import loops
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
-from jsctl.json_text import parse_json
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
 from jsctl.nats.codec import (
@@ -34,7 +35,6 @@ from jsctl.nats.failures import NoGreeting, NoTls, choose_most_telling, connecti
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, decode_message, is_no_responders
 from jsctl.nats.server_info import check_info
 from jsctl.nats.tls import build_tls_options
-from jsctl.units import SECOND
 
 CHUNK, FIRST_CHUNK = 512 << 10, 64 << 10
 """Maximum number of bytes that are read at once, and until a read fills it: a large buffer takes half a

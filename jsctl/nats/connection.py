@@ -8,10 +8,11 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from jsctl.base.later import Later, asyncio
+from jsctl.base.units import SECOND
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError, NoResponders, RequestTimeout, Unreachable
-from jsctl.later import Later, asyncio
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
 from jsctl.nats.codec import ServerError, Tally, encode_publish
@@ -31,7 +32,6 @@ from jsctl.nats.receiver import Receiver
 from jsctl.nats.replies import iterate_replies
 from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import build_tls_options
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     from jsctl.nats import nats_py, round_trips

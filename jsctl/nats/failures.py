@@ -4,7 +4,8 @@ import re
 import time
 from urllib.parse import urlsplit
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_time
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
@@ -12,7 +13,6 @@ from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.codec import parse_error
 from jsctl.nats.login import find_expiry
 from jsctl.nats.proxy import ProxyFailure
-from jsctl.units import format_time
 
 RENEWING = "use new credentials"
 """What to do about a login that has expired."""

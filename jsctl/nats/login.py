@@ -9,20 +9,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from jsctl.base.files import SEED
+from jsctl.base.json_text import parse_json
+from jsctl.base.later import asyncio
+from jsctl.base.loops import await_event_loop
+from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
 from jsctl.contexts.model import DEFAULT_URL, is_secret
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, MissingDependency
-from jsctl.files import SEED
-from jsctl.json_text import parse_json
-from jsctl.later import asyncio
-from jsctl.loops import await_event_loop
 from jsctl.nats import references
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.nats.setting_files import read_text
 from jsctl.nats.tls import build_tls_options
-from jsctl.units import SECOND
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
 _BLOCK = r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}"

@@ -1,7 +1,7 @@
 """The connection of verbs that make one request after the other: no event loop, no asyncio, no nats-py.
 
 It is a `Connection` over a `BlockingConnection`. Its methods block until they have their answer and never
-suspend, so that `jsctl.loops` can step the coroutines that call them. Verbs that receive messages, make
+suspend, so that `jsctl.base.loops` can step the coroutines that call them. Verbs that receive messages, make
 requests at the same time or outlive their server need an event loop, and the other connection.
 """
 
@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from jsctl.base.loops import NoEventLoop, await_event_loop, is_stepped, mark_request_sent
+from jsctl.base.units import SECOND
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import NoResponders, Unreachable
-from jsctl.loops import NoEventLoop, await_event_loop, is_stepped, mark_request_sent
 from jsctl.nats import login
 from jsctl.nats.blocking import BlockingConnection, ConnectionLost, EndedByServer
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.units import SECOND
 
 _PAUSE = 0.1  #: seconds between two attempts to connect again
 

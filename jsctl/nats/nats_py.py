@@ -24,6 +24,7 @@ with cheap_version("nats"):
 from nats.aio.client import Client, Srv  # noqa: E402
 from nats.aio.subscription import Subscription  # noqa: E402
 
+from jsctl.base.units import SECOND  # noqa: E402
 from jsctl.contexts.settings import Settings  # noqa: E402
 from jsctl.errors import BadInput, Denied, JsctlError, MissingDependency, Unreachable  # noqa: E402
 from jsctl.nats import awaiting, proxy  # noqa: E402
@@ -41,7 +42,6 @@ from jsctl.nats.failures import RENEWING, NoGreeting, NoTls, describe_error  # n
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.nats.tcp_link import TcpLink  # noqa: E402
-from jsctl.units import SECOND  # noqa: E402
 
 if _js is not None:
     nats.js = _js

@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from jsctl.base.units import pluralize
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, ErrorReported, Reconnected
-from jsctl.units import pluralize
 
 REPORT_INTERVAL = 5.0
 """Seconds between two lines about a lost connection, and between two about the same error."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from urllib.parse import unquote
 
-from jsctl import files
+from jsctl.base import files
 from jsctl.contexts.model import expand_path
 from jsctl.contexts.schemes import DATA, ENV, FIELDS, FILE, NSC, Reference, parse
 from jsctl.contexts.settings import Settings

@@ -3,11 +3,11 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
+from jsctl.base.later import asyncio
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
-from jsctl.later import asyncio
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.message import REPLIES_SIZE, Message, is_no_responders
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     from jsctl.nats.connection import Connection

@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from jsctl.base.units import SECOND
 from jsctl.errors import Denied, NoResponders
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, PermissionDenied
 from jsctl.nats.message import Message, OutgoingMessage, is_no_responders
-from jsctl.units import SECOND
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from jsctl.base.units import SECOND
 from jsctl.errors import Unreachable
 from jsctl.nats import nats_py
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
 from jsctl.nats.failures import describe_error
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     from jsctl.nats.connection import Connection

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from jsctl import files
+from jsctl.base import files
 from jsctl.contexts.model import expand_path
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput

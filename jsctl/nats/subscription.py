@@ -3,11 +3,11 @@
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from jsctl.base.later import asyncio
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
-from jsctl.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     from jsctl.nats.connection import Connection

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.base.later import Later
+from jsctl.base.units import format_kitchen, format_rfc3339_local
 from jsctl.errors import BadInput
-from jsctl.later import Later
-from jsctl.units import format_kitchen, format_rfc3339_local
 
 if TYPE_CHECKING:
     import random

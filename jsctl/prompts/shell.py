@@ -17,7 +17,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
-from jsctl.posix import make_private_folder, open_private
+from jsctl.base.posix import make_private_folder, open_private
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 

@@ -3,6 +3,7 @@
 Each question fills one key of the draft; a key that the draft has is not asked for.
 """
 
+from jsctl.base.units import format_exact_duration, parse_time
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import has_start, import_from, is_imported, with_start
 from jsctl.jetstream.stream.availability import check_name_is_free, check_subjects_are_free
@@ -10,7 +11,6 @@ from jsctl.jetstream.stream.config import STREAM, choose_window
 from jsctl.nats.subjects import split_subjects, validate_name
 from jsctl.prompts.fields import ask_field
 from jsctl.prompts.prompter import Prompter
-from jsctl.units import format_exact_duration, parse_time
 
 _WITH_RULES = ("subjects", "max_msgs_per_subject", "duplicate_window")
 """Keys that are asked for only of some streams."""

@@ -13,8 +13,8 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import ConditionalContainer, Window
 from prompt_toolkit.output import create_output
 
+from jsctl.base.loops import await_event_loop
 from jsctl.errors import Cancelled
-from jsctl.loops import await_event_loop
 from jsctl.prompts.picker import build_key_bindings, build_picker
 from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
 from jsctl.prompts.typed_ahead import raise_typed_interrupt

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
-from jsctl.similar_names import find_nearest
+from jsctl.base.command_lines import build_line
+from jsctl.base.similar_names import find_nearest
 
 
 class Noun(NamedTuple):

@@ -5,7 +5,7 @@ import stat
 import sys
 from typing import TextIO
 
-from jsctl.later import asyncio
+from jsctl.base.later import asyncio
 
 _INTERVAL = 0.5  #: seconds between two looks
 

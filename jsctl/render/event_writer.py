@@ -7,16 +7,16 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, TextIO, TypeVar
 
+from jsctl.base.later import asyncio
+from jsctl.base.signals import interrupts
+from jsctl.base.units import SECOND, format_exact_duration, pluralize
 from jsctl.errors import BadInput, ExitStatus, JsctlError
-from jsctl.later import asyncio
 from jsctl.render import delimited
 from jsctl.render.closed_pipe import wait_until_closed
 from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
-from jsctl.signals import interrupts
-from jsctl.units import SECOND, format_exact_duration, pluralize
 from jsctl.views.events import Ending, Events, Gauge
 from jsctl.views.result import Result
 

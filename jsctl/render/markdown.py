@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 from rich.theme import Theme
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 
 _WIDEST = 100
 _LINK = re.compile(r"\[([^]]+)\]\((\w+)\.md(?:#[\w-]+)?\)")

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from jsctl.base.units import format_bytes
 from jsctl.render.text import clean
-from jsctl.units import format_bytes
 
 _INTERVAL = 0.1
 """Seconds between two updates: drawing takes longer than publishing a thousand messages."""

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jsctl import units
-from jsctl.command_lines import UNSAFE
+from jsctl.base import units
+from jsctl.base.command_lines import UNSAFE
 from jsctl.views.result import Cell, Kind
 
 

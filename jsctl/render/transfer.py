@@ -7,9 +7,9 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 
+from jsctl.base.units import SECOND, format_bytes, format_count, format_duration
 from jsctl.render.progress import ErasedBar
 from jsctl.render.text import clean
-from jsctl.units import SECOND, format_bytes, format_count, format_duration
 
 
 class Transfer(ErasedBar):

@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jsctl import registry
+from jsctl.base.patterns import compile_pattern
 from jsctl.errors import NotFound
-from jsctl.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from jsctl.jetstream.config.field import Field

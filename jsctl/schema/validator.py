@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from jsctl.units import parse_time_ns
+from jsctl.base.units import parse_time_ns
 
 Json = dict[str, Any]
 

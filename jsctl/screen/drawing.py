@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
+from jsctl.base.units import format_count, format_exact_duration, pluralize
 from jsctl.monitor.trouble import BAD, WARN
 from jsctl.render.emit import format_lines
 from jsctl.render.fit import NUMBERS, cut, cut_end
@@ -21,7 +22,6 @@ from jsctl.screen.columns import (
 )
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
-from jsctl.units import format_count, format_exact_duration, pluralize
 from jsctl.views.board import Grid, GridColumn
 from jsctl.views.result import Cell, Chart, ChartStack, Result, Text
 

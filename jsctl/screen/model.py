@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from jsctl.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
+from jsctl.base.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
 from jsctl.views.board import Board, Filter, Grid, Query, Start, parse_filter
 
 Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]

@@ -5,12 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import TextIO
 
+from jsctl.base.units import SECOND
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
 from jsctl.screen.model import Model, build_first_model, tick, with_board, with_size
 from jsctl.screen.terminal import Terminal, format_lines, show_while
-from jsctl.units import SECOND
 from jsctl.views.board import Live
 from jsctl.views.result import Text
 

@@ -23,9 +23,9 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
 
+from jsctl.base.signals import handled, restoring_first
 from jsctl.render.style import paint
 from jsctl.screen.drawing import Line
-from jsctl.signals import handled, restoring_first
 
 _COLORS = {
     "good": "ansigreen",

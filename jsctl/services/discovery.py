@@ -7,14 +7,14 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import MS, pluralize
 from jsctl.errors import JsctlError, NoResponders, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.requests import ReplyLimits, send_request
-from jsctl.units import MS, pluralize
 
 Json = dict[str, Any]
 

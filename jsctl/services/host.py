@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from jsctl import __version__
+from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.respond import Request
@@ -16,7 +17,6 @@ from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
 from jsctl.nats.templates import generate_id
 from jsctl.services.discovery import PREFIX, build_verb_subject
-from jsctl.units import format_rfc3339
 
 _QUEUE = "q"
 _ENDPOINT = "echo"

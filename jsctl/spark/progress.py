@@ -26,12 +26,12 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from jsctl.files import open_atomically, write_atomically
-from jsctl.json_text import parse_json
+from jsctl.base.files import open_atomically, write_atomically
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.monitor.report.spark_queries import LATEST, SparkQuery, encode_queries
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.source.failures import log
-from jsctl.units import SECOND, parse_time_ns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, Denied, RequestTimeout
-from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.trace.model import Json, find_expected_hops, parse_document
-from jsctl.units import SECOND
 
 _OLDEST = (2, 11)
 

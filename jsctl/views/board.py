@@ -10,10 +10,10 @@ from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
+from jsctl.base.patterns import compile_pattern
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.trouble import FINE
-from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND
 from jsctl.views.events import Gauge
 from jsctl.views.result import Cell, ChartStack, Column, Kind, Lines, Result, Table, Text
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_rfc3339, pluralize, to_ns
 from jsctl.errors import ExitStatus
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
 from jsctl.monitor.rules.catalog import RULES
 from jsctl.monitor.trouble import Gap
-from jsctl.units import format_rfc3339, pluralize, to_ns
 from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.tables import recorder
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jsctl.base.files import escape_path
+from jsctl.base.units import format_bytes, pluralize
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import ExitStatus
-from jsctl.files import escape_path
-from jsctl.units import format_bytes, pluralize
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Lines, Result
 
 NOTHING = "Nothing was changed"

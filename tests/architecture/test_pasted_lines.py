@@ -1,4 +1,4 @@
-"""Only `jsctl.command_lines` puts names into command lines of jsctl: a shell would run what they contain."""
+"""Only `jsctl.base.command_lines` puts names into command lines: a shell would run what they contain."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ def test_command_lines_with_values_are_built_in_one_place() -> None:
         if str(path.relative_to(PACKAGE)) not in EXEMPT
         for line, text in find_built_lines(path.read_text())
     ]
-    assert not building, "use build_line or Suggestion of jsctl.command_lines:\n" + "\n".join(building)
+    assert not building, "use build_line or Suggestion of jsctl.base.command_lines:\n" + "\n".join(building)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from jsctl.units import parse_bytes
+from jsctl.base.units import parse_bytes
 from tests.bench import environment
 from tests.support.js import ask, publish_all, stream
 from tests.support.servers import RealServer

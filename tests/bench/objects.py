@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from jsctl.units import parse_bytes
+from jsctl.base.units import parse_bytes
 from tests.bench.backup import JSCTL, SERVER, Cost, report, run
 from tests.support.servers import RealServer
 

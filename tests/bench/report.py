@@ -18,13 +18,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
 from jsctl.monitor.report.places import Places
 from jsctl.nats.connection import Connection
 from jsctl.screen.drawing import draw, settle
 from jsctl.screen.model import build_first_model, with_board, with_size
-from jsctl.units import SECOND
 from jsctl.views.board import Start
 from jsctl.views.report.board import board
 from tests.bench import environment

@@ -1,6 +1,6 @@
 """`completion`; tests/contract/test_completion.py lets shells use what it prints."""
 
-from jsctl.commands.shared.shells import FILES
+from jsctl.commands.completing.shells import FILES
 from tests.support.run import Cli
 
 

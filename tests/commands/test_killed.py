@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from jsctl.commands.shared.name_cache import NameCache
+from jsctl.base.files import is_temporary
+from jsctl.commands.completing.name_cache import NameCache
 from jsctl.errors import MissingDependency
-from jsctl.files import is_temporary
 from jsctl.monitor.report.recording import Recorder, Recording
 from jsctl.nats.connection import Connection
 from tests.support.killing import kill_points, print_table

@@ -79,7 +79,7 @@ def test_a_pipe_needs_no_rich() -> None:
     probe = (
         "import sys, os, jsctl.app\n"
         "from jsctl.env import Env\n"
-        "from jsctl.standard_streams import Streams\n"
+        "from jsctl.base.standard_streams import Streams\n"
         "jsctl.app.run(['manual', 'streams'], Env(Streams.real(), os.environ))\n"
         "sys.exit(str({'rich', 'nats', 'asyncio'} & set(sys.modules) or ''))"
     )

@@ -7,12 +7,12 @@ import time
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.message import user_command
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 from tests.support import js
 from tests.support.replier import Start
 from tests.support.run import Cli

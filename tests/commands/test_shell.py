@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jsctl.commands.shared.command_line import (
+from jsctl.commands.shell_prompt.command_line import (
     is_complete,
     parse_line,
     split_last_word,

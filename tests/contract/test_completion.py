@@ -14,7 +14,7 @@ from string import ascii_lowercase
 import pexpect
 import pytest
 
-from jsctl.commands.shared.shells import FILES
+from jsctl.commands.completing.shells import FILES
 from tests.support import js
 from tests.support.run import Cli, Terminal
 from tests.support.waiting import wait_for

@@ -12,9 +12,9 @@ import click
 import pytest
 
 from jsctl import app
+from jsctl.base.standard_streams import Streams
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
-from jsctl.standard_streams import Streams
 from tests.support import js
 from tests.support.run import Cli, Outcome
 

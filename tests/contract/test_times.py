@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl import units
+from jsctl.base import units
 from tests.support import js
 from tests.support.run import Cli
 

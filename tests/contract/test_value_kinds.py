@@ -7,13 +7,13 @@ import click
 import pytest
 
 from jsctl.app import root
+from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption
-from jsctl.commands.shared.listers import LOCAL_LISTERS, SERVER_LISTERS
-from jsctl.commands.shared.shells import VARIABLE, Completer
-from jsctl.commands.shared.value_kinds import FILE, FOLDER, find_value_kind, get_metavar
+from jsctl.commands.completing.listers import LOCAL_LISTERS, SERVER_LISTERS
+from jsctl.commands.completing.shells import VARIABLE, Completer
+from jsctl.commands.completing.value_kinds import FILE, FOLDER, find_value_kind, get_metavar
 from jsctl.env import Env
 from jsctl.registry.top import NOUNS
-from jsctl.standard_streams import Streams
 from tests.contract.test_commands import VERBS, resolve
 from tests.support import js
 from tests.support.operator_site import Site

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.jetstream.api import parse_response
 from jsctl.jetstream.backup import snapshot
-from jsctl.units import SECOND
 from tests.fuzz.commands import is_endless, make_again, prepare, system_lines, without_spark
 from tests.fuzz.commands import lines as command_lines
 from tests.fuzz.record import Record, cases, max_seconds

@@ -15,7 +15,7 @@ from typing import Any
 import click
 import pytest
 
-from jsctl import files
+from jsctl.base import files
 from tests.contract.test_commands import VERBS, resolve
 from tests.fuzz.commands import is_endless, lines, make_again, prepare, without_spark
 from tests.fuzz.record import Record, cases

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.files import CONFIG_SIZE
+from jsctl.base.files import CONFIG_SIZE
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import parse_bytes, parse_duration, parse_time_ns
 from jsctl.jetstream.backup.files import open_backup
 from jsctl.jetstream.backup.s2 import FrameScanner, decompress_block
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.find.expression import compile_expression
 from jsctl.jetstream.message import dump
-from jsctl.json_text import parse_json
 from jsctl.nats.templates import Moment, compile_template
-from jsctl.units import parse_bytes, parse_duration, parse_time_ns
 from tests.fuzz.record import Record, max_seconds
 from tests.support import js
 from tests.support.hostile import mutate_bytes

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.spark.source import options
-from jsctl.units import SECOND
 from tests.fuzz.record import Record, cases, max_seconds
 from tests.support import js
 from tests.support.hostile import Middleman, middleman, mutate_answer

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Unreachable
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
 from tests.support.servers import RealServer
 
 CONFIG = 'listen: "127.0.0.1:{port}"'

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from jsctl import loops
+from jsctl.base import loops
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import loop_free
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.units import SECOND
 from tests.support import js
 from tests.support.hostile import hostile_server, info
 from tests.support.run import Cli

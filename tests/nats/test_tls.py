@@ -13,11 +13,11 @@ from typing import NamedTuple
 import pytest
 import trustme
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, ExitStatus, Unreachable
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
-from jsctl.units import SECOND
 from tests.support.run import Cli
 from tests.support.servers import Account, RealServer, binary, free_port
 from tests.support.socks import socks5

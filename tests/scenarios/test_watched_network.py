@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.monitor.report.places import Place, Places
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.model import build_first_model, with_board, with_part, with_size
 from jsctl.testing import Network
-from jsctl.units import SECOND
 from jsctl.views.board import Start
 from jsctl.views.report.board import board
 from tests.support.emulator import Watched

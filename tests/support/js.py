@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND, parse_time_ns
 from tests.support.waiting import wait_for
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 
 from jsctl.app import run
+from jsctl.base.standard_streams import Streams
 from jsctl.env import Env
 from jsctl.prompts.prompter import ScriptedPrompter
-from jsctl.standard_streams import Streams
 
 if TYPE_CHECKING:
     Terminal = pexpect.spawn[str]

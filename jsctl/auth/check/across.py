@@ -22,7 +22,7 @@ from jsctl.auth.claims import (
     find_revocation,
 )
 from jsctl.auth.environment import Account, Environment
-from jsctl.command_lines import build_flag
+from jsctl.base.command_lines import build_flag
 from jsctl.nats.subjects import covers, overlaps
 
 

@@ -10,7 +10,7 @@ from jsctl.auth.check.model import Owner
 from jsctl.auth.claims import Json
 from jsctl.auth.environment import Account
 from jsctl.auth.records import find_local_subject
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 
 
 def build_owner_line(owner: Owner, verb: str, *names: str, flags: Sequence[str] = ()) -> str:

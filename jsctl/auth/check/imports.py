@@ -10,7 +10,7 @@ from jsctl.auth.check.subjects import find_renaming_problem, find_subject_proble
 from jsctl.auth.claims import Json, as_text, find_local_pattern
 from jsctl.auth.environment import Account
 from jsctl.auth.keys import ACCOUNT, find_key_kind
-from jsctl.command_lines import build_flag
+from jsctl.base.command_lines import build_flag
 
 
 def check_imports(account: Account, owner: Owner, now: float) -> Iterator[Finding]:

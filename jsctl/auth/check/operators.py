@@ -10,7 +10,7 @@ from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_text, as_texts
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 
 _SCHEMES = ("nats", "tls", "ws", "wss")
 

@@ -8,7 +8,7 @@ from jsctl.auth.check.model import Finding, find_owner
 from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Account, Environment, read_claims
 from jsctl.auth.resolver import Trust
-from jsctl.units import SECOND, format_time
+from jsctl.base.units import SECOND, format_time
 
 
 def check_servers(

@@ -1,7 +1,7 @@
 """Checks of subjects by the rules of nats-io/jwt (v2/types.go), which differ from those of servers."""
 
+from jsctl.base.units import pluralize
 from jsctl.nats.subjects import is_subject
-from jsctl.units import pluralize
 
 
 def find_subject_problem(subject: str) -> str:

@@ -9,7 +9,7 @@ from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Claimed
 from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
 from jsctl.auth.signatures import find_signature_problem
-from jsctl.units import SECOND, format_time
+from jsctl.base.units import SECOND, format_time
 
 VERSION = 2
 """The newest version of claims that servers read."""

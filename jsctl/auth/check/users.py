@@ -12,7 +12,7 @@ from jsctl.auth.claims import as_number, as_object, as_text, find_revocation
 from jsctl.auth.environment import Account, Environment, User
 from jsctl.auth.keys import ACCOUNT, find_key_kind
 from jsctl.auth.scopes import expand_template, find_missing_tags, find_own_permissions, find_scope
-from jsctl.units import SECOND, format_time
+from jsctl.base.units import SECOND, format_time
 
 
 def check_user(environment: Environment, account: Account, user: User, now: float) -> Iterator[Finding]:

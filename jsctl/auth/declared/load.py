@@ -29,6 +29,7 @@ from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.keys import find_key_kind
 from jsctl.auth.store import check_name
+from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_documents
 from jsctl.jetstream.config.nodes import Node
@@ -42,7 +43,6 @@ from jsctl.jetstream.declared.variables import (
     iterate_loop,
     resolve_variables,
 )
-from jsctl.units import SECOND, parse_time_ns
 
 _NAMES = frozenset({"name", "for", "accounts", "users"})
 

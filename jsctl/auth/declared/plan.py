@@ -24,12 +24,12 @@ from jsctl.auth.keys import find_key_kind
 from jsctl.auth.records import build_account, build_operator, build_scoped_user, build_user
 from jsctl.auth.removed import find_removed, list_owed
 from jsctl.auth.store import AuthStore
+from jsctl.base.units import SECOND, format_rfc3339, pluralize
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss
-from jsctl.units import SECOND, format_rfc3339, pluralize
 
 Action = Literal["create", "change", "remove"]
 

@@ -16,7 +16,7 @@ from jsctl.auth.check.users import check_user
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, find_revocation
 from jsctl.auth.environment import Account, Claimed, Environment, User
 from jsctl.auth.scopes import expand_template, find_scope
-from jsctl.units import SECOND, format_time
+from jsctl.base.units import SECOND, format_time
 
 
 class Check(NamedTuple):

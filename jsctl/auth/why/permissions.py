@@ -7,8 +7,8 @@ from typing import NamedTuple
 from jsctl.auth.claims import Json, as_list, as_number, as_object, as_text, as_texts
 from jsctl.auth.environment import Account, User
 from jsctl.auth.scopes import expand_template, find_scope
+from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.nats.subjects import covers, is_subject, matches, overlaps
-from jsctl.units import SECOND, format_exact_duration
 
 _DEFAULT_REPLIES = 1
 _DEFAULT_REPLY_TIME = 120 * SECOND

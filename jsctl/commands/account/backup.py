@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account, estimate_backup
 from jsctl.jetstream.backup.account_files import describe_existing
 from jsctl.jetstream.backup.stream_backup import BackupOptions
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.account import backup as view
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
 from jsctl.views.account import backup as view

@@ -1,10 +1,10 @@
 """`jsctl account tls`."""
 
+from jsctl.base.units import DAY
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.nats.certificates import read_verified_chain
-from jsctl.units import DAY
 from jsctl.views.account import tls as view
 from jsctl.views.result import Result
 

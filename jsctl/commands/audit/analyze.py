@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.audit.analysis import analyze as run_checks
 from jsctl.monitor.audit.analysis import load_report
 from jsctl.monitor.audit.archive import Archive
-from jsctl.user_folders import expand_home
 from jsctl.views.audit import report as view
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl import __version__
+from jsctl.base.files import naming_write_errors, open_atomically
+from jsctl.base.units import SECOND, pluralize
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
-from jsctl.files import naming_write_errors, open_atomically
 from jsctl.monitor.audit.archive import ArchiveWriter
 from jsctl.monitor.audit.gather import Gatherer, Selection
 from jsctl.monitor.server.requests import count_servers
-from jsctl.units import SECOND, pluralize
-from jsctl.user_folders import expand_home
 from jsctl.views.audit import gather as view
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result

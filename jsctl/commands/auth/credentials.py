@@ -2,11 +2,11 @@
 
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore, format_creds
+from jsctl.base.files import escape_path, write_atomically
+from jsctl.base.user_folders import expand_home
 from jsctl.contexts.update import update
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, write_atomically
-from jsctl.user_folders import expand_home
 
 
 def check_free(file: str, *, force: bool) -> None:

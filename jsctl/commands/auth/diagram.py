@@ -5,7 +5,7 @@ import click
 from jsctl.auth.diagram import make_graph
 from jsctl.auth.environment import read_environment
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import operator_option, pick_operator
+from jsctl.commands.picking.auth import operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth.diagram import FORMATS, diagram_result
 from jsctl.views.result import Result

@@ -1,7 +1,7 @@
 """`jsctl auth env`."""
 
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import read_choices
+from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env
 from jsctl.views.auth.choices import sheet
 from jsctl.views.result import Result

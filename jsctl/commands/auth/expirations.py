@@ -4,10 +4,10 @@ import time
 
 from jsctl.auth.environment import read_environment
 from jsctl.auth.expirations import list_expirations
+from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.pick_auth import operator_option, pick_operator
+from jsctl.commands.picking.auth import operator_option, pick_operator
 from jsctl.env import Env
-from jsctl.units import SECOND, format_exact_duration
 from jsctl.views.auth.expirations import expirations_result
 from jsctl.views.result import Result
 

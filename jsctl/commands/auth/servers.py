@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from jsctl.auth.resolver import Trust, count_servers, fetch_account_jwts, fetch_trust
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import option
-from jsctl.commands.shared.system import connect_to_system
+from jsctl.commands.operators.system import connect_to_system
 from jsctl.env import Env
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -5,7 +5,7 @@ from jsctl.auth.check.servers import check_servers
 from jsctl.auth.environment import read_environment
 from jsctl.commands.auth.servers import ask_servers, servers_flags
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth.findings import findings_result
 from jsctl.views.result import Result

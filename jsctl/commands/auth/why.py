@@ -19,12 +19,12 @@ from jsctl.auth.environment import (
 from jsctl.auth.store import extract_jwt
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
+from jsctl.base.files import read_text
 from jsctl.commands.auth.servers import OnServers, ask_servers, servers_flags
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import operator_option, pick_operator
+from jsctl.commands.picking.auth import operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import read_text
 from jsctl.nats.subjects import validate_subject
 from jsctl.views.auth.why import why_result
 from jsctl.views.result import Result

@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import click
 
+from jsctl.base.files import read_bytes
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, SIZE, GroupOption, option
 from jsctl.commands.cli.values import Size
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import read_bytes
 from jsctl.nats.headers import encode_headers, parse_header_text
-from jsctl.user_folders import expand_home
 
 C = TypeVar("C", bound=click.Command)
 F = TypeVar("F", bound=Callable[..., Any])

@@ -4,6 +4,9 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
+from jsctl.base.files import write_output
+from jsctl.base.signals import interrupts
+from jsctl.base.units import pluralize
 from jsctl.bench import targets
 from jsctl.bench.crew import Bench, count_processes
 from jsctl.bench.limits import find_limit
@@ -11,13 +14,10 @@ from jsctl.bench.plan import Kind, Plan
 from jsctl.commands.bench.flags import SharedFlags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
-from jsctl.files import write_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.login import with_files
 from jsctl.nats.templates import generate_id
-from jsctl.signals import interrupts
-from jsctl.units import pluralize
 from jsctl.views.bench import result as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

@@ -2,12 +2,12 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
-from jsctl.commands.cli.global_flags import GlobalOption, make_completer
-from jsctl.commands.cli.groups import Command
+from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.commands.cli.groups import Command, Root
 from jsctl.registry.top import NOUNS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -98,7 +98,19 @@ def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
     return declare
 
 
-class Option(click.Option):
+class _Completed(click.Parameter):
+    """A parameter whose values complete.
+
+    completes: the kind of names that its value completes to, a noun of the registry or one of
+    commands/completing; empty where the parameter's place and metavar tell.
+    """
+
+    def __init__(self, *args: Any, completes: str = "", **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.completes = completes
+
+
+class Option(_Completed, click.Option):
     """An option that counts as missing if its value is empty and its type has `may_be_blank`, as with the
     `nats` tool: scripts pass `--max-age "$AGE"`. A condition has no such type: without it, a verb takes all.
     """
@@ -129,13 +141,13 @@ class CollectedOption(Option):
         return value, rest
 
 
-class PromptedParameter(click.Parameter):
+class PromptedParameter(_Completed):
     """A parameter that is asked for on a terminal when it is required and missing.
 
-    noun: the registry's noun whose names it takes; empty for none. label: the question, if there is no
-    noun. path: whether it is a path that exists. or_stdin: whether stdin stands for a missing one, which is
-    None then; a terminal does not. suggestions: "module:function" that lists such paths in a folder, each
-    with a title.
+    noun: the registry's noun whose names it takes and completes to; empty for none. label: the question, if
+    there is no noun. path: whether it is a path that exists. or_stdin: whether stdin stands for a missing
+    one, which is None then; a terminal does not. suggestions: "module:function" that lists such paths in a
+    folder, each with a title.
     """
 
     def __init__(
@@ -148,7 +160,7 @@ class PromptedParameter(click.Parameter):
         suggestions: str = "",
         **attrs: Any,
     ) -> None:
-        super().__init__(*args, **attrs)
+        super().__init__(*args, **{"completes": noun, **attrs})
         self.noun = noun
         self.label = label
         self.path = path
@@ -160,9 +172,7 @@ class PromptedParameter(click.Parameter):
         if is_missing and self.or_stdin and ctx.obj is not None and not ctx.obj.streams.stdin.isatty():
             return None
         if is_missing and ctx.obj is not None and ctx.obj.can_ask:
-            from jsctl.commands.cli.missing import ask_missing
-
-            value = ask_missing(ctx, self)
+            value = cast(Root, ctx.find_root().command).ask_missing(ctx, self)
         return super().process_value(ctx, value)
 
 
@@ -174,7 +184,7 @@ class NamedOption(PromptedParameter, click.Option):
     """An option that takes the name of a noun, which is asked for when the option is required and missing."""
 
 
-class CheckedOption(click.Option):
+class CheckedOption(_Completed, click.Option):
     """An option with a condition that is checked before anything is asked, so that no answer is lost.
 
     check: raises JsctlError if the verb cannot do anything.
@@ -197,7 +207,8 @@ def find_name(ctx: click.Context, noun: str) -> str:
 def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callable[[F], F]:
     """Declare a flag.
 
-    noun: the registry's noun whose names it completes to.
+    noun: the registry's noun whose names it takes and completes to; without one, `completes` says what it
+        completes to.
     into: the name of a mapping, which the verb gets as a keyword in place of the flag: the values of all
         flags declared with this name that are on the command line, by flag. For the many flags that are keys
         of a configuration.
@@ -207,7 +218,7 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
     elif noun:
         attrs = {"cls": NamedOption, "noun": noun, **attrs}
     attrs.setdefault("cls", Option)
-    return click.option(*names, **_add_completer(noun, attrs))
+    return click.option(*names, **attrs)
 
 
 def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
@@ -218,8 +229,4 @@ def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
     `PromptedParameter`.
     """
     noun = noun or (name if name in NOUNS else "")
-    return click.argument(name, cls=Argument, noun=noun, **_add_completer(noun, attrs))
-
-
-def _add_completer(noun: str, attrs: dict[str, Any]) -> dict[str, Any]:
-    return {**attrs, "shell_complete": make_completer(noun)} if noun else attrs
+    return click.argument(name, cls=Argument, noun=noun, **attrs)

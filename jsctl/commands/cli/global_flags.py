@@ -1,7 +1,7 @@
 """The global flags, which every command takes."""
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import click
@@ -9,24 +9,6 @@ import click
 from jsctl.commands.cli.values import DURATION
 
 FORMS = ("table", "plain", "json", "csv", "tsv")
-
-
-def make_completer(noun: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a completion function for the names of a noun of the registry."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        from jsctl.commands.shared.complete import complete_names
-
-        return complete_names(noun, ctx, incomplete)
-
-    return complete
-
-
-def complete_subjects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the subjects of streams that begin with the incomplete word."""
-    from jsctl.commands.shared import complete
-
-    return complete.complete_subjects(ctx, incomplete)
 
 
 def _store_value(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -55,13 +37,15 @@ def _store_repeated(ctx: click.Context, param: click.Parameter, values: tuple[st
 class GlobalOption(click.Option):
     """An option that every command takes. Its value is stored in `Env.flags` by its name.
 
-    environment: the variable that the root reads it from.
+    environment: the variable that the root reads it from. completes: the kind of names that its value
+    completes to; see commands/completing.
     """
 
-    def __init__(self, *names: str, **attrs: Any) -> None:
+    def __init__(self, *names: str, completes: str = "", **attrs: Any) -> None:
         attrs.setdefault("callback", _store_value)
         attrs.setdefault("default", None)
         super().__init__([*names], expose_value=False, **attrs)
+        self.completes = completes
         self.environment = self.envvar
         self.envvar = None
 
@@ -176,7 +160,7 @@ def get_global_options() -> tuple[GlobalOption, ...]:
         ),
         RepeatedOption(
             "--context",
-            shell_complete=make_completer("context"),
+            completes="context",
             metavar="NAME",
             envvar="NATS_CONTEXT",
             help="Context to use instead of the selected one",

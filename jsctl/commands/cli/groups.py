@@ -203,6 +203,17 @@ class Group(_GlobalFlagsCommand, click.Group):
         return rows if self.path else [*rows, *BUILT_IN.items()]
 
 
+class Root(Group):
+    """The group of all commands.
+
+    What it offers its commands is in packages that use this one.
+    """
+
+    def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:
+        """Return the value of a parameter that the command line leaves out, asked for on a terminal."""
+        raise NotImplementedError
+
+
 def _load_command(path: str, name: str, entry: registry.Entry) -> click.Command:
     """Import the command of a registry entry, or build the group. Raises RuntimeError without a target."""
     target: click.Command | None = None

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from jsctl.similar_names import find_nearest
+from jsctl.base.similar_names import find_nearest
 
 BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
 """Commands that are not in the registry: help of every group, version of the program alone."""

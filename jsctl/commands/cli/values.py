@@ -16,7 +16,7 @@ class Duration(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        from jsctl import units
+        from jsctl.base import units
 
         try:
             return units.parse_duration(value)
@@ -33,7 +33,7 @@ class Size(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        from jsctl import units
+        from jsctl.base import units
 
         try:
             return units.parse_bytes(value)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
-from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.shared.pick import pick_stream, validate_consumer_name, validate_stream_name
+from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
+from jsctl.commands.picking.pick import pick_stream, validate_consumer_name, validate_stream_name
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json

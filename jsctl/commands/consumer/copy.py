@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
-from jsctl.commands.shared.pick import pick_consumer, validate_consumer_name
+from jsctl.commands.picking.pick import pick_consumer, validate_consumer_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import Count, criteria_flags, find_matching
+from jsctl.commands.options.criteria import Count, criteria_flags, find_matching
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers

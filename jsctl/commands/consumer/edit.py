@@ -5,8 +5,8 @@ from functools import partial
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, ConsumerFlags, consumer_flags
-from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

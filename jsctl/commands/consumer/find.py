@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.events import Events, names

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags, extra_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.consumer_fields import EXTRA_FLAGS, GROUP_FLAGS

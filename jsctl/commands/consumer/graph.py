@@ -2,14 +2,14 @@
 
 import click
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.graphs import check_graph
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.options.graphs import check_graph
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.monitor.consumer import activity
 from jsctl.monitor.consumer.activity import ConsumerSample
-from jsctl.units import SECOND
 from jsctl.views.consumer import graph as view
 from jsctl.views.events import Events
 

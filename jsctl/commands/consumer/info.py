@@ -1,10 +1,10 @@
 """`jsctl consumer info` and `jsctl consumer state`."""
 
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_consumer, require_names
+from jsctl.commands.picking.pick import pick_consumer, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.loops import await_event_loop
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 

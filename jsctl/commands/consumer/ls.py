@@ -1,10 +1,10 @@
 """`jsctl consumer ls`."""
 
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_stream, require_names
+from jsctl.commands.picking.pick import pick_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.loops import await_event_loop
 from jsctl.views.consumer import ls as view
 from jsctl.views.events import Events, names
 from jsctl.views.result import Result

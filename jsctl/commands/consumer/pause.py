@@ -1,12 +1,12 @@
 """`jsctl consumer pause` and `jsctl consumer resume`."""
 
+from jsctl.base.units import HOUR, SECOND, format_duration, format_server_time
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import parse_deadline
-from jsctl.units import HOUR, SECOND, format_duration, format_server_time
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
 

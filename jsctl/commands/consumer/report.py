@@ -1,8 +1,8 @@
 """`jsctl consumer report`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import validate_stream_name
-from jsctl.commands.shared.system_streams import ShownNames
+from jsctl.commands.picking.pick import validate_stream_name
+from jsctl.commands.picking.system_streams import ShownNames
 from jsctl.env import Env
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams

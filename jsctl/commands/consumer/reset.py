@@ -2,12 +2,12 @@
 
 import click
 
+from jsctl.base.units import format_count
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.units import format_count
 from jsctl.views.consumer import info as view
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result

@@ -3,8 +3,8 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.idle import choose_idle_limit
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.options.idle import choose_idle_limit
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers

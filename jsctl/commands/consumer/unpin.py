@@ -1,7 +1,7 @@
 """`jsctl consumer unpin`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.consumer import requests as consumers

@@ -1,7 +1,7 @@
 """`jsctl consumer why`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick import pick_consumer
+from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.why import fetch_facts

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
-from jsctl.commands.shared.pick import pick
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.prompts.contexts import ask_name

@@ -3,13 +3,13 @@
 import json
 
 from jsctl import registry
+from jsctl.base.files import read_text
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.editor import edit_text
-from jsctl.commands.shared.pick import pick
+from jsctl.commands.editing.editor import edit_text
+from jsctl.commands.picking.pick import pick
 from jsctl.contexts.model import KEYS, SERVER_MARK, Context
 from jsctl.contexts.store import parse
 from jsctl.env import Env
-from jsctl.files import read_text
 from jsctl.views.context import info as view
 from jsctl.views.result import Result
 

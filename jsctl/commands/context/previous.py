@@ -1,6 +1,6 @@
 """`jsctl context previous`."""
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.errors import NotFound

@@ -2,7 +2,7 @@
 
 from jsctl import registry
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick import pick
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.views.intent import Intent

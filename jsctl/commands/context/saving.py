@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from jsctl.base.files import read_bytes
 from jsctl.commands.cli import option
 from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
@@ -12,7 +13,6 @@ from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, merge_flags
 from jsctl.contexts.update import update, with_absolute_paths
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import read_bytes
 from jsctl.nats.addresses import parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.views.context import info as view

@@ -2,7 +2,7 @@
 
 from jsctl import registry
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick import pick
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.views.context import info as view
 from jsctl.views.result import Result

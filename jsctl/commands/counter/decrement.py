@@ -1,7 +1,7 @@
 """`jsctl counter decrement`."""
 
 from jsctl.commands.cli import argument, command, dry_run_flag
-from jsctl.commands.counter.shared import change, complete_counters, stream_flag
+from jsctl.commands.counter.shared import change, stream_flag
 from jsctl.env import Env
 from jsctl.jetstream.counter import counters
 from jsctl.views.result import Result
@@ -15,7 +15,7 @@ from jsctl.views.result import Result
         "jsctl counter decrement stock.apples 12",
     ],
 )
-@argument("subject", shell_complete=complete_counters)
+@argument("subject", completes="counter")
 @argument("value", default="1")
 @stream_flag
 @dry_run_flag("Only show what the value would be")

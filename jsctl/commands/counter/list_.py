@@ -3,7 +3,7 @@
 from contextlib import aclosing
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.counter.shared import complete_counters, stream_flag
+from jsctl.commands.counter.shared import stream_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.counter import counters
@@ -20,7 +20,7 @@ from jsctl.views.result import Result, Text
         "jsctl counter list --stream ALL_HITS --names",
     ],
 )
-@argument("subject", default="", shell_complete=complete_counters)
+@argument("subject", default="", completes="counter")
 @stream_flag
 @option("--names", "-n", "names_only", is_flag=True, help="Only subjects, one per line")
 @option("--rows", "with_rows", is_flag=True, help="With --json, write values and streams, too")

@@ -1,21 +1,15 @@
-"""The common parts of the verbs of `jsctl counter`: the flag that names the stream, completion of new
-counters, changes.
-"""
+"""The common parts of the verbs of `jsctl counter`: the flag that names the stream, changes."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.commands.cli.global_flags import make_completer
 from jsctl.env import Env
 from jsctl.jetstream.counter import counters
 from jsctl.views.counter import counters as view
 from jsctl.views.result import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-complete_counters = make_completer("counter")
-"""The completion of counters for arguments that may also be a new counter or a pattern."""
 
 
 def stream_flag(function: F) -> F:

@@ -6,8 +6,8 @@ from contextlib import aclosing
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.counter.shared import complete_counters, stream_flag
-from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
+from jsctl.commands.counter.shared import stream_flag
+from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.counter import counters
@@ -19,7 +19,7 @@ from jsctl.views.events import Events
 
 
 @command("watch", examples=["jsctl counter watch 'hits.*'", "jsctl counter watch hits.home --updates --json"])
-@argument("subject", shell_complete=complete_counters)
+@argument("subject", completes="counter")
 @stream_flag
 @option("--updates", is_flag=True, help="Show only what changes from now on")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")

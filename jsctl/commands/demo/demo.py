@@ -10,17 +10,17 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from jsctl.command_lines import format_arguments
+from jsctl.base.command_lines import format_arguments
+from jsctl.base.json_text import parse_json
+from jsctl.base.signals import Stopped, stoppable
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError, MissingDependency
-from jsctl.json_text import parse_json
 from jsctl.localserver import binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, choose_folder, create_folder
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.short_forms import load_named
-from jsctl.signals import Stopped, stoppable
 from jsctl.spark.session.session import check_environment as check_spark
 from jsctl.views.events import Events, results
 from jsctl.views.result import Result

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from jsctl.base.signals import Stopped
+from jsctl.base.standard_streams import Streams
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.localserver.networks import VARIABLE
 from jsctl.localserver.state import CONTEXTS, load_state
 from jsctl.prompts.prompter import Form, Question, ScriptedPrompter
-from jsctl.signals import Stopped
-from jsctl.standard_streams import Streams
 
 
 class LineRunner:

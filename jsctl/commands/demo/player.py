@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
+from jsctl.base.json_text import parse_json
 from jsctl.commands.demo.line_runner import LineRunner, ShownPrompter
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.json_text import parse_json
 from jsctl.localserver.process import build_module_command
 from jsctl.localserver.walkthrough import Check, Step, Walkthrough
 from jsctl.views.result import Result

@@ -8,6 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from jsctl.base.posix import HANGUP
+from jsctl.base.signals import Stopped
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, option
 from jsctl.commands.demo.player import Player, UserQuit
 from jsctl.env import Env
@@ -15,9 +18,6 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import binary
 from jsctl.localserver.demo import create_folder
 from jsctl.localserver.walkthrough import Walkthrough, load_walkthrough
-from jsctl.posix import HANGUP
-from jsctl.signals import Stopped
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import walkthrough as view
 

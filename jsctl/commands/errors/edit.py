@@ -3,17 +3,17 @@
 import json
 from pathlib import Path
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.json_text import parse_json
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command
+from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.errors.complete import complete_codes
 from jsctl.commands.errors.validate import check
-from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import naming_write_errors, write_atomically
 from jsctl.jetstream import error_catalog
 from jsctl.jetstream.error_catalog import Code
-from jsctl.json_text import parse_json
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 
 

@@ -1,10 +1,10 @@
 """`jsctl errors validate`."""
 
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream import error_catalog
-from jsctl.units import pluralize
 from jsctl.views.result import Result, Text
 
 

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from jsctl import registry
+from jsctl.base.files import open_output
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.declared import open_connections
-from jsctl.commands.shared.system_streams import format_hidden_hint, format_only_hidden_hint
-from jsctl.commands.shared.targets import resolve_targets
+from jsctl.commands.declared.sources import open_connections
+from jsctl.commands.picking.system_streams import format_hidden_hint, format_only_hidden_hint
+from jsctl.commands.places.targets import resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import open_output
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.collect import collect_declarations
 from jsctl.render.delimited import TABLES
-from jsctl.units import pluralize
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.cli.global_flags import make_completer
 from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
@@ -17,7 +17,6 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
-from jsctl.units import SECOND
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -59,7 +58,7 @@ class ObjectOptions:
         "jsctl export kv SETTINGS --to tables --decode json --schema 'color STRING, size INT'",
     ],
 )
-@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=make_completer("bucket"))
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="bucket")
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each key")
@@ -85,9 +84,7 @@ def kv(env: Env, options: Options) -> Result:
 
 
 @command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
-@argument(
-    "buckets", metavar="BUCKET...", nargs=-1, required=True, shell_complete=make_completer("object bucket")
-)
+@argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="object bucket")
 @option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option(

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import click
 
+from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import KINDS, WITH_FIELDS
-from jsctl.user_folders import expand_home
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.spark.export import query as spark_query
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
-from jsctl.units import pluralize
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 

@@ -4,20 +4,20 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.signals import graceful_stop
+from jsctl.base.units import SECOND, format_exact_duration
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
-from jsctl.commands.shared.targets import resolve_targets
+from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.replay import Replay
-from jsctl.signals import graceful_stop
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.sampling import SamplingOptions, export_recording, export_reports
 from jsctl.spark.export.target import FORMATS, Target
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
-from jsctl.units import SECOND, format_exact_duration
-from jsctl.user_folders import expand_home
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 

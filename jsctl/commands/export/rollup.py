@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import date
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
@@ -11,7 +12,6 @@ from jsctl.errors import BadInput
 from jsctl.spark.rollup import rollup as rolling
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
-from jsctl.units import SECOND
 from jsctl.views.report.history import rolled
 from jsctl.views.result import Result
 

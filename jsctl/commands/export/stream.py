@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.signals import sigterm_as_interrupt
+from jsctl.base.units import SECOND, pluralize
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
-from jsctl.commands.shared.past_time import parse_time_flag
-from jsctl.commands.shared.pick import validate_stream_name
-from jsctl.commands.shared.targets import resolve_targets
+from jsctl.commands.options.past_time import parse_time_flag
+from jsctl.commands.picking.pick import validate_stream_name
+from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.signals import sigterm_as_interrupt
 from jsctl.spark.export import formats
 from jsctl.spark.export.layout import TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, build_source_options, list_stream_sources
@@ -21,7 +22,6 @@ from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
 from jsctl.spark.session.folders import parse_folder
 from jsctl.spark.session.session import check_environment
 from jsctl.spark.source.options import parse_read_options
-from jsctl.units import SECOND, pluralize
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 

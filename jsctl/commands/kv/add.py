@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
+from jsctl.commands.editing.adding import AddOptions, add_flags
 from jsctl.commands.kv.flags import BucketFlags, bucket_flags
-from jsctl.commands.shared.adding import AddOptions, add_flags
-from jsctl.commands.shared.pick import ask_bucket
+from jsctl.commands.picking.pick import ask_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import bucket as buckets

@@ -2,12 +2,12 @@
 
 from contextlib import aclosing
 
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.commands.kv.shared import open_named, refuse_mirror
 from jsctl.env import Env
 from jsctl.jetstream.kv import compact as compacting
 from jsctl.jetstream.kv import read
-from jsctl.units import seconds_to_ns
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 

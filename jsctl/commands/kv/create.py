@@ -1,12 +1,12 @@
 """`jsctl kv create`."""
 
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.kv.shared import complete_keys, open_named, warn_of_ttl
+from jsctl.commands.kv.shared import open_named, warn_of_ttl
 from jsctl.commands.kv.value import read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key
-from jsctl.loops import await_event_loop
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -22,7 +22,7 @@ from jsctl.views.result import Result
     ],
 )
 @argument("bucket")
-@argument("new_key", metavar="KEY", label="Key", shell_complete=complete_keys)
+@argument("new_key", metavar="KEY", label="Key", completes="key")
 @argument("value", required=False)
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the key lives: 30s, 2h")
 async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:

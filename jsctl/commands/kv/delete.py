@@ -1,9 +1,9 @@
 """`jsctl kv del`."""
 
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.editing.protection import list_streams, unprotect_flag
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named
-from jsctl.commands.shared.protection import list_streams, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.entry import DELETE

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import complete_keys, open_named, parse_patterns
+from jsctl.commands.kv.shared import open_named, parse_patterns
 from jsctl.env import Env
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.compare import compare
@@ -36,7 +36,7 @@ class Options:
 )
 @argument("bucket")
 @argument("other", noun="bucket", metavar="BUCKET")
-@argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=complete_keys)
+@argument("keys", metavar="[KEY]...", nargs=-1, completes="key")
 @option("--from-context", metavar="NAME", default="", noun="context", help="Context of the first bucket")
 @option("--to-context", metavar="NAME", default="", noun="context", help="Context of the second bucket")
 @option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the first bucket")

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
+from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.kv.edit_value import edit_value
 from jsctl.commands.kv.shared import open_named
-from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

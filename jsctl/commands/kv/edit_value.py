@@ -1,8 +1,8 @@
 """Editing a value in EDITOR: it is stored only in place of the value that the editor showed."""
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.kv.shared import open_named
-from jsctl.commands.shared.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read, write

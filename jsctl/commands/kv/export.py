@@ -4,10 +4,10 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from jsctl.base.files import open_output
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import open_named, parse_patterns
 from jsctl.env import Env
-from jsctl.files import open_output
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import import_from

@@ -3,7 +3,8 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import check_found, open_named, revision_type
 from jsctl.env import Env
@@ -12,7 +13,6 @@ from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
-from jsctl.loops import await_event_loop
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 
+from jsctl.base.units import format_count, pluralize
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
@@ -14,8 +16,6 @@ from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.transfer import read_entries
 from jsctl.nats.message import OutgoingMessage
-from jsctl.units import format_count, pluralize
-from jsctl.user_folders import expand_home
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 

@@ -1,6 +1,6 @@
 """`jsctl kv revert`."""
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.history import fetch_history
 from jsctl.commands.kv.shared import open_named, revision_type

@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 import click
 
 from jsctl import registry
-from jsctl.command_lines import build_line
-from jsctl.commands.cli.global_flags import make_completer
-from jsctl.commands.shared.pick import pick
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_exact_duration
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api
@@ -15,10 +15,6 @@ from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.nats.subjects import explain_wildcards
-from jsctl.units import format_exact_duration
-
-complete_keys = make_completer("key")
-"""The completion of keys for arguments that may also be a new key."""
 
 
 async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:

@@ -2,13 +2,13 @@
 
 import click
 
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import open_named
 from jsctl.commands.kv.value import read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import parse_existing_key
-from jsctl.loops import await_event_loop
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 

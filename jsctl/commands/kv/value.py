@@ -1,6 +1,6 @@
 """The value of a key, from the command line or stdin."""
 
-from jsctl.commands.shared.body import find_body
+from jsctl.commands.options.body import find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
 

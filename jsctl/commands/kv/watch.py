@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import complete_keys, open_named, parse_patterns, revision_type
-from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
+from jsctl.commands.kv.shared import open_named, parse_patterns, revision_type
+from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -57,7 +57,7 @@ class Options:
     ],
 )
 @argument("bucket")
-@argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=complete_keys)
+@argument("keys", metavar="[KEY]...", nargs=-1, completes="key")
 @option("--history", is_flag=True, help="Start with all values that are kept, not only the newest")
 @option("--deletes/--no-deletes", default=True, help="Show deletes, too (default)")
 @option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")

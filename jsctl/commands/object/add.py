@@ -7,7 +7,7 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.object.flags import BucketFlags, bucket_flags
-from jsctl.commands.shared.pick import ask_bucket
+from jsctl.commands.picking.pick import ask_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import api_levels

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, pick_bucket
-from jsctl.commands.shared.editing import Editable, EditOptions, edit_config
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

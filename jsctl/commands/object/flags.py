@@ -10,7 +10,7 @@ import click
 
 from jsctl import registry
 from jsctl.commands.cli import OPTIONAL_DURATION, SIZE, argument, declare_all, option
-from jsctl.commands.shared.pick import pick
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json

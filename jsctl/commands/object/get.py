@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, pick_object
 from jsctl.env import Env
@@ -15,7 +16,6 @@ from jsctl.jetstream.object import download, requests
 from jsctl.jetstream.object.files import open_target, write_all
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import build_file_name
-from jsctl.user_folders import expand_home
 from jsctl.views.events import Events
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result

@@ -5,7 +5,7 @@ import click
 from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.object.flags import BUCKET, bucket_argument
-from jsctl.commands.shared.pick import validate_name
+from jsctl.commands.picking.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.object import requests
 from jsctl.jetstream.object.model import Link
@@ -14,7 +14,7 @@ from jsctl.views.result import Result
 
 
 def _complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from jsctl.commands.shared.complete import complete_names
+    from jsctl.commands.completing.names import complete_names
 
     target = str(ctx.params.get("target") or "")
     return complete_names("object", ctx, incomplete, target) if target else []

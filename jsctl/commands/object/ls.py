@@ -3,14 +3,14 @@
 from collections.abc import AsyncGenerator
 
 from jsctl import registry
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, report_damage
-from jsctl.commands.shared.pick import validate_name
+from jsctl.commands.picking.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.stream import requests as streams
-from jsctl.loops import await_event_loop
 from jsctl.views.events import Events, names
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.units import format_bytes
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, parse_metadata, pick_bucket
-from jsctl.commands.shared.body import find_stdin
+from jsctl.commands.options.body import find_stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
@@ -19,7 +20,6 @@ from jsctl.jetstream.object import upload as uploads
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import CHUNK_SIZE, ObjectInfo, validate_object_name
 from jsctl.nats.headers import encode_headers, parse_header_text
-from jsctl.units import format_bytes
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
 

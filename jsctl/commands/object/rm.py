@@ -1,14 +1,14 @@
 """`jsctl object rm`."""
 
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.editing.protection import list_streams, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
-from jsctl.commands.shared.protection import list_streams, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.stream.protection import refuse_protected
-from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists, sheets
 from jsctl.views.result import Result, Text

@@ -6,7 +6,7 @@ from jsctl import registry
 from jsctl.commands.cli import command
 from jsctl.commands.object.flags import bucket_argument
 from jsctl.commands.object.ls import bucket_info
-from jsctl.commands.shared.pick import validate_name
+from jsctl.commands.picking.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests

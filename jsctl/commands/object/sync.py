@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.units import pluralize
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
 from jsctl.commands.object.get import get_file
@@ -19,8 +21,6 @@ from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
 from jsctl.render.text import clean
-from jsctl.units import pluralize
-from jsctl.user_folders import expand_home
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result

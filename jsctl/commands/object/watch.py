@@ -4,7 +4,7 @@ import click
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, pick_bucket
-from jsctl.commands.shared.idle import choose_idle_limit, wait_flag
+from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import ObjectInfo

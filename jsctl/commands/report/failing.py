@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.report.places import Place, Round

@@ -1,15 +1,15 @@
 """`jsctl report history`."""
 
+from jsctl.base.files import write_output
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.past_time import parse_time_flag
+from jsctl.commands.options.past_time import parse_time_flag
 from jsctl.env import Env
-from jsctl.files import write_output
 from jsctl.monitor.report.recording import is_recording
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.rollup import history as stored
 from jsctl.spark.rollup.recorded import roll_up_recording
 from jsctl.spark.session.folders import parse_folder
-from jsctl.user_folders import expand_home
 from jsctl.views.report import history as view
 from jsctl.views.result import Result
 

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, Callable
 
+from jsctl.base.units import SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
 from jsctl.monitor.report.places import Places, Round
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.round_json import build_round, build_round_document
-from jsctl.units import SECOND
-from jsctl.user_folders import expand_home
 
 
 def open_recorder(file: str, keep: int | None) -> Recorder | None:

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import click
 
+from jsctl.base.units import SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import Duration
+from jsctl.commands.options.criteria import Expression
+from jsctl.commands.options.watch import check_interval
+from jsctl.commands.places.targets import resolve_targets
 from jsctl.commands.report.failing import Condition, FailOn
 from jsctl.commands.report.flags import Interval, validate_filter
 from jsctl.commands.report.recording import fetch_rounds, open_recorder
@@ -18,9 +23,6 @@ from jsctl.commands.report.screen import (
     choose_rows,
     watch_places,
 )
-from jsctl.commands.shared.criteria import Expression
-from jsctl.commands.shared.targets import resolve_targets
-from jsctl.commands.shared.watch import check_interval
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.report.lines import PARTS
@@ -28,8 +30,6 @@ from jsctl.monitor.report.places import Place, Round
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
 from jsctl.spark.session.folders import parse_folder
-from jsctl.units import SECOND
-from jsctl.user_folders import expand_home
 from jsctl.views.events import Events
 from jsctl.views.report import report as view
 from jsctl.views.report import rounds as rounds_view

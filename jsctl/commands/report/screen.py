@@ -6,6 +6,7 @@ from itertools import pairwise
 from time import monotonic
 from typing import NamedTuple
 
+from jsctl.base.units import SECOND, format_time, seconds_to_ns
 from jsctl.commands.report.failing import FailOn
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
@@ -16,7 +17,6 @@ from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.units import SECOND, format_time, seconds_to_ns
 from jsctl.views.board import Board, Live, Query, Start, parse_filter
 from jsctl.views.report import board as view
 from jsctl.views.report import pages

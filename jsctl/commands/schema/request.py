@@ -1,11 +1,11 @@
 """`jsctl schema request`."""
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.json_text import parse_json
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.body import find_body
+from jsctl.commands.options.body import find_body
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.json_text import parse_json
 from jsctl.nats.subjects import validate_subject
 from jsctl.schema import catalog
 from jsctl.schema.validator import find_errors

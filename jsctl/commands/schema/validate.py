@@ -1,12 +1,12 @@
 """`jsctl schema validate`."""
 
+from jsctl.base.files import CONFIG_SIZE, read_input
+from jsctl.base.json_text import parse_json
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.body import find_stdin
+from jsctl.commands.options.body import find_stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_input
 from jsctl.jetstream.message.stdin import STDIN
-from jsctl.json_text import parse_json
 from jsctl.schema import catalog
 from jsctl.schema.validator import find_errors
 from jsctl.views.result import Result

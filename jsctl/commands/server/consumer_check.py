@@ -3,8 +3,8 @@
 from typing import Any
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import Report
 from jsctl.commands.server.replica_flags import replica_flags, report
-from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.monitor.server.replicas import list_consumer_replicas
 from jsctl.views.server import replicas as view

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.posix import make_private_folder
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import naming_write_errors, write_atomically
-from jsctl.posix import make_private_folder
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import generate as view
 
@@ -138,7 +138,7 @@ def _is_on(template: "Template", values: Mapping[str, str], key: str) -> bool:
 
 async def _load_operator(env: Env, name: str) -> "Operator":
     """Return an operator of the store that nsc shares, with its system account. Raises NotFound, BadInput."""
-    from jsctl.commands.shared.pick_auth import pick_operator
+    from jsctl.commands.picking.auth import pick_operator
     from jsctl.localserver.templates import Operator
 
     store = await pick_operator(env, name)

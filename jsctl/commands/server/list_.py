@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
+from jsctl.base.units import NEVER, SECOND, pluralize, read_known_time, to_ns
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.units import NEVER, SECOND, pluralize, read_known_time, to_ns
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
 

@@ -2,11 +2,11 @@
 
 import click
 
+from jsctl.base.units import MS, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.units import MS, pluralize
 from jsctl.views.result import Chart, Result
 from jsctl.views.server import info as view
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
+from jsctl.base.units import SECOND, pluralize
 from jsctl.commands.cli import DURATION, option
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.server.replicas import Replica, parse_replies
 from jsctl.monitor.server.requests import Filter, ask_server, fetch_details
-from jsctl.units import SECOND, pluralize
 from jsctl.views.result import Result
 
 Json = dict[str, Any]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.signals import Stopped, stoppable
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -15,8 +17,6 @@ from jsctl.localserver.network import Ended, Network, Plan, Server
 from jsctl.localserver.short_forms import build_single_server, check_name, load_named
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.topology import Topology, build_configured_topology
-from jsctl.signals import Stopped, stoppable
-from jsctl.user_folders import expand_home
 from jsctl.views.events import Events, results
 from jsctl.views.result import Result, Text
 from jsctl.views.server import local as view

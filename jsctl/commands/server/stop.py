@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
@@ -13,7 +14,6 @@ from jsctl.localserver.folder import is_in_use
 from jsctl.localserver.network import list_running
 from jsctl.localserver.network import stop as stop_network
 from jsctl.prompts.prompter import Choice
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import intents
 

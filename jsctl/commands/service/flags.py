@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from jsctl import registry
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.pick import pick
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.services.discovery import SILENCE, validate_service
 

@@ -3,11 +3,11 @@
 import asyncio
 from typing import Any
 
+from jsctl.base.patterns import compile_pattern
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.service.flags import pick_service, silence_flag
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.patterns import compile_pattern
 from jsctl.services.discovery import gather
 from jsctl.views.result import Result
 from jsctl.views.service import documents as view

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from jsctl.base.units import MS
 from jsctl.commands import request as requests
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.service.flags import pick_service
@@ -10,7 +11,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.nats.headers import find_header
 from jsctl.services.discovery import find_endpoint, gather
-from jsctl.units import MS
 from jsctl.views.events import Events
 from jsctl.views.message.request import Reply
 

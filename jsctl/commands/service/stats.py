@@ -3,14 +3,14 @@
 import time
 from functools import partial
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.options.watch import check_every, fetch_or_watch
 from jsctl.commands.service.flags import pick_service, silence_flag
-from jsctl.commands.shared.watch import check_every, fetch_or_watch
 from jsctl.env import Env
 from jsctl.nats.connection import Connection
 from jsctl.services import statistics
 from jsctl.services.discovery import gather, validate_service
-from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.service import documents as view

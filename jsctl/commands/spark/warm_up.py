@@ -1,11 +1,11 @@
 """`jsctl spark warm-up`."""
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.spark.session import class_archive
 from jsctl.spark.session.session import check_environment
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.result import Result, Text
 
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.shared.pick import validate_stream_name
+from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
+from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
-from jsctl.commands.shared.pick import pick_stream, validate_stream_name
-from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
 from jsctl.views.stream import backup as view

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick import pick_stream, validate_stream_name
+from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import destructive, option
-from jsctl.commands.shared.transfers import TerminalObserver
+from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION
-from jsctl.commands.shared.criteria import Count, Regex, criteria_flags, find_matching
-from jsctl.commands.shared.system_streams import list_shown
+from jsctl.commands.options.criteria import Count, Regex, criteria_flags, find_matching
+from jsctl.commands.picking.system_streams import list_shown
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from functools import partial
 
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
@@ -14,7 +15,6 @@ from jsctl.jetstream.message.data_loss import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.jetstream.stream.replicas import count_replicas, make_again
-from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view

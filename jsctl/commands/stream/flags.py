@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags, extra_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import IMPORT_FLAGS, import_from, parse_origin

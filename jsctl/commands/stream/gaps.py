@@ -1,12 +1,12 @@
 """`jsctl stream gaps`."""
 
+from jsctl.base.units import format_bytes, format_count
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.message.gaps import find_gaps, needs_reading
 from jsctl.jetstream.state import count_lost
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import format_bytes, format_count
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 from jsctl.views.stream import gaps as view

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import browse

@@ -2,14 +2,14 @@
 
 import click
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.graphs import check_graph
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.options.graphs import check_graph
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.stream import activity
 from jsctl.monitor.stream.activity import StreamSample
-from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.stream import graph as view
 

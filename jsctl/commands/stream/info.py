@@ -1,11 +1,11 @@
 """`jsctl stream info`."""
 
+from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.stream import requests as streams
-from jsctl.loops import await_event_loop
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.system_streams import ShownNames, list_shown
+from jsctl.commands.picking.system_streams import ShownNames, list_shown
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick import pick_streams
-from jsctl.commands.shared.protection import unprotect_flag
+from jsctl.commands.editing.protection import unprotect_flag
+from jsctl.commands.picking.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.removal import PurgeLimits, estimate_purges, purge_streams

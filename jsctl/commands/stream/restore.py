@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from jsctl.base.files import read_input
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick import validate_stream_name
-from jsctl.commands.shared.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.env import Env
-from jsctl.files import read_input
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup, opening_backup
 from jsctl.jetstream.backup.marks import remove_mark

@@ -1,8 +1,8 @@
 """`jsctl stream rm`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick import pick_streams
-from jsctl.commands.shared.protection import unprotect_flag
+from jsctl.commands.editing.protection import unprotect_flag
+from jsctl.commands.picking.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.removal import delete_streams, estimate_deletions

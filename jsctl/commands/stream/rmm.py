@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.message import browse

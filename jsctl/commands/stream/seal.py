@@ -1,7 +1,7 @@
 """`jsctl stream seal`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import seal_intent

@@ -1,7 +1,7 @@
 """`jsctl stream state`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick import pick_stream, require_names
+from jsctl.commands.picking.pick import pick_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import click
 
+from jsctl.base.patterns import compile_pattern
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.select import Selection, select
 from jsctl.jetstream.message.translate import split_command
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import is_subject
-from jsctl.patterns import compile_pattern
-from jsctl.units import seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.stream import messages as messages_view
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from jsctl.base.files import sync_folder
 from jsctl.errors import JsctlError, NotFound
-from jsctl.files import sync_folder
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.backup.account_connection import SharedConnection

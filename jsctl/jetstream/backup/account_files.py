@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.target import find_present_path
 from jsctl.jetstream.config.origins import list_origins
-from jsctl.json_text import parse_json
 
 UNFINISHED = "unfinished.json"
 """Name of a JSON file `{streams: number, failed: {stream: reason}}`."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.units import pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.account_connection import SharedConnection
@@ -29,7 +30,6 @@ from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import pluralize
 
 MISSING = "(missing)"
 """The name in the outcome of the streams that are no longer in the folder."""

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from jsctl.base.files import is_temporary, naming_write_errors, open_input, read_bytes, temporary_folder
+from jsctl.base.json_text import parse_json
+from jsctl.base.signals import blocking
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import is_temporary, naming_write_errors, open_input, read_bytes, temporary_folder
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
 from jsctl.jetstream.backup.target import find_present_path, remove_path
-from jsctl.json_text import parse_json
-from jsctl.signals import blocking
 
 DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
 PARTIAL_DATA = DATA + ".partial"

@@ -4,8 +4,8 @@ import os
 from itertools import islice
 from pathlib import Path
 
+from jsctl.base.files import is_temporary
 from jsctl.errors import JsctlError
-from jsctl.files import is_temporary
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.account_files import UNFINISHED
 

@@ -8,13 +8,13 @@ import asyncio
 import time
 from typing import Literal
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_rfc3339
 from jsctl.errors import ApiError, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.state import MARK
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import format_rfc3339
 
 _ATTEMPTS = 5
 _RETRY_DELAY = 0.5  #: seconds

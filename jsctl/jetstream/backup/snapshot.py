@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from jsctl.base.units import HOUR, SECOND
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, parse_response
 from jsctl.jetstream.backup.events import Advance
@@ -16,7 +17,6 @@ from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected
 from jsctl.nats.message import Message
-from jsctl.units import HOUR, SECOND
 
 CHUNK_SIZE = 512 << 10
 """Bytes of a chunk: the server accepts 1 KiB to 1 MiB, and each chunk costs a round trip."""

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from crc32c import crc32c
 
+from jsctl.base.units import parse_time_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.s2 import ARCHIVE_END
 from jsctl.jetstream.backup.snapshot import Chunks
 from jsctl.nats.message import Message
-from jsctl.units import parse_time_ns
 
 _STREAM_IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
 _ARCHIVE_MAGIC = b"NATSARC1"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from jsctl import __version__
+from jsctl.base.units import MS, format_rfc3339
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup import files
@@ -25,7 +26,6 @@ from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
 from jsctl.jetstream.backup.writer import BackupWriter, naming, pack
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import MS, format_rfc3339
 
 T = TypeVar("T")
 

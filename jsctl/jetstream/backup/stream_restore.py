@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_rfc3339, parse_time_ns
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
@@ -32,7 +33,6 @@ from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import format_rfc3339, parse_time_ns
 
 _READ_SIZE = 512 << 10
 _APPLIED_AFTERWARDS = frozenset(("sealed", "deny_delete", "deny_purge", "sources", "subject_transform"))

@@ -20,10 +20,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from jsctl import posix
+from jsctl.base import posix
+from jsctl.base.files import TEMPORARY, resolve_path, sync_folder
+from jsctl.base.posix import lock, open_folder, open_private
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import TEMPORARY, resolve_path, sync_folder
-from jsctl.posix import lock, open_folder, open_private
 
 _MAX_NAME_SIZE = 160
 """Maximum number of bytes of a target's name that temporary names contain; longer ones become a digest."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from jsctl.base.files import write_atomically
 from jsctl.errors import JsctlError
-from jsctl.files import write_atomically
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import (
     DATA,

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import SECOND
 
 ELECTION_TIMEOUT = 15 * SECOND
 """ns that an election may take: when the server that should lead was not ready in time, a follower waits up

@@ -1,10 +1,10 @@
 """The keys of a consumer's configuration."""
 
+from jsctl.base.units import MINUTE, SECOND
 from jsctl.jetstream.config.field import Change, ExtraFlag, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Percent, Size
-from jsctl.units import MINUTE, SECOND
 
 ACK_POLICY = Choice(
     {

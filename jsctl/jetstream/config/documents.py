@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.nodes import QUOTES_HINT, Node
-from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
     import yaml

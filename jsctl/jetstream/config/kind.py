@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.similar_names import find_nearest
 from jsctl.jetstream.config.nodes import Node
-from jsctl.similar_names import find_nearest
 
 Json = dict[str, Any]
 KeepKey = Callable[[str, Collection[str], Collection[str]], bool]

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import format_rfc3339
 from jsctl.jetstream.config.kind import KeepKey, Kind, is_server_metadata, merge, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration
 from jsctl.jetstream.shape_check import TIME
 from jsctl.nats.subjects import is_subject, split_subjects
-from jsctl.units import format_rfc3339
 
 _LIST_OF_TEXTS = [str]
 _TEXT_VALUES = {"*": str}

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from jsctl.base.units import MS, pluralize
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number
 from jsctl.jetstream.config.schema import Object
-from jsctl.units import MS, pluralize
 
 
 def find_number_warnings(kind: Object, node: Node) -> Iterator[str]:

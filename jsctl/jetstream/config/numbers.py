@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jsctl.base.units import DAY, HOUR, MINUTE, MS, SECOND, format_exact_duration, parse_bytes, parse_duration
 from jsctl.jetstream.config.kind import KeepKey, Kind, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
-from jsctl.units import DAY, HOUR, MINUTE, MS, SECOND, format_exact_duration, parse_bytes, parse_duration
 
 
 class Number(Kind):

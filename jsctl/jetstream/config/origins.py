@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import KeepKey, Text, refuse_unknown
@@ -19,9 +21,7 @@ from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Number
 from jsctl.jetstream.config.schema import Object
-from jsctl.json_text import parse_json
 from jsctl.nats.subjects import validate_name
-from jsctl.units import format_rfc3339
 
 Json = dict[str, Any]
 

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.similar_names import find_nearest
 from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.field import Field
@@ -25,7 +26,6 @@ from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.shape_check import Shape
 from jsctl.nats.subjects import validate_name
-from jsctl.similar_names import find_nearest
 
 _INFO_KEYS = frozenset({"created", "state", "delivered"})  #: keys of an info besides its configuration
 _ANYTHING = Anything()

@@ -5,7 +5,7 @@ A name or filter that the account may not look up counts as free: the server has
 
 from collections.abc import Sequence
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers

@@ -3,12 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.errors import BadInput
-from jsctl.jetstream.config.consumer_fields import FIELDS
-from jsctl.jetstream.config.kind import Json
-from jsctl.jetstream.config.schema import Schema
-from jsctl.nats.subjects import split_subjects
-from jsctl.units import (
+from jsctl.base.units import (
     MINUTE,
     format_rfc3339,
     parse_duration,
@@ -16,6 +11,11 @@ from jsctl.units import (
     parse_past_time,
     seconds_to_ns,
 )
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.consumer_fields import FIELDS
+from jsctl.jetstream.config.kind import Json
+from jsctl.jetstream.config.schema import Schema
+from jsctl.nats.subjects import split_subjects
 
 PRIORITY_FLAGS: Mapping[str, str] = {
     "pinned-groups": "pinned_client",

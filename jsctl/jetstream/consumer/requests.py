@@ -7,15 +7,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.later import asyncio
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
 from jsctl.jetstream import api_levels, paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.paging import Collected
-from jsctl.later import asyncio
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import SECOND
 
 T = TypeVar("T")
 

@@ -10,15 +10,15 @@ from functools import partial
 from typing import NamedTuple
 
 from jsctl import registry
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
+from jsctl.base.json_text import parse_json
+from jsctl.base.later import asyncio
 from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.stream import requests as streams
-from jsctl.json_text import parse_json
-from jsctl.later import asyncio
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import MS, format_bytes
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
@@ -13,7 +14,6 @@ from jsctl.jetstream.declared.step import Step
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.subjects import overlaps
-from jsctl.units import MS, format_bytes
 
 _LEAST_AGE = 100 * MS  #: ns
 _MAX_REPLICAS = 5

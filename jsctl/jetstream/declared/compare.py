@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
@@ -38,7 +39,6 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT, is_protected
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import pluralize
 
 OWNER_KEY = f"metadata.{LABEL}"
 PROTECT_KEY = f"metadata.{PROTECT}"

@@ -3,13 +3,13 @@
 import json
 import time
 
+from jsctl.base.units import parse_time_ns
 from jsctl.jetstream.config.kind import Json, merge, without_empty
 from jsctl.jetstream.config.origins import Origin
 from jsctl.jetstream.config.schema import Object
 from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
 from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import parse_time_ns
 
 _KEPT_FOR_CONSUMERS = ("deliver_policy", "ack_policy", "replay_policy", "max_waiting", "name")
 _ORIGIN: Object = Origin()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from jsctl.base.units import pluralize
 from jsctl.errors import BadInput, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -25,7 +26,6 @@ from jsctl.jetstream.declared.warnings import find_plan_warnings
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.awaiting import gather_or_cancel
-from jsctl.units import pluralize
 
 
 class Plan(NamedTuple):

@@ -3,8 +3,9 @@ stay as they are, and a value that somebody else stores meanwhile is not overwri
 
 from pathlib import Path
 
+from jsctl.base.files import read_text
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import read_text
 from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.kind import Json, Text
@@ -16,7 +17,6 @@ from jsctl.jetstream.kv.bucket import open_bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.names import stream_to_bucket, validate_new_key
 from jsctl.nats.awaiting import gather_or_cancel
-from jsctl.user_folders import expand_home
 
 _TEXT = Text()
 

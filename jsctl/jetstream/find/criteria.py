@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jsctl.base.units import NEVER, compute_age, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
 from jsctl.jetstream.state import find_required_level
 from jsctl.nats.subjects import overlaps
-from jsctl.units import NEVER, compute_age, seconds_to_ns
 
 Test = Callable[[Json, Any, float], bool]
 """A test whether an info meets a criterion. Called with the info, the criterion's value, and the time in

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
+from jsctl.base.patterns import compile_pattern
 from jsctl.errors import BadInput
-from jsctl.patterns import compile_pattern
 
 Names = Mapping[str, Any]
 Node = Callable[[Names], Any]

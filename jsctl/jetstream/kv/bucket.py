@@ -4,13 +4,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.later import Later
 from jsctl.errors import ApiError, MissingName
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_bucket, stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
-from jsctl.later import Later
 from jsctl.nats.error_codes import ErrorCode
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ each up to a revision before which nothing that matches has to stay.
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from jsctl.base.units import to_ns
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import to_ns
 
 _AT_ONCE = 1000  #: requests; the server has a limit of 10,000 for all clients
 _MAX_KEYS = 20_000

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_time
 from jsctl.errors import BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
@@ -17,7 +18,6 @@ from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import overlaps
-from jsctl.units import format_time
 
 if TYPE_CHECKING:
     from jsctl.jetstream.message.receive import Receiver

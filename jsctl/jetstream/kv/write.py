@@ -3,7 +3,8 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
@@ -14,7 +15,6 @@ from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
-from jsctl.units import SECOND
 
 _BURST = 256  #: messages handed to the connection at once
 

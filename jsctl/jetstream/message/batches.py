@@ -5,15 +5,15 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from jsctl.base.later import asyncio
+from jsctl.base.units import SECOND
 from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
-from jsctl.later import asyncio
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.direct_get import END, NO_MESSAGE, TOO_MANY, BatchDecoder, parse_direct_reply
 from jsctl.nats.events import ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 BATCH = 500
 """Messages requested at once."""

@@ -7,16 +7,16 @@ if the stream allows it; messages missing there (a follower may lag) are request
 import base64
 from collections.abc import AsyncGenerator
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.later import asyncio
+from jsctl.base.units import format_exact_duration
 from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.message.batches import BATCH, count_from, fetch_batch, fetch_last_batch
 from jsctl.jetstream.stream import requests as streams
-from jsctl.later import asyncio
 from jsctl.nats.acks import Metadata
 from jsctl.nats.direct_get import END, NO_MESSAGE
 from jsctl.nats.message import Message
-from jsctl.units import format_exact_duration
 
 _MAX_FOREIGN_BATCHES = 5
 """Consecutive batches that a mirror may answer before everything is requested from the leader."""

@@ -4,7 +4,7 @@ batches."""
 from collections.abc import AsyncIterator
 from typing import Generic, TypeVar
 
-from jsctl.later import asyncio
+from jsctl.base.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 
 E = TypeVar("E")

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from typing import NamedTuple, TextIO
 
+from jsctl.base.later import asyncio
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.stdin import Stdin
-from jsctl.later import asyncio
 from jsctl.nats.codec import encode_text
 from jsctl.nats.headers import encode_headers, parse_header_text, parse_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.nats.templates import Moment, Template, compile_template, warn_of_unknown_functions
-from jsctl.units import SECOND
 
 _BURST = 256  #: messages that are composed before they are sent
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from jsctl.base.units import format_bytes, format_rfc3339, parse_time_ns, pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -18,7 +19,6 @@ from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.purge_estimate import estimate_purge
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import covers, overlaps
-from jsctl.units import format_bytes, format_rfc3339, parse_time_ns, pluralize
 
 MAX_SUBJECTS = 1_000_000
 """Maximum number of subjects that are counted one by one; with more, the least possible number is given."""

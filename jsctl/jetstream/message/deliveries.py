@@ -7,11 +7,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jsctl.base.units import SECOND
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message import pull
 from jsctl.nats.acks import ACK
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 _IN_FLIGHT = 2 * pull.BATCH
 """Acknowledgements that may be on their way."""

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import browse

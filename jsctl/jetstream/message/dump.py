@@ -15,17 +15,17 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from jsctl import units
+from jsctl.base import units
+from jsctl.base.files import escape_path
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import format_rfc3339
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
-from jsctl.files import escape_path
 from jsctl.jetstream.message.payload import decode_headers_field, encode_field, encode_headers_field
 from jsctl.jetstream.message.stdin import STDIN, read_chunks
-from jsctl.json_text import parse_json
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import validate_subject
-from jsctl.units import format_rfc3339
-from jsctl.user_folders import expand_home
 
 Record = dict[str, Any]
 

@@ -8,14 +8,14 @@ from io import FileIO
 from types import TracebackType
 from typing import Any
 
+from jsctl.base.files import write_atomically
+from jsctl.base.units import format_count
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import write_atomically
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.payload import encode_headers_field
 from jsctl.jetstream.message.receive import Received
 from jsctl.nats.message import Message
-from jsctl.units import format_count
-from jsctl.user_folders import expand_home
 
 _LINES = (".jsonl", ".ndjson")
 _encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -12,7 +12,8 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -23,7 +24,6 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.events import ConnectionEvent, Reconnected
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 Sink = Callable[[Message], bool]
 """Called with a message; returns whether it counts towards the limit."""

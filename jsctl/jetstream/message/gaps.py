@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
+from jsctl.base.later import asyncio
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import count_deleted
-from jsctl.later import asyncio
 
 Gap = tuple[int, int]  #: first and last missing sequence
 

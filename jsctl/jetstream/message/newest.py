@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from jsctl.base.later import asyncio
 from jsctl.errors import Denied, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
-from jsctl.later import asyncio
 from jsctl.nats.direct_get import parse_direct_reply
 from jsctl.nats.message import Message
 

@@ -4,14 +4,14 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import parse_time_ns
 from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import find_header
-from jsctl.units import parse_time_ns
 
 
 class Patience(NamedTuple):

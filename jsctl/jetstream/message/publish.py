@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterable, Callable, Sequence
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoResponders
 from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.codec import BURST, encode_publish

@@ -8,16 +8,16 @@ messages with a `Nats-Msg-Id` are sent again, as the stream stores these once.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from jsctl import units
+from jsctl.base import units
+from jsctl.base.later import asyncio
+from jsctl.base.units import pluralize
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
 from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, handle_denied, parse_ack
-from jsctl.later import asyncio
 from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.units import pluralize
 
 WINDOW = 1024
 """Maximum number of messages on their way to a stream without an ack."""

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from jsctl import units
-from jsctl.command_lines import build_line
+from jsctl.base import units
+from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error

@@ -5,13 +5,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Literal, NamedTuple
 
+from jsctl.base.later import asyncio
+from jsctl.base.loops import is_stepped
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publish import Bursts, PublishTotals, publish
-from jsctl.later import asyncio
-from jsctl.loops import is_stepped
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import OutgoingMessage
 

@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import MS, SECOND, format_exact_duration, format_time, parse_duration
 from jsctl.errors import Denied, JsctlError, NoResponders, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -20,7 +21,6 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
-from jsctl.units import MS, SECOND, format_exact_duration, format_time, parse_duration
 
 BATCH = 500
 """Number of messages requested at once, well below the 1,000 that may await acknowledgement by default."""

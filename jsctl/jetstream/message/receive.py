@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, Unreachable
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.user_command import run_command
@@ -15,7 +16,6 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import Moment, Template
-from jsctl.units import SECOND
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jsctl import units
+from jsctl.base import units
 from jsctl.errors import BadInput
 from jsctl.nats.headers import Headers
 

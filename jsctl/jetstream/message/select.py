@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from jsctl.base.units import format_rfc3339
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.translate import translate
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.message import Message
-from jsctl.units import format_rfc3339
 
 _BATCH = 100  #: messages that are handed over at once
 _FEW = 100  #: number of messages that are quickly read one by one

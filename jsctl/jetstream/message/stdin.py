@@ -7,13 +7,13 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
+from jsctl.base.files import is_regular, open_input
+from jsctl.base.later import asyncio
+from jsctl.base.loops import await_event_loop
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
-from jsctl.files import is_regular, open_input
 from jsctl.jetstream.message.lines import LineSplitter
-from jsctl.later import asyncio
-from jsctl.loops import await_event_loop
 from jsctl.nats.codec import MAX_PAYLOAD
-from jsctl.user_folders import expand_home
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -115,7 +115,7 @@ class Stdin:
 async def read_chunks(path: str, stdin: TextIO, *, regular: bool = False) -> AsyncIterator[bytes]:
     """Yield the bytes of a file of any size, which may be a pipe; of stdin for `-`.
 
-    regular: see `jsctl.files.read_bytes`. Raises BadInput.
+    regular: see `jsctl.base.files.read_bytes`. Raises BadInput.
     """
     if path == STDIN:
         async for chunk in Stdin(stdin).read_chunks():

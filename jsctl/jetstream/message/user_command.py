@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.units import SECOND, format_exact_duration
+from jsctl.base.units import SECOND, format_exact_duration
 
 MAX_DURATION = 60 * SECOND
 """Maximum time that a command may take for one message, in ns."""

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object.model import (

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, NotFound, Unreachable
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
@@ -18,7 +19,6 @@ from jsctl.jetstream.message import browse, pull
 from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.object.model import ObjectInfo, build_chunk_subject, build_stream_name, parse_digest
 from jsctl.nats.message import Message
-from jsctl.units import SECOND
 
 _BATCH_BYTES = 8 << 20
 """Bytes requested at once."""

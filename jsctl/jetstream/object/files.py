@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import TEMPORARY, escape_path, open_pipe, open_seekable, resolve_path
+from jsctl.base.posix import lock, set_mode
 from jsctl.errors import BadInput
-from jsctl.files import TEMPORARY, escape_path, open_pipe, open_seekable, resolve_path
-from jsctl.posix import lock, set_mode
 
 _TEMPORARY_PREFIX = f"{TEMPORARY}get-"
 

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
-from jsctl.json_text import parse_json
 from jsctl.nats.message import Message
 
 Json = dict[str, Any]

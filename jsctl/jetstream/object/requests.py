@@ -5,7 +5,7 @@ from contextlib import aclosing
 from functools import partial
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from jsctl.base.files import TEMPORARY, is_temporary, resolve_path
 from jsctl.errors import BadInput
-from jsctl.files import TEMPORARY, is_temporary, resolve_path
 from jsctl.jetstream.object.model import ObjectInfo, format_digest, validate_object_name
 
 _JOINERS = "\u00ad\u200c\u200d"

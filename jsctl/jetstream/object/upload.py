@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jsctl.base.units import SECOND, pluralize
 from jsctl.errors import ApiError, BadInput, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.message.publish import PublishTotals
@@ -31,7 +32,6 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import VERSION, find_header
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.templates import generate_id
-from jsctl.units import SECOND, pluralize
 
 MARK = "Jsctl-Chunk"
 """The header of a chunk: its number, and its CRC-32C in hexadecimal digits."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.base.units import SECOND
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origins
 from jsctl.jetstream.config.schema import Schema, get_value
 from jsctl.jetstream.config.stream_fields import FIELDS, REMOVALS
-from jsctl.units import SECOND
 
 _DUPLICATE_WINDOW = 120 * SECOND
 

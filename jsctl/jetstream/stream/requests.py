@@ -5,11 +5,11 @@ from functools import partial
 from typing import TypeVar
 
 from jsctl import registry
+from jsctl.base.later import asyncio
 from jsctl.errors import ApiError, Denied, MissingName
 from jsctl.jetstream import paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
-from jsctl.later import asyncio
 from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")

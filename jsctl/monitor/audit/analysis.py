@@ -3,18 +3,18 @@
 from collections.abc import Collection
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import format_rfc3339, seconds_to_ns
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_bytes
-from jsctl.json_text import parse_json
 from jsctl.monitor.audit.archive import METADATA, Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Verdict
 from jsctl.monitor.audit.server_checks import CHECKS as SERVER_CHECKS
 from jsctl.monitor.audit.snapshot import diagnose_archive
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.units import format_rfc3339, seconds_to_ns
-from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
 

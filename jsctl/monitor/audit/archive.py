@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
+from jsctl.base.files import open_seekable
+from jsctl.base.json_text import parse_json
+from jsctl.base.zip_files import open_zip, read_entry
 from jsctl.errors import BadInput
-from jsctl.files import open_seekable
-from jsctl.json_text import parse_json
-from jsctl.zip_files import open_zip, read_entry
 
 Json = dict[str, Any]
 Tags = Mapping[str, str]

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND, format_rfc3339, pluralize, seconds_to_ns
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
@@ -17,7 +18,6 @@ from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.requests import MAX_REPLY_BYTES, ask_server, parse_reply, ping
 from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND, format_rfc3339, pluralize, seconds_to_ns
 
 _SERVER_ENDPOINTS: Mapping[str, str] = {**KINDS, "EXPVARZ": "exp_variables"}
 """What each server is asked for, and the type of the files that hold its answers."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.base.units import DAY, format_bytes, format_duration, parse_time_ns, pluralize
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
 from jsctl.monitor.trouble import is_away
-from jsctl.units import DAY, format_bytes, format_duration, parse_time_ns, pluralize
 
 Json = dict[str, Any]
 Limits = Mapping[str, float]

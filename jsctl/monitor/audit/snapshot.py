@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import to_datetime
 from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import METADATA, Archive
 from jsctl.monitor.audit.replay import read_archived
 from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
-from jsctl.units import to_datetime
 
 Json = dict[str, Any]
 

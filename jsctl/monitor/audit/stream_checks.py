@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.base.units import pluralize
 from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
 from jsctl.monitor.check import streams
 from jsctl.monitor.check.outcome import Check as Finding
-from jsctl.units import pluralize
 
 Json = dict[str, Any]
 Limits = Mapping[str, float]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
-from jsctl.units import SECOND, format_duration
+from jsctl.base.units import SECOND, format_duration
 
 Bad = Literal["high", "low", "either"]
 Limits = Mapping[str, float]

@@ -8,9 +8,12 @@ from typing import Any
 from jsctl.auth.claims import as_number, as_object, as_text
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.signatures import find_signature_problem
+from jsctl.base.files import read_text
+from jsctl.base.patterns import compile_pattern
+from jsctl.base.units import SECOND, format_duration, pluralize, to_ns
+from jsctl.base.user_folders import expand_home
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import read_text
 from jsctl.monitor.check.outcome import (
     Bad,
     Check,
@@ -26,9 +29,6 @@ from jsctl.monitor.server.reports import parse_span
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
-from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND, format_duration, pluralize, to_ns
-from jsctl.user_folders import expand_home
 
 Json = dict[str, Any]
 _JWT = re.compile(r"-{3,}\s*BEGIN NATS USER JWT-{3,}\s*(\S+)")

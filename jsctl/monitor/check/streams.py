@@ -6,12 +6,12 @@ metadata of the stream or consumer: `io.nats.monitor.lag-critical` (natscli: ser
 
 from collections.abc import Iterator
 
+from jsctl.base.patterns import compile_pattern
+from jsctl.base.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns, pluralize
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check, CheckStatus, Limits, format_seconds, get_limit, get_seconds
-from jsctl.patterns import compile_pattern
-from jsctl.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns, pluralize
 
 _METADATA = "io.nats.monitor."
 ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"

@@ -8,7 +8,17 @@ leaves `num_ack_pending` and stays in `num_redelivered`; a message that is deliv
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jsctl.command_lines import Suggestion, build_flag
+from jsctl.base.command_lines import Suggestion, build_flag
+from jsctl.base.units import (
+    NEVER,
+    SECOND,
+    format_count,
+    format_duration,
+    format_exact_duration,
+    format_time,
+    pluralize,
+    truncate_to_seconds,
+)
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import RESETTABLE
@@ -26,16 +36,6 @@ from jsctl.monitor.consumer.facts import (
 )
 from jsctl.monitor.trouble import Trouble, find_lagging_replicas, has_leader
 from jsctl.nats.subjects import overlaps
-from jsctl.units import (
-    NEVER,
-    SECOND,
-    format_count,
-    format_duration,
-    format_exact_duration,
-    format_time,
-    pluralize,
-    truncate_to_seconds,
-)
 
 _ORDER = {STOPPED: 0, SLOW: 1, WAITING: 2, FINE: 3}
 _RECENT = (

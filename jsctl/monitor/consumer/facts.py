@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import NEVER, compute_age
 from jsctl.jetstream.api import Json
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import NEVER, compute_age
 
 STOPPED, SLOW, WAITING, FINE = "stopped", "slow", "waiting", "fine"
 NOBODY = ("nobody pulls", "no subscriber")  #: the words of a trouble: pull, push

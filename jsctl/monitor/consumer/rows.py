@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from jsctl.base.later import asyncio
+from jsctl.base.units import compute_age, read_known_time
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.state import find_required_level, format_followers
-from jsctl.later import asyncio
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import NOBODY, Facts
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import compute_age, read_known_time
 
 
 class Row(NamedTuple):

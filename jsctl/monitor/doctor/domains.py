@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, build_api_prefix
 from jsctl.jetstream.stream import requests as streams
@@ -11,7 +12,6 @@ from jsctl.monitor.report.overview import fetch_account, fetch_consumers
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import SECOND
 
 _ANSWER_TIMEOUT = 2 * SECOND  #: ns that an origin's API may take to answer
 _LOOK_INTERVAL = 2.0  #: seconds between two looks at a mirror that seems to be stuck

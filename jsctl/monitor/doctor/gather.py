@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestTimeout
@@ -23,7 +24,6 @@ from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Import, Serve
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.login import find_expiry
-from jsctl.units import SECOND
 
 Trace = Callable[[str, str], None]
 

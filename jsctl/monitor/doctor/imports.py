@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders
 from jsctl.monitor.doctor.domains import PROBE
 from jsctl.monitor.doctor.snapshot import Import, Json, ServerView, Snapshot
 from jsctl.nats.connection import Connection
 from jsctl.nats.subjects import covers
-from jsctl.units import SECOND
 
 _API = ("INFO", "STREAM.NAMES", f"STREAM.INFO.{PROBE}", f"CONSUMER.NAMES.{PROBE}", f"CONSUMER.CREATE.{PROBE}")
 """Requests below an API prefix that every JetStream answers and that change nothing."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.units import HOUR, SECOND, parse_time_ns, pluralize, to_ns
 from jsctl.errors import ApiError, JsctlError
 from jsctl.monitor.doctor.snapshot import Json, ServerView
 from jsctl.monitor.server.requests import count_servers, parse_reply
@@ -13,7 +14,6 @@ from jsctl.monitor.server.rows import find_account_detail
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
-from jsctl.units import HOUR, SECOND, parse_time_ns, pluralize, to_ns
 
 _MAX_SILENCE = SECOND // 2  #: ns without a further answer after which no more are awaited
 _MAX_LATE_SILENCE = SECOND // 20  #: the same once all known servers have answered

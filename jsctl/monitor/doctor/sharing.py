@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.monitor.doctor.imports import find_details, has_export
 from jsctl.monitor.doctor.snapshot import Snapshot
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.jetstream.config.origins import pair_origins
@@ -152,7 +152,7 @@ class Snapshot(NamedTuple):
         return any(server.varz or server.jsz for server in self.servers)
 
     def build_system_line(self, verb: str, *names: str, flags: Sequence[str] = ()) -> str:
-        """Return a command line that works with the system account; see `jsctl.command_lines`."""
+        """Return a command line that works with the system account; see `jsctl.base.command_lines`."""
         login = next((context.login for context in self.contexts if context.is_system), UNKNOWN_LOGIN)
         return build_line(verb, *names, flags=flags, place=login)
 

@@ -9,6 +9,7 @@ names.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from jsctl.base.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
 from jsctl.jetstream.api import Json
 from jsctl.monitor.exporter import problems as problem_samples
 from jsctl.monitor.exporter import servers
@@ -23,7 +24,6 @@ from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_metrics
 from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
 from jsctl.monitor.report.places import Answers, Place
-from jsctl.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
 
 Names = Literal["all", "jetstream", "jsctl"]
 

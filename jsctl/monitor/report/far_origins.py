@@ -5,6 +5,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
+from jsctl.base.units import SECOND, pluralize
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.config.origins import list_origins
@@ -13,7 +14,6 @@ from jsctl.monitor.rules.links import Edge, Node, check_links, read_ends
 from jsctl.monitor.stream.rows import LinkKey
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND, pluralize
 
 _TIMEOUT = 2 * SECOND  #: ns that an origin may take to answer
 _FRESH = 15.0  #: seconds after which an origin is asked again in the rounds of a live report

@@ -6,7 +6,7 @@ Plain data. Rates are per second, None if unknown; spans are ns.
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
 from jsctl.monitor.report.counters import Trend
 from jsctl.monitor.report.overview import Hosting
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
+from jsctl.base.units import format_count, to_ns
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory, fetch_items
@@ -28,7 +29,6 @@ from jsctl.monitor.stream.rows import (
 )
 from jsctl.monitor.trouble import Gap, Trouble, is_settled
 from jsctl.nats.login import find_expiry
-from jsctl.units import format_count, to_ns
 
 
 class Limits(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from functools import partial
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json

@@ -19,10 +19,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import open_atomically, open_pipe, open_seekable, sweep
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import open_atomically, open_pipe, open_seekable, sweep
-from jsctl.json_text import parse_json
 
 VERSION = 1
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import Suggestion
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import format_rfc3339, seconds_to_ns, to_datetime
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.shape_check import TIME, Shape, check
 from jsctl.jetstream.shapes import CONSUMER_INFO, STATE, STREAM_CONFIG, check_answer, fields
@@ -14,7 +15,6 @@ from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.server.shapes import check_reply
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Gap, Trouble
-from jsctl.units import format_rfc3339, seconds_to_ns, to_datetime
 
 _GAP = ["part", "why", "is_chosen"]
 _LIMITS = ["messages", "bytes", "retention"]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from jsctl.base.files import read_text
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import read_text
-from jsctl.json_text import parse_json
-from jsctl.units import SECOND, parse_time_ns
 
 LATEST = "_latest"
 """Folder of the newest progress: a file for each query."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from jsctl.base.units import NEVER, SECOND, compute_age, pluralize, truncate_to_seconds
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Facts
@@ -22,7 +23,6 @@ from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.rules import objects
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, build_link_key
 from jsctl.monitor.trouble import Gap, Trouble
-from jsctl.units import NEVER, SECOND, compute_age, pluralize, truncate_to_seconds
 
 LOOKED_AT = ("streams", "consumers", "account")
 """What an overview looks at."""

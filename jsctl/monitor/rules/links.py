@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import Suggestion, build_flag
+from jsctl.base.command_lines import Suggestion, build_flag
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import format_origin
 from jsctl.monitor.trouble import Trouble

@@ -1,7 +1,7 @@
 """The rules of what a login needs: tokens and certificates that expire. No I/O."""
 
+from jsctl.base.units import HOUR, format_duration, format_time, truncate_to_seconds
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import HOUR, format_duration, format_time, truncate_to_seconds
 
 SOON = 7 * 24 * HOUR
 """ns before the end of a token or certificate from which it is named."""

@@ -12,15 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from jsctl.command_lines import Suggestion
-from jsctl.jetstream.api import Json
-from jsctl.jetstream.state import count_lost, get_mark
-from jsctl.jetstream.stream.replicas import count_replicas
-from jsctl.monitor.consumer.diagnosis import find_troubles
-from jsctl.monitor.consumer.facts import Facts
-from jsctl.monitor.stream.rows import ReplicationRow
-from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
-from jsctl.units import (
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import (
     NEVER,
     SECOND,
     format_bytes,
@@ -29,6 +22,13 @@ from jsctl.units import (
     pluralize,
     truncate_to_seconds,
 )
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.state import count_lost, get_mark
+from jsctl.jetstream.stream.replicas import count_replicas
+from jsctl.monitor.consumer.diagnosis import find_troubles
+from jsctl.monitor.consumer.facts import Facts
+from jsctl.monitor.stream.rows import ReplicationRow
+from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
 
 NEARLY = 0.9  #: the share of a limit above which there is a warning
 _SERVER_FIX = (

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jsctl.json_text import parse_json
+from jsctl.base.json_text import parse_json
 from jsctl.nats.message import Message
 
 SUBJECT = "$JS.API.>"

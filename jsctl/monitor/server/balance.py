@@ -7,11 +7,11 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.monitor.server.reports import parse_span
 from jsctl.monitor.server.requests import Filter, ask_server, ping
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
 
 Json = dict[str, Any]
 

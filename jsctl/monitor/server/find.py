@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.similar_names import find_nearest
 from jsctl.errors import NotFound, RequestTimeout
 from jsctl.monitor.server.requests import ask_server, ping
 from jsctl.nats.connection import Connection
-from jsctl.similar_names import find_nearest
 
 Json = dict[str, Any]
 

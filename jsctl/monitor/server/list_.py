@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
+from jsctl.base.units import SECOND
 from jsctl.monitor.server.requests import no_system_account_error, parse_reply
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
-from jsctl.units import SECOND
 
 Json = dict[str, Any]
 _MAX_SILENCE = SECOND // 2

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
-from jsctl.json_text import parse_json
 
 Json = dict[str, Any]
 

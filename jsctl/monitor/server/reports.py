@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
-from jsctl.units import parse_duration
+from jsctl.base.units import parse_duration
 
 Json = dict[str, Any]
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
-from jsctl.json_text import parse_json
 from jsctl.monitor.server.shapes import check_reply
 from jsctl.nats.connection import Connection
 from jsctl.nats.replies import iterate_replies
-from jsctl.units import SECOND
 
 Json = dict[str, Any]
 

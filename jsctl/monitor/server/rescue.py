@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.json_text import parse_json
 from jsctl.errors import JsctlError, NoResponders
-from jsctl.json_text import parse_json
 from jsctl.nats.connection import Connection
 
 Json = dict[str, Any]

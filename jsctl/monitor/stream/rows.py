@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from jsctl.base.units import read_known_time
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.state import (
     count_deleted,
@@ -21,7 +22,6 @@ from jsctl.jetstream.state import (
     read_last_active,
 )
 from jsctl.jetstream.stream import requests as streams
-from jsctl.units import read_known_time
 
 
 class Snapshot(NamedTuple):

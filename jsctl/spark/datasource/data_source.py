@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
-from jsctl import loops
+from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login

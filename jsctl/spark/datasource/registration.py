@@ -9,7 +9,7 @@ notebooks.
 import os
 from typing import TYPE_CHECKING
 
-from jsctl import loops
+from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
 from jsctl.spark.session import cluster, task_archive

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, MissingDependency
-from jsctl.json_text import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

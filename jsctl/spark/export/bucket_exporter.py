@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jsctl import loops
+from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from jsctl import loops
+from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
 from jsctl.spark.datasource.registration import register

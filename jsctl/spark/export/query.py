@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export.exported_tables import read_exported
 from jsctl.spark.export.formats import build_spark_options

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from jsctl.base.units import NEVER
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.consumer.rows import build_consumer_row
@@ -22,7 +23,6 @@ from jsctl.monitor.stream.rows import (
     fetch_snapshot,
 )
 from jsctl.spark.export.table_schema import Column, TableSchema, Type
-from jsctl.units import NEVER
 
 _SAMPLE = (
     Column("sampled_at", "timestamp", "when the server answered"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from jsctl.base.units import SECOND, seconds_to_ns, to_datetime
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report.replay import Replay
@@ -21,7 +22,6 @@ from jsctl.spark.export.report_tables import (
 )
 from jsctl.spark.export.table_writer import Rows, TableWriter
 from jsctl.spark.export.target import Target
-from jsctl.units import SECOND, seconds_to_ns, to_datetime
 
 FLUSH_EVERY = 60 * SECOND
 FLUSH_ROWS = 10_000

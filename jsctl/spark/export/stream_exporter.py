@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jsctl.base.units import format_rfc3339
 from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
@@ -36,7 +37,6 @@ from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
 from jsctl.spark.source.planning import with_connection
 from jsctl.spark.source.range_reader import DataLoss
-from jsctl.units import format_rfc3339
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark.export import formats, query
 from jsctl.spark.export.layout import TableLayout
@@ -18,7 +19,6 @@ from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.session import jvm_start
 from jsctl.spark.session.session import FAST_START_CONF, open_session, preload
 from jsctl.spark.session.task_progress import cancel_jobs
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from jsctl.base.files import CONFIG_SIZE, read_text, write_atomically
+from jsctl.base.json_text import parse_json
+from jsctl.base.posix import lock, open_folder
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.jetstream.shape_check import NUMBER, Malformed, Shape, check
-from jsctl.json_text import parse_json
-from jsctl.posix import lock, open_folder
 from jsctl.spark.export.target import MARKER, STAGING, Target, check_names, read_marker
 
 KIND = "stream"

@@ -16,7 +16,7 @@ on. Unknown values are null.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from jsctl.units import to_datetime
+from jsctl.base.units import to_datetime
 
 if TYPE_CHECKING:
     import pyarrow as pa

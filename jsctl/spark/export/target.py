@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from jsctl import posix
+from jsctl.base import posix
+from jsctl.base.files import read_text, write_atomically
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import read_text, write_atomically
 from jsctl.jetstream.shape_check import Malformed, Shape, check
-from jsctl.json_text import parse_json
 
 MARKER = "_jsctl_export.json"
 STAGING = ".staging"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, NotFound
-from jsctl.json_text import parse_json
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.session.folders import read_path

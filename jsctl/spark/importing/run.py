@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats.error_codes import ErrorCode

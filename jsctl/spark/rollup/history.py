@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
 from jsctl.spark.export.target import Target, read_marker
 from jsctl.spark.rollup.definition import REPORTS

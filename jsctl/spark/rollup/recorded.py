@@ -5,11 +5,11 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
+from jsctl.base.units import seconds_to_ns, to_datetime
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.export.report_tables import SCHEMAS, build_recorded_rows
 from jsctl.spark.export.table_schema import Column
 from jsctl.spark.rollup.definition import REPORTS, RollupReport, Sample
-from jsctl.units import seconds_to_ns, to_datetime
 
 
 def roll_up_recording(

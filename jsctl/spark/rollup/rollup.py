@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export import query, shared_folder
 from jsctl.spark.export.table_schema import PARTITION

@@ -15,9 +15,9 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from jsctl.base.user_folders import find_cache_folder
 from jsctl.errors import BadInput, JsctlError, MissingDependency
 from jsctl.spark.session import java
-from jsctl.user_folders import find_cache_folder
 
 SWITCH = "JSCTL_SPARK_ARCHIVE"
 """The environment variable that disables the archive when it is `off`."""

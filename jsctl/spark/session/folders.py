@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
-from jsctl.user_folders import expand_home
 
 
 def parse_folder(text: str, name: str) -> Path:

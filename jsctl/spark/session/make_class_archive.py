@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from jsctl import posix
+from jsctl.base import posix
+from jsctl.base.files import temporary_folder
+from jsctl.base.posix import make_private_folder
 from jsctl.errors import JsctlError
-from jsctl.files import temporary_folder
-from jsctl.posix import make_private_folder
 from jsctl.spark.session import class_archive
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.session import FAST_START_CONF, open_session

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jsctl.base.files import temporary_folder
 from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
-from jsctl.files import temporary_folder
 from jsctl.spark.session import class_archive, cluster, java, jvm_start, task_archive
 from jsctl.spark.session.spark_errors import extract_message
 

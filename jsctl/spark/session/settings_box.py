@@ -10,9 +10,9 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
+from jsctl.base.json_text import parse_json
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, MissingDependency
-from jsctl.json_text import parse_json
 from jsctl.spark.session import task_archive
 from jsctl.spark.session.context import find_context
 

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsctl
+from jsctl.base.files import temporary_folder
 from jsctl.errors import MissingDependency
-from jsctl.files import temporary_folder
 from jsctl.spark.session.context import find_context
 
 if TYPE_CHECKING:

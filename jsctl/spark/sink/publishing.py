@@ -34,8 +34,9 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsctl import loops
-from jsctl.command_lines import build_line
+from jsctl.base import loops
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_exact_duration
 from jsctl.contexts.settings import Settings
 from jsctl.errors import (
     ApiError,
@@ -56,7 +57,6 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.spark.sink.rights import check_may_publish
-from jsctl.units import format_exact_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa

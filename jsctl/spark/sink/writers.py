@@ -31,7 +31,8 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
-from jsctl import loops
+from jsctl.base import loops
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
@@ -42,7 +43,6 @@ from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import options as read_options
 from jsctl.spark.source.failures import format_messages, log, without_traceback
 from jsctl.spark.source.option_values import OptionValues
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa

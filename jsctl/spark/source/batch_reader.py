@@ -18,7 +18,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from jsctl import loops
+from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login

@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jsctl.base.json_text import parse_json
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import names as kv
 from jsctl.jetstream.object import model as objects
-from jsctl.json_text import parse_json
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns

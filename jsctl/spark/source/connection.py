@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Unreachable
 from jsctl.jetstream.api import Json, parse_response
@@ -20,7 +21,6 @@ from jsctl.nats.direct_get import STREAM_MARK
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import OutgoingMessage
 from jsctl.spark.source.replies import AnswerLimits, Reply
-from jsctl.units import SECOND
 
 RUN, LONG = 16 << 10, 512 << 10
 """Bytes of replies to a direct get: at least RUN are cut together, and after LONG the wait for more ends.

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from jsctl.base.units import format_count
 from jsctl.errors import JsctlError
-from jsctl.units import format_count
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
+from jsctl.base.units import MS, parse_bytes, parse_duration, parse_time, to_datetime
 from jsctl.errors import BadInput
-from jsctl.units import MS, parse_bytes, parse_duration, parse_time, to_datetime
 
 
 class OptionValues:

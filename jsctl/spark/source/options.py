@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from jsctl.base.similar_names import find_nearest
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.subjects import covers, overlaps
-from jsctl.similar_names import find_nearest
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, Unreachable
-from jsctl.units import SECOND
 
 FIRST_PAUSE, MAX_PAUSE = 0.2, 5.0
 """Shortest and longest pause between two attempts (s); five attempts outlast a leader election (up to 9

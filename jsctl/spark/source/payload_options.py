@@ -3,11 +3,11 @@
 import base64
 from typing import TYPE_CHECKING
 
+from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_bytes
 from jsctl.spark.decoding.model import WITH_FIELDS, WITH_REGISTRY, WITH_SCHEMA, Decoding, check_kinds
 from jsctl.spark.source.option_values import OptionValues
-from jsctl.user_folders import expand_home
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns

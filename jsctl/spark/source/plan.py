@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from jsctl import registry
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND, format_rfc3339, parse_time
 from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
 from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.error_codes import ErrorCode
@@ -16,7 +17,6 @@ from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.range_reader import DataLoss, ReadJob
 from jsctl.spark.source.replies import AnswerLimits
-from jsctl.units import SECOND, format_rfc3339, parse_time
 
 MAX_DELETED_DETAILS = 100_000
 """Maximum number of deleted messages whose sequences are fetched for every batch of a streaming query."""

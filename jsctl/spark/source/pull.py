@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
@@ -17,7 +18,6 @@ from jsctl.nats.blocking import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import AnswerLimits, count_before, get_sequence
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,6 +7,7 @@ one.
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.blocking import ConnectionLost
@@ -15,7 +16,6 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages, warn_of_loss
 from jsctl.spark.source.patience import Patience
 from jsctl.spark.source.replies import count_before
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa

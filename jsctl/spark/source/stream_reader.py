@@ -20,6 +20,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, ExitStatus, JsctlError
 from jsctl.spark.source import admission, plan
 from jsctl.spark.source.batch_reader import RangePartition, plan_partitions, read_partition
@@ -30,7 +31,6 @@ from jsctl.spark.source.offsets import Offset, Part, join_parts, split_offset
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import PlanningConnection
 from jsctl.spark.source.range_reader import DataLoss, head_loss_error
-from jsctl.units import SECOND
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,8 +1,8 @@
 """`account backup` and `account restore`: the outcome of each stream."""
 
+from jsctl.base.units import format_count, format_duration, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
-from jsctl.units import format_count, format_duration, pluralize
 from jsctl.views.intent import NOTHING
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 from jsctl.views.shared.tables import recorder

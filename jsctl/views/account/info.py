@@ -1,8 +1,8 @@
 """`account info`: the login, the connection, JetStream usage and limits, worded like the `nats` tool."""
 
+from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Cell, Field, Result, Section, Sheet, Text
 
 

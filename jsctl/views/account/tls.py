@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import SECOND, format_duration, format_rfc3339, seconds_to_ns
 from jsctl.errors import ExitStatus
 from jsctl.nats.certificates import Certificate
-from jsctl.units import SECOND, format_duration, format_rfc3339, seconds_to_ns
 from jsctl.views.result import Cell, Field, Part, Result, Section, Sheet, Text
 
 

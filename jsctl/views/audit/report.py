@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jsctl.units import format_time
+from jsctl.base.units import format_time
 from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Style, Table, Text
 
 Json = dict[str, Any]

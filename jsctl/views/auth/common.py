@@ -6,10 +6,10 @@ from typing import Any, cast
 from jsctl.auth.fields import UNLIMITED, Cap, CapBytes
 from jsctl.auth.records import Json, Record
 from jsctl.auth.store import AuthStore
+from jsctl.base.units import SECOND, format_bytes, format_count, format_exact_duration
 from jsctl.jetstream.config.field import Field as ConfigField
 from jsctl.jetstream.config.kinds import Choice, Switch
 from jsctl.jetstream.config.schema import Schema, get_value
-from jsctl.units import SECOND, format_bytes, format_count, format_exact_duration
 from jsctl.views import result
 from jsctl.views.result import Cell, Field
 

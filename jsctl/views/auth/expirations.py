@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.auth.expirations import Expiration
-from jsctl.units import SECOND, format_duration, format_rfc3339
+from jsctl.base.units import SECOND, format_duration, format_rfc3339
 from jsctl.views.result import Cell, Column, Result, Style, Table
 
 _COLUMNS = (

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jsctl.auth.check.model import Finding, has_errors
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
-from jsctl.units import pluralize
 from jsctl.views.result import Column, Lines, Part, Result, Table, Text
 
 _COLUMNS = (

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import SAME, Difference, Outcome
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
-from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 

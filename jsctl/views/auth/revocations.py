@@ -3,7 +3,7 @@
 from jsctl.auth.records import Record
 from jsctl.auth.revocations import ALL, list_revocations
 from jsctl.auth.store import AuthStore
-from jsctl.units import SECOND, format_time
+from jsctl.base.units import SECOND, format_time
 from jsctl.views.result import Cell, Column, Result, Table
 
 _COLUMNS = (

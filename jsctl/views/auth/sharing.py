@@ -7,8 +7,8 @@ from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.sharing import SERVICE, get_kind, list_exports, list_importers, list_imports
 from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore
+from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.errors import BadInput
-from jsctl.units import SECOND, format_exact_duration
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
 _EXPORT_COLUMNS = (

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_bytes
 from jsctl.bench.compare import Comparison, Difference
 from jsctl.errors import ExitStatus
-from jsctl.units import format_bytes
 from jsctl.views.bench.result import latency
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 

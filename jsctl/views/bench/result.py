@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, format_exact_duration, pluralize
 from jsctl.bench.histogram import PERCENTILES, Histogram
 from jsctl.bench.limits import BUSY, Limit
 from jsctl.bench.meter import ClientResult, Outcome, compute_rate
 from jsctl.bench.plan import Plan
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
-from jsctl.units import format_bytes, format_exact_duration, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Chart, Column, Field, Part, Result, Section, Sheet, Table, Text
 

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from jsctl.jetstream.config.consumer_fields import DELIVER_POLICY
-from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.units import (
+from jsctl.base.units import (
     NEVER,
     compute_age,
     format_bytes,
@@ -15,6 +13,8 @@ from jsctl.units import (
     read_known_time,
     truncate_to_seconds,
 )
+from jsctl.jetstream.config.consumer_fields import DELIVER_POLICY
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines, list_other_labels
 from jsctl.views.stream.info import cluster_section, present

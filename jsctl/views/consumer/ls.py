@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import compute_age
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.paging import Collected
-from jsctl.units import compute_age
 from jsctl.views.consumer.unreachable import unreachable_consumers
 from jsctl.views.result import Column, Result, Table
 

@@ -2,13 +2,7 @@
 
 from collections.abc import Callable
 
-from jsctl.errors import ExitStatus
-from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
-from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
-from jsctl.nats.acks import ACK, NAK, TERM
-from jsctl.nats.message import Message
-from jsctl.units import (
+from jsctl.base.units import (
     format_clock,
     format_count,
     format_exact_duration,
@@ -16,6 +10,12 @@ from jsctl.units import (
     pluralize,
     seconds_to_ns,
 )
+from jsctl.errors import ExitStatus
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
+from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
+from jsctl.nats.acks import ACK, NAK, TERM
+from jsctl.nats.message import Message
 from jsctl.views.events import Ending, Events
 
 _ACKNOWLEDGED = {

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import NEVER, format_count, format_exact_duration, format_server_time, pluralize
 from jsctl.jetstream.config.consumer_fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
-from jsctl.units import NEVER, format_count, format_exact_duration, format_server_time, pluralize
 from jsctl.views.consumer.unreachable import unreachable_consumers
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from jsctl.base.files import read_bytes
 from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, HIDDEN, KEYS, Context, expand_path
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.files import read_bytes
 from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
+from jsctl.base.units import format_time
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.counter.counters import Counter
-from jsctl.units import format_time
 from jsctl.views.events import Events
 from jsctl.views.intent import Intent
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text

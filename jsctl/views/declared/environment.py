@@ -7,9 +7,9 @@ from jsctl.auth.claims import as_list, as_object
 from jsctl.auth.declared.plan import UNKNOWN_HOLDING, AuthPlan, AuthStep
 from jsctl.auth.resolver import REMOVED, Outcome
 from jsctl.auth.resolver import Difference as Account
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
-from jsctl.units import pluralize
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
 from jsctl.views.result import Cell, Column, Lines, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan
 from jsctl.jetstream.declared.step import Step
 from jsctl.jetstream.message.data_loss import add_losses
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 

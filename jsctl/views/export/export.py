@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from jsctl.base.units import SECOND, format_bytes, format_count, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.message.payload import as_text, encode_field, name_of_base64
-from jsctl.units import SECOND, format_bytes, format_count, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
 from jsctl.views.result import Cell, Column, Kind, Result, Table, Text

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.units import SECOND, format_bytes, pluralize
+from jsctl.base.units import SECOND, format_bytes, pluralize
 from jsctl.views.result import Result, Text
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.entry import Entry
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
 from jsctl.views.result import Result, Text

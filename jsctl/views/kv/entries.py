@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
+from jsctl.base.units import format_time
 from jsctl.jetstream.kv.entry import Entry, record
 from jsctl.jetstream.message.payload import format_payload
-from jsctl.units import format_time
 from jsctl.views.events import Events
 from jsctl.views.kv.value import full_record, short_value
 from jsctl.views.result import Cell, Column, LazySequence, Result, Style, Table

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import compute_age, format_server_time, read_known_time, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, from_stream
 from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
-from jsctl.units import compute_age, format_server_time, read_known_time, seconds_to_ns
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.config import config_lines
 from jsctl.views.shared.tables import unreachable_streams

@@ -5,15 +5,15 @@ import json
 import re
 from typing import Any
 
-from jsctl import units
+from jsctl.base import units
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import payload
-from jsctl.json_text import parse_json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
-from jsctl.units import pluralize
 from jsctl.views.events import Events
 
 _REFUSED = Kind(

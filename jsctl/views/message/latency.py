@@ -1,7 +1,7 @@
 """Latency between two connections: `latency`."""
 
+from jsctl.base.units import SECOND, format_bytes, format_exact_duration, pluralize
 from jsctl.monitor.latency import PERCENTILES, Measurement, find_percentile
-from jsctl.units import SECOND, format_bytes, format_exact_duration, pluralize
 from jsctl.views.result import Field, Result, Section, Sheet
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
-from jsctl import units
+from jsctl.base import units
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher

@@ -2,10 +2,10 @@
 
 import time
 
+from jsctl.base.units import pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.respond import Request, Responder
-from jsctl.units import pluralize
 from jsctl.views.events import Ending, Events
 from jsctl.views.message.text import body, header_lines
 

@@ -4,11 +4,11 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple
 
+from jsctl.base.units import format_exact_duration
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.nats.headers import Headers
 from jsctl.nats.message import Message
-from jsctl.units import format_exact_duration
 from jsctl.views.events import Events
 from jsctl.views.message.text import body, header_lines, raw_bytes, raw_line
 

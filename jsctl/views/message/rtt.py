@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_exact_duration, format_rfc3339
 from jsctl.monitor.rtt import Address, Target
-from jsctl.units import format_exact_duration, format_rfc3339
 from jsctl.views.result import Column, Lines, Result, Table
 
 _COLUMNS = (

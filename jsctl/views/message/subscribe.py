@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsctl import units
+from jsctl.base import units
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.dump_writer import build_nats_record
 from jsctl.jetstream.message.receive import Received, Receiver, Statistics

@@ -4,8 +4,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, format_clock, pluralize
 from jsctl.jetstream.message.receive import Received
-from jsctl.units import format_bytes, format_clock, pluralize
 from jsctl.views.board import Board, table_board
 from jsctl.views.result import Chart, Column, Result, Table
 

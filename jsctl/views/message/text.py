@@ -2,8 +2,8 @@
 
 import json
 
+from jsctl.base.json_text import parse_json
 from jsctl.jetstream.message import payload
-from jsctl.json_text import parse_json
 from jsctl.nats.headers import Headers
 from jsctl.nats.message import Message
 

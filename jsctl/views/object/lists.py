@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jsctl.base.units import compute_age, format_bytes, format_duration, pluralize, seconds_to_ns
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.paging import Collected
-from jsctl.units import compute_age, format_bytes, format_duration, pluralize, seconds_to_ns
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.object_info import one_object
 from jsctl.views.result import Column, Lines, Result, Table, Text

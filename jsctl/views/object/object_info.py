@@ -1,7 +1,7 @@
 """The information sheet of an object, without the fields of buckets, which take longer to load."""
 
+from jsctl.base.units import format_bytes
 from jsctl.jetstream.object.model import ObjectInfo, parse_digest
-from jsctl.units import format_bytes
 from jsctl.views.result import Field, Result, Section, Sheet
 
 

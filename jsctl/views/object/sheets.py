@@ -1,9 +1,9 @@
 """Information sheets of buckets."""
 
+from jsctl.base.units import format_bytes, format_server_time, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import format_bytes, format_server_time, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 
+from jsctl.base.units import format_bytes, format_time, pluralize
 from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.units import format_bytes, format_time, pluralize
 from jsctl.views.events import Events
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_clock, seconds_to_ns
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.units import format_clock, seconds_to_ns
 from jsctl.views.board import Board, Grid, Part, table_to_grid
 from jsctl.views.report import server_grids, spark_queries, stream_grids
 from jsctl.views.report.grid_cells import age_words

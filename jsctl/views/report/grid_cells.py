@@ -3,10 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.command_lines import Suggestion
-from jsctl.monitor.report.places import Place
-from jsctl.monitor.trouble import find_level
-from jsctl.units import (
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import (
     MINUTE,
     SECOND,
     format_bytes,
@@ -14,6 +12,8 @@ from jsctl.units import (
     seconds_to_ns,
     truncate_to_seconds,
 )
+from jsctl.monitor.report.places import Place
+from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Grid, GridColumn
 from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Cell, Kind

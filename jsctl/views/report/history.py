@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from jsctl.units import SECOND, format_bytes, format_count, pluralize, seconds_to_ns, to_datetime
+from jsctl.base.units import SECOND, format_bytes, format_count, pluralize, seconds_to_ns, to_datetime
 from jsctl.views.result import Cell, Chart, Column, Kind, Result, Table, Text
 
 Row = Mapping[str, Any]

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import NEVER, compute_age, format_count, pluralize, to_datetime, truncate_to_seconds
 from jsctl.errors import JsctlError
 from jsctl.monitor.report.pages import ConsumerPage, StreamPage
 from jsctl.monitor.rules.objects import check_stream
 from jsctl.monitor.trouble import BAD, WARN
-from jsctl.units import NEVER, compute_age, format_count, pluralize, to_datetime, truncate_to_seconds
 from jsctl.views.consumer import info as consumer_info
 from jsctl.views.consumer import why
 from jsctl.views.report.panes import STYLES

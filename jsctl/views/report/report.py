@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from jsctl.errors import ExitStatus
-from jsctl.monitor.report.figures.lists import list_figures
-from jsctl.monitor.report.places import DEFAULT_PREFIX, Place, name_failure
-from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
-from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
-from jsctl.units import (
+from jsctl.base.units import (
     format_rfc3339,
     format_time,
     pluralize,
     seconds_to_ns,
     to_ns,
 )
+from jsctl.errors import ExitStatus
+from jsctl.monitor.report.figures.lists import list_figures
+from jsctl.monitor.report.places import DEFAULT_PREFIX, Place, name_failure
+from jsctl.monitor.report.spark_queries import SparkQuery
+from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
+from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import LISTS, Choice, Line, Lines, build_lines
 from jsctl.views.report.panes import STYLES, Pane, Section

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import MINUTE
 from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.lines import AccountLine, Problem, ServerLine
 from jsctl.monitor.report.places import Place
-from jsctl.units import MINUTE
 from jsctl.views.board import Grid, GridColumn
 from jsctl.views.report.grid_cells import (
     TROUBLE,

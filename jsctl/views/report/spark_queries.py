@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import SECOND, compute_age, format_duration, pluralize, seconds_to_ns
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.trouble import BAD, FINE, WARN
-from jsctl.units import SECOND, compute_age, format_duration, pluralize, seconds_to_ns
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.result import Cell, Column, Table, Text
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.monitor.report.figures.lists import build_recorder
 from jsctl.monitor.report.lines import ConsumerLine
 from jsctl.monitor.report.places import Place

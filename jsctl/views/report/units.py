@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from jsctl.base.units import SECOND, format_bytes, format_duration
 from jsctl.monitor.report.figures.figure import Figure, Shown
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.rules import objects
-from jsctl.units import SECOND, format_bytes, format_duration
 from jsctl.views.board import GridColumn
 from jsctl.views.report.grid_cells import (
     TROUBLE,

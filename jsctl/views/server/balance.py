@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.monitor.server.balance import Load
-from jsctl.units import pluralize
 from jsctl.views.result import Column, Result, Table, Text
 
 _COLUMNS = (

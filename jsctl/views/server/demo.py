@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import ExitStatus
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 

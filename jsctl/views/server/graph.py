@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, format_count, format_rfc3339, format_time, pluralize, seconds_to_ns
 from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.activity import ServerSample
-from jsctl.units import format_bytes, format_count, format_rfc3339, format_time, pluralize, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
 from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events

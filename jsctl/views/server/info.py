@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import MS, SECOND, parse_time, pluralize
 from jsctl.monitor.server.reports import parse_span
-from jsctl.units import MS, SECOND, parse_time, pluralize
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
 Json = dict[str, Any]

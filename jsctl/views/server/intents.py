@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.monitor.server.rescue import RescuePlan
 from jsctl.monitor.server.stored import Stored
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 
 

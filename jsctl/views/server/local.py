@@ -1,6 +1,6 @@
 """`server run`: the servers that run, and how to reach them."""
 
-from jsctl.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.localserver.network import Network
 from jsctl.views.result import Column, Result, Table
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.status import NetworkStatus, ServerStatus
 from jsctl.views.events import Events

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.monitor.server.replicas import Replica, read_position
-from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Cell, Column, Result, Table
 
 Json = dict[str, Any]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.units import compute_age, format_count, parse_time, seconds_to_ns
+from jsctl.base.units import compute_age, format_count, parse_time, seconds_to_ns
 from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.server.servers import short_names
 

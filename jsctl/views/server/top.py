@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.monitor.server.top import ServerLoad, TopRow
-from jsctl.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.views.result import Column, Kind, Result, Table, Text
 
 Json = dict[str, Any]

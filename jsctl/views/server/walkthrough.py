@@ -6,9 +6,9 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import SECOND, pluralize
 from jsctl.localserver.walkthrough import Check, File, Step, Walkthrough
-from jsctl.units import SECOND, pluralize
 from jsctl.views.result import Column, Result, Table, Text
 
 Json = dict[str, Any]

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from jsctl.base.units import format_count, format_exact_duration
 from jsctl.monitor.server.api_requests import RequestRow
 from jsctl.monitor.server.watching import AccountRow, JetStreamRow, ServerRow, Traffic
-from jsctl.units import format_count, format_exact_duration
 from jsctl.views.result import Cell, Column, Result, Table
 
 R = TypeVar("R")

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsctl.json_text import parse_json
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import parse_time
 from jsctl.services.statistics import Row
-from jsctl.units import parse_time
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table, Text
 
 Json = dict[str, Any]

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.cluster.balance import Move
-from jsctl.units import pluralize
 from jsctl.views.result import Column, Part, Result, Table, Text
 
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
+from jsctl.base.units import SECOND, format_count
 from jsctl.monitor.polling import Sampler, poll_samples
-from jsctl.units import SECOND, format_count
 from jsctl.views.board import Board, Live, Query, Start
 from jsctl.views.events import Events, one_by_one
 from jsctl.views.result import Chart, ChartStack

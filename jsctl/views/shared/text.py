@@ -1,6 +1,6 @@
 """Short texts that several views share."""
 
-from jsctl.units import SECOND, format_bytes
+from jsctl.base.units import SECOND, format_bytes
 
 
 def transfer_rate(size: int, duration: int) -> str:

@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import (
     AccountBackupStarted,
@@ -24,7 +25,6 @@ from jsctl.jetstream.backup.events import (
     RestoreStarted,
     ServerCheckStarted,
 )
-from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.intent import Intent
 
 

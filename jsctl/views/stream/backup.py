@@ -1,8 +1,8 @@
 """`stream backup`."""
 
+from jsctl.base.units import format_bytes, format_duration, pluralize
 from jsctl.jetstream.backup.files import DATA
 from jsctl.jetstream.backup.stream_backup import StreamBackup
-from jsctl.units import format_bytes, format_duration, pluralize
 from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
 

@@ -1,10 +1,10 @@
 """`stream copy --data`."""
 
+from jsctl.base.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.compare import Comparison
 from jsctl.jetstream.backup.copy import StreamCopy
-from jsctl.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info

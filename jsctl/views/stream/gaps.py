@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.jetstream.message.gaps import Gap
-from jsctl.units import format_bytes, format_count, pluralize
 from jsctl.views.result import Column, Part, Result, Table, Text
 
 _COLUMNS = (

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from jsctl.base.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.monitor.polling import Sampler
 from jsctl.monitor.stream.activity import StreamSample
-from jsctl.units import format_count, format_rfc3339, format_time, seconds_to_ns
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
 from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filters, read_last_active
-from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import (
+from jsctl.base.units import (
     NEVER,
     compute_age,
     format_bytes,
@@ -14,6 +12,8 @@ from jsctl.units import (
     pluralize,
     read_known_time,
 )
+from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filters, read_last_active
+from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines, list_other_labels
 

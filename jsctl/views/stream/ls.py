@@ -3,10 +3,10 @@
 from functools import partial
 from typing import NamedTuple
 
+from jsctl.base.units import compute_age, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.state import get_mark
-from jsctl.units import compute_age, seconds_to_ns
 from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.shared.tables import unreachable_streams
 

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
+from jsctl.base.units import compute_age, format_duration, format_time_us, seconds_to_ns, to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.browse import get_record
 from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
 from jsctl.nats.message import Message
-from jsctl.units import compute_age, format_duration, format_time_us, seconds_to_ns, to_ns
 from jsctl.views.events import Events, once
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.purge_estimate import Loss
 from jsctl.jetstream.message.removal import Purged
 from jsctl.jetstream.stream.requests import is_internal
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Part, Result, Text
 from jsctl.views.stream import info as stream_info

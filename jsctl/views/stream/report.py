@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from jsctl.base.units import NEVER, format_bytes, format_count
 from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
-from jsctl.units import NEVER, format_bytes, format_count
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
 from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report

@@ -1,7 +1,7 @@
 """`stream restore`."""
 
+from jsctl.base.units import format_duration, pluralize
 from jsctl.jetstream.backup.stream_restore import StreamRestore
-from jsctl.units import format_duration, pluralize
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.text import transfer_rate
 from jsctl.views.stream import info as stream_info

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.nats.message import Message
-from jsctl.units import format_bytes, pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jsctl.units import pluralize
+from jsctl.base.units import pluralize
 from jsctl.views.result import Column, Lines, Result, Table
 
 _COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))

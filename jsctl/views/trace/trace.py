@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from jsctl.base.units import US, format_duration, parse_time_ns
 from jsctl.errors import ExitStatus
 from jsctl.trace import model
 from jsctl.trace.model import Hop, Json, Step
-from jsctl.units import US, format_duration, parse_time_ns
 from jsctl.views.result import Column, Field, Lines, Part, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.text import quote_for_dot
 

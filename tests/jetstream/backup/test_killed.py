@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from jsctl import posix
+from jsctl.base import posix
+from jsctl.base.files import is_temporary
 from jsctl.errors import NotFound
-from jsctl.files import is_temporary
 from jsctl.jetstream.backup import target
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.files import META, open_backup

@@ -13,10 +13,10 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from jsctl.base.units import DAY, SECOND
 from jsctl.jetstream.config.kinds import ListOf
 from jsctl.jetstream.config.schema import Object
 from jsctl.jetstream.stream.config import STREAM, StreamSchema
-from jsctl.units import DAY, SECOND
 from tests.support.run import Cli
 
 Json = dict[str, Any]

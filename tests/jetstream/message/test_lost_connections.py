@@ -14,7 +14,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from jsctl.units import SECOND
+from jsctl.base.units import SECOND
 from tests.jetstream.consumer.test_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
 from tests.support.relay import relay

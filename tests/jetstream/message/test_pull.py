@@ -2,11 +2,11 @@
 
 import asyncio
 
+from jsctl.base.units import MS
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.pull import pull
 from jsctl.nats.connection import Connection
-from jsctl.units import MS
 from tests.support import js
 
 

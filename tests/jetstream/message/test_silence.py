@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.jetstream.message import feed
-from jsctl.units import SECOND
 from tests.support import js
 from tests.support.hostile import Middleman, middleman
 from tests.support.run import Cli

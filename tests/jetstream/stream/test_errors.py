@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.base.units import MS
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, RequestTimeout
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.connection import Connection
-from jsctl.units import MS
 from tests.support import js
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Cluster, RealServer

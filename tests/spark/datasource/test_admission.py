@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
+from jsctl.base.units import parse_bytes
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.source.range_reader import DataLoss
-from jsctl.units import parse_bytes
 from tests.spark.datasource.test_planning import Query, add, batch, fill, read, sequences
 from tests.support import js
 from tests.support.waiting import wait_for

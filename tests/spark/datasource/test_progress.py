@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from jsctl.base.units import SECOND, format_rfc3339
 from jsctl.errors import BadInput, NotFound
 from jsctl.monitor.report.spark_queries import LATEST, read_queries
 from jsctl.spark.progress import TABLE, ProgressListener, format_prometheus_text, listen
-from jsctl.units import SECOND, format_rfc3339
 from tests.support.run import Cli
 
 

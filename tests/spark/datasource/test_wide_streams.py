@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from pyspark.sql.datasource import DataSourceReader
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
-from jsctl.units import SECOND
 from tests.spark.datasource.test_planning import batch, read, sequences
 from tests.support import js
 from tests.support.servers import RealServer

@@ -9,12 +9,12 @@ import nkeys
 import pytest
 import trustme
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, Unreachable
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.range_reader import ReadJob
-from jsctl.units import SECOND
 from tests.spark.source.test_reader import sequences
 from tests.support.jwt import Operator, new_key, write_creds
 from tests.support.servers import RealServer, free_port

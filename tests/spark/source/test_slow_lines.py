@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jsctl.units import SECOND
+from jsctl.base.units import SECOND
 from tests.spark.source.test_reader import BOTH, Kind, job, reading, sequences
 from tests.support import js
 from tests.support.hostile import Middleman, middleman

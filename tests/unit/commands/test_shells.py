@@ -1,7 +1,7 @@
 """Words that shells complete."""
 
-from jsctl.commands.shared import shells
-from jsctl.commands.shared.name_cache import parse_wait
+from jsctl.commands.completing import shells
+from jsctl.commands.completing.name_cache import parse_wait
 
 
 def test_many_names_are_quoted_one_by_one_where_needed() -> None:

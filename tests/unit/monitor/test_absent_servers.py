@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.jetstream.api import Json
 from jsctl.monitor.doctor.pages import build_domain_views
 from jsctl.monitor.doctor.snapshot import ServerView
 from jsctl.monitor.trouble import Trouble, check_replicas, is_away
-from jsctl.units import SECOND
 from jsctl.views.result import Table
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
 

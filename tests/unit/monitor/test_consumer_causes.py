@@ -2,10 +2,10 @@
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Facts
-from jsctl.units import SECOND
 
 
 @pytest.mark.parametrize(

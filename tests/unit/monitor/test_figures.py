@@ -3,12 +3,12 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from jsctl.base.units import format_rfc3339
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.report.overview import Overview
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
-from jsctl.units import format_rfc3339
 from jsctl.views.report import stream_grids
 from jsctl.views.report.choice import build_lines
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from jsctl.base.units import SECOND
 from jsctl.monitor.server.replicas import list_consumer_replicas, list_stream_replicas
 from jsctl.monitor.trouble import is_away
-from jsctl.units import SECOND
 from jsctl.views.server import replicas as view
 
 

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from jsctl.base.units import read_known_time
 from jsctl.jetstream.paging import PageCollector
 from jsctl.monitor.stream import rows as reports
-from jsctl.units import read_known_time
 from jsctl.views.stream import report as view
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
+from jsctl.base.units import SECOND
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
 from jsctl.screen.model import Model, build_first_model, with_board, with_size
-from jsctl.units import SECOND
 from jsctl.views.board import Board, Grid, GridColumn, Part, Start
 
 COLUMNS = (

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsctl.base.units import SECOND
 from jsctl.screen.keys import HELP
 from jsctl.screen.model import with_board
-from jsctl.units import SECOND
 from tests.unit.screen.support import board, model, names, pressed, texts
 
 ROWS = [("alpha", 3, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from jsctl.base.units import SECOND, format_time, seconds_to_ns
 from jsctl.screen.model import Model, build_first_model, tick, with_board
-from jsctl.units import SECOND, format_time, seconds_to_ns
 from jsctl.views.board import Start
 from tests.unit.screen.support import board, pressed, texts
 

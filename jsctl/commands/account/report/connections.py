@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.reports import STATES, build_connection_request, build_connection_rows
 from jsctl.monitor.server.requests import ping_account

@@ -1,7 +1,7 @@
 """`jsctl account report statistics`."""
 
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.requests import ping_account
 from jsctl.views.account import statistics as view

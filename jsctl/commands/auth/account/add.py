@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 from jsctl.auth.changes import create_account
 from jsctl.auth.settings import parse_expiry
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import ask_name, operator_option, pick_operator
+from jsctl.commands.picking.auth import ask_name, operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.prompts import auth as questions
-from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view
 from jsctl.views.result import Result
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
 from jsctl.auth.records import Json
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     operator_option,
     pick_account,

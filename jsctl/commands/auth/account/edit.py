@@ -6,12 +6,12 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.keys import ACCOUNT
 from jsctl.auth.settings import parse_expiry, refuse_jetstream_of_system
 from jsctl.auth.store import require_genuine
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, build_resigning, signing_flags
+from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
-from jsctl.units import seconds_to_ns
 from jsctl.views.auth import account as view
 from jsctl.views.result import Result
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.settings import AccountSettings
 from jsctl.commands.cli import declare_all, option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 
 F = TypeVar("F", bound=Callable[..., Any])
 

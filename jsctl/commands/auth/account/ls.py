@@ -1,7 +1,7 @@
 """`jsctl auth account ls`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
+from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import account as view

@@ -15,14 +15,14 @@ from jsctl.auth.resolver import (
     list_accounts,
 )
 from jsctl.auth.store import AuthStore
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.shared.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
-from jsctl.commands.shared.system import connect_to_system
+from jsctl.commands.operators.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
+from jsctl.commands.operators.system import connect_to_system
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.connection import Connection
-from jsctl.units import pluralize
 from jsctl.views.auth import push as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

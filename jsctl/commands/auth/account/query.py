@@ -8,15 +8,15 @@ from jsctl.auth.records import Record
 from jsctl.auth.resolver import compare, count_servers, fetch_account_jwt, list_accounts
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name, require_genuine
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import write_atomically
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_account, pick_operator
-from jsctl.commands.shared.system import connect_to_system
+from jsctl.commands.operators.system import connect_to_system
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import write_atomically
 from jsctl.nats.connection import Connection
-from jsctl.user_folders import expand_home
 from jsctl.views.auth import account as view
 from jsctl.views.auth import push as changes_view
 from jsctl.views.intent import file_intent

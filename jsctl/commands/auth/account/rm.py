@@ -2,12 +2,12 @@
 
 from jsctl.auth.records import list_signing_keys, read_objects
 from jsctl.auth.removed import remove_account
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import pluralize
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl.auth.keys import KeyPair, find_key_text, is_seed, parse_seed
+from jsctl.base.files import PRIVATE, escape_path, open_output, read_bytes, read_text
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import PRIVATE, escape_path, open_output, read_bytes, read_text
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 F = TypeVar("F", bound=Callable[..., Any])

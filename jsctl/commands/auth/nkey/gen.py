@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from jsctl.auth.keys import CURVE, KINDS, create_key
+from jsctl.base.files import escape_path, open_pipe, write_atomically
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, open_pipe, write_atomically
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 _X25519 = "x25519"

@@ -4,7 +4,7 @@ import base64
 import binascii
 
 from jsctl.auth.keys import is_seed, parse_seed, verify_signature
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.auth.nkey.files import read_data, read_key_text
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env

@@ -5,7 +5,7 @@ from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import ask_name, operator_argument, read_choices
+from jsctl.commands.picking.auth import ask_name, operator_argument, read_choices
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result

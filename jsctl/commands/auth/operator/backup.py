@@ -3,15 +3,15 @@
 import base64
 
 from jsctl.auth.archive import export_operator
+from jsctl.base.files import escape_path, write_atomically
+from jsctl.base.units import pluralize
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
-from jsctl.commands.shared.signing import report_doubts
+from jsctl.commands.operators.signing import report_doubts
+from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import escape_path, write_atomically
-from jsctl.units import pluralize
-from jsctl.user_folders import expand_home
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 

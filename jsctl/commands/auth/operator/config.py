@@ -7,12 +7,12 @@ import click
 from jsctl.auth.claims import as_object, as_texts
 from jsctl.auth.resolver import CACHE, FULL, MEMORY, build_server_config, format_config
 from jsctl.auth.store import AuthStore
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.files import PRIVATE, open_output
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_user, pick_user_account
+from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_user, pick_user_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import PRIVATE, open_output
 from jsctl.views.result import Result, Text
 
 

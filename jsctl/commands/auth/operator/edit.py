@@ -8,12 +8,12 @@ from jsctl.auth.keys import OPERATOR
 from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url, parse_expiry
 from jsctl.auth.store import require_genuine
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import operator_argument, pick_account, pick_operator
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, build_resigning, signing_flags
+from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
+from jsctl.commands.picking.auth import operator_argument, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import seconds_to_ns
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 

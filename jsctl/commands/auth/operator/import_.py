@@ -4,13 +4,13 @@ from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import list_signing_keys
 from jsctl.auth.signatures import find_operator_doubt
 from jsctl.auth.store import AuthStore, check_name
+from jsctl.base.files import read_text
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick_auth import read_choices
+from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.files import read_text
-from jsctl.user_folders import expand_home
 from jsctl.views.auth import operator as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

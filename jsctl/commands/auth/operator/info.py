@@ -1,7 +1,7 @@
 """`jsctl auth operator info`."""
 
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
+from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result

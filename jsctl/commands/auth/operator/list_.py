@@ -2,7 +2,7 @@
 
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import read_choices
+from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result

@@ -5,14 +5,14 @@ import binascii
 
 from jsctl.auth.archive import import_operator
 from jsctl.auth.store import AuthStore
+from jsctl.base.files import CONFIG_SIZE, read_text
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import read_choices
-from jsctl.commands.shared.signing import report_doubts
+from jsctl.commands.operators.signing import report_doubts
+from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import CONFIG_SIZE, read_text
-from jsctl.user_folders import expand_home
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 

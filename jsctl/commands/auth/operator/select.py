@@ -3,7 +3,7 @@
 from jsctl.auth.selection import read_selected_operator, select_operator
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_text, read_choices
+from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text, read_choices
 from jsctl.env import Env
 from jsctl.views.result import Result
 

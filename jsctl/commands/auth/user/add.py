@@ -8,15 +8,15 @@ from jsctl.auth.keys import USER as USER_KEY
 from jsctl.auth.keys import is_public_key
 from jsctl.auth.records import build_scoped_user, build_user
 from jsctl.auth.settings import parse_expiry
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.field_flags import config_flags
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.editing.field_flags import config_flags
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.prompts import auth as questions
-from jsctl.units import seconds_to_ns
 from jsctl.views.auth import user as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

@@ -6,10 +6,11 @@ from pathlib import Path
 from jsctl.auth.changes import sign_copy
 from jsctl.auth.settings import parse_expiry
 from jsctl.auth.store import AuthStore
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     operator_option,
     pick_operator,
@@ -19,7 +20,6 @@ from jsctl.commands.shared.pick_auth import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import seconds_to_ns
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result
 

@@ -19,12 +19,14 @@ from jsctl.auth.resigning import (
 from jsctl.auth.settings import change_tags, parse_expiry
 from jsctl.auth.signatures import find_user_doubt
 from jsctl.auth.store import AuthStore, read_creds_jwt, require_genuine
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import format_time, seconds_to_ns
 from jsctl.commands.auth.credentials import check_free, write_creds
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.field_flags import config_flags
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.editing.field_flags import config_flags
+from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
+from jsctl.commands.picking.auth import (
     account_argument,
     check_filled,
     operator_option,
@@ -32,10 +34,8 @@ from jsctl.commands.shared.pick_auth import (
     pick_signing_key,
     user_argument,
 )
-from jsctl.commands.shared.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import format_time, seconds_to_ns
 from jsctl.views.auth import user as view
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.auth.fields import USER
 from jsctl.auth.settings import UserSettings
-from jsctl.commands.shared.field_flags import ConfigFlags
+from jsctl.commands.editing.field_flags import ConfigFlags
 
 _PERMISSIONS = [f"--{way}-{rule}" for way in ("pub", "sub") for rule in ("allow", "deny")]
 _PERMISSIONS += ["--allow-pub-response", "--response-ttl"]

@@ -1,7 +1,7 @@
 """`jsctl auth user info`."""
 
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     operator_option,
     pick_operator_user,

@@ -1,7 +1,7 @@
 """`jsctl auth user ls`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result

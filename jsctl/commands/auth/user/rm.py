@@ -3,7 +3,7 @@
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation
 from jsctl.commands.cli import command, destructive, option
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     operator_option,
     pick_operator,

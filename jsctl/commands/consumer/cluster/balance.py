@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
-from jsctl.commands.shared.leaders import announce_move
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.observers.leaders import announce_move
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels

@@ -1,12 +1,12 @@
 """`jsctl server account info`."""
 
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.replay import read_archived_account
 from jsctl.monitor.server.find import fetch_account
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import info as view
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jsctl.base.units import MS, SECOND
 from jsctl.commands.cli import DURATION, command
 from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.servers import check_connection
-from jsctl.units import MS, SECOND
 from jsctl.views.result import Result
 
 _DEFAULTS = {

@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import option
 from jsctl.contexts.model import strip_logins
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.check.outcome import Check
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import check as view
 

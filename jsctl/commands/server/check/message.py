@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_message
-from jsctl.units import seconds_to_ns
 from jsctl.views.result import Result
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError

@@ -1,7 +1,7 @@
 """`jsctl server cluster step-down`."""
 
 from jsctl.commands.cli import command, destructive, option
-from jsctl.commands.shared import leaders
+from jsctl.commands.observers import leaders
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.cluster.meta import build_meta_group

@@ -1,13 +1,13 @@
 """`jsctl server network link`."""
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import MS
 from jsctl.commands.cli import DURATION, SIZE, argument, command, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.localserver.links import disturb
 from jsctl.localserver.networks import find_network
-from jsctl.units import MS
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
 

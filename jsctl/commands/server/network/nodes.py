@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, dry_run_flag, option
 from jsctl.commands.server.network.choose import choose_network
 from jsctl.env import Env

@@ -1,8 +1,8 @@
 """`jsctl server network status`."""
 
 from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.commands.server.network.choose import network_argument
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.localserver.networks import find_network

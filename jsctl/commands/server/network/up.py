@@ -2,7 +2,9 @@
 
 import click
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.signals import Stopped, stoppable
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.localserver import binary, folder
@@ -12,8 +14,6 @@ from jsctl.localserver.ready import wait_until_ready
 from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.update import update_network
-from jsctl.signals import Stopped, stoppable
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 from jsctl.views.server import network as view
 

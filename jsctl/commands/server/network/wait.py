@@ -1,12 +1,12 @@
 """`jsctl server network wait`."""
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.network.choose import network_argument
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver.networks import find_network
 from jsctl.localserver.ready import wait_until_ready
-from jsctl.units import SECOND
 from jsctl.views.result import Result
 
 

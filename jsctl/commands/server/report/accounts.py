@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import click
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import Flags, Json, is_reversed, report, report_flags
-from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.monitor.server.reports import build_account_rows, build_connection_request, build_connection_rows

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.downgrade import find_incompatible
 from jsctl.monitor.server.requests import Filter, fetch_details

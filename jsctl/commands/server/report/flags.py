@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, argument, option
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Filter, ping
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result
 
 Json = dict[str, Any]

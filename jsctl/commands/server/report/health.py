@@ -1,8 +1,8 @@
 """`jsctl server report health`."""
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import Flags, report, report_flags
-from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.views.server import reports as view

@@ -3,6 +3,7 @@
 import click
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import (
     Flags,
     build_server_filter,
@@ -10,7 +11,6 @@ from jsctl.commands.server.report.flags import (
     read_archive,
     report_flags,
 )
-from jsctl.commands.shared.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.audit.replay import select_account
 from jsctl.monitor.server import requests

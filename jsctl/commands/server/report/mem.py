@@ -1,8 +1,8 @@
 """`jsctl server report mem`."""
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import ROWS, Flags, report, report_flags
-from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.views.server import reports as view
 

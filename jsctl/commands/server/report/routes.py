@@ -3,8 +3,8 @@
 import click
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
-from jsctl.commands.shared.watch import Report
 from jsctl.env import Env
 from jsctl.monitor.server.reports import build_route_rows
 from jsctl.views.server import reports as view

@@ -2,7 +2,7 @@
 
 import click
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.env import Env
 from jsctl.errors import NotFound

@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
+from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.units import SECOND
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.request.flags import GROUP, build_server_filter, server_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.files import naming_write_errors, write_atomically
 from jsctl.monitor.audit.archive import Archive
 from jsctl.monitor.audit.replay import read_archived_profiles
 from jsctl.monitor.server.requests import ping
-from jsctl.units import SECOND
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Column, Result, Table
 
 _PROFILES = ("allocs", "heap", "goroutine", "mutex", "threadcreate", "block", "cpu")

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, option
-from jsctl.commands.shared.watch import check_every, watch_results
+from jsctl.commands.options.watch import check_every, watch_results
 from jsctl.env import Env
-from jsctl.units import SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 

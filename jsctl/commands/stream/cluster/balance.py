@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.commands.cli import command, dry_run_flag
-from jsctl.commands.shared.leaders import announce_move
+from jsctl.commands.observers.leaders import announce_move
 from jsctl.commands.stream.criteria import find_shown_streams, stream_criteria_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError

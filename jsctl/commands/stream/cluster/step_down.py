@@ -1,8 +1,8 @@
 """`jsctl stream cluster step-down`."""
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.shared import leaders
-from jsctl.commands.shared.pick import pick_stream
+from jsctl.commands.observers import leaders
+from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.cluster.leaders import build_stream_group
 from jsctl.views.result import Result

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import (

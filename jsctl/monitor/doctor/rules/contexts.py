@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding

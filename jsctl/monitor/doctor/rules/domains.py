@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from jsctl.base.units import format_count
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
-from jsctl.units import format_count
 
 
 def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:

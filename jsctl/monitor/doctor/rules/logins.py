@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.base.units import SECOND, format_time, parse_time_ns, pluralize, read_known_time, to_ns
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import list_account_details
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.rules.catalog import BY_CODE
 from jsctl.monitor.rules.logins import check_expiry
 from jsctl.monitor.trouble import Trouble
-from jsctl.units import SECOND, format_time, parse_time_ns, pluralize, read_known_time, to_ns
 
 _CERTIFICATES = {"": "clients", "cluster": "routes", "leaf": "leaf nodes", "gateway": "gateways"}
 """The certificates of a server, by the part of its VARZ."""

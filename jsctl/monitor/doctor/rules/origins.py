@@ -3,7 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import (
+    NEVER,
+    SECOND,
+    format_count,
+    format_exact_duration,
+    pluralize,
+    truncate_to_seconds,
+)
 from jsctl.jetstream.state import read_last_active
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
@@ -11,7 +19,6 @@ from jsctl.monitor.doctor.snapshot import UNKNOWN_LOGIN, Link, Snapshot, api_to_
 from jsctl.monitor.rules.objects import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.units import NEVER, SECOND, format_count, format_exact_duration, pluralize, truncate_to_seconds
 
 _RECENT = 10 * SECOND  #: ns since the last sign of life of an origin that certainly exists
 

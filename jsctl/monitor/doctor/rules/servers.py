@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from statistics import median_low
 from typing import Any
 
+from jsctl.base.units import SECOND, format_count, format_duration, pluralize
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.rules import objects as object_rules
 from jsctl.monitor.trouble import find_lagging_replicas, has_leader
-from jsctl.units import SECOND, format_count, format_duration, pluralize
 
 _MAX_DIFFERENCE = SECOND
 """ns by which clocks may differ: a busy server answers late."""

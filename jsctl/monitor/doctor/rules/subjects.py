@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jsctl.command_lines import build_flag
+from jsctl.base.command_lines import build_flag
+from jsctl.base.units import format_count
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
 from jsctl.nats.subjects import overlaps
-from jsctl.units import format_count
 
 
 class _Stored(NamedTuple):

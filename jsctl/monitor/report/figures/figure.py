@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from jsctl.units import SECOND
+from jsctl.base.units import SECOND
 
 Read = str | Callable[[Any], Any]
 

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.commands.shared.field_flags import config_flags
+from jsctl.base.units import DAY, HOUR, SECOND
+from jsctl.commands.editing.field_flags import config_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.documents import parse_document, parse_documents
@@ -23,7 +24,6 @@ from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.units import DAY, HOUR, SECOND
 from jsctl.views.shared.config import config_lines, format_change
 
 BUCKET = Schema(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from jsctl.base.units import MINUTE, SECOND
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer.config import (
     CONSUMER,
@@ -13,7 +14,6 @@ from jsctl.jetstream.consumer.config import (
     with_priority_groups,
     with_start,
 )
-from jsctl.units import MINUTE, SECOND
 
 NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from jsctl.base.units import MS
 from jsctl.errors import Unreachable
 from jsctl.jetstream.message.buffer import EventBuffer
-from jsctl.units import MS
 
 
 def batches(fill: Callable[[EventBuffer[int]], None], idle: int = 0) -> list[list[int]]:

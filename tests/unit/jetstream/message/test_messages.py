@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import dump, payload
 from jsctl.jetstream.message.compose import Composition
@@ -23,7 +24,6 @@ from jsctl.nats.headers import encode_headers, find_header, parse_headers, parse
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches, validate_subject
 from jsctl.nats.templates import Moment, compile_template
-from jsctl.units import SECOND
 
 REPLY = "$JS.ACK.ORDERS.C.2.77.5.1763707025123456789.9"
 

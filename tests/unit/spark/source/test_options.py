@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.nats.subjects import covers
 from jsctl.spark.source import buckets
@@ -14,7 +15,6 @@ from jsctl.spark.source.columns import parse_headers
 from jsctl.spark.source.options import OPTION_NAMES, parse_read_options
 from jsctl.spark.source.plan import StreamState
 from jsctl.spark.source.ranges import count_ranges, split_range
-from jsctl.units import SECOND
 
 BASE = {"servers": "nats://h:4222", "stream": "ORDERS"}
 

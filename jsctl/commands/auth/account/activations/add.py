@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.settings import parse_expiry
 from jsctl.auth.sharing import check_subject, sign_activation
+from jsctl.base.files import write_atomically
+from jsctl.base.units import seconds_to_ns
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     operator_option,
     pick_account,
@@ -15,10 +18,7 @@ from jsctl.commands.shared.pick_auth import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import write_atomically
 from jsctl.nats.subjects import covers
-from jsctl.units import seconds_to_ns
-from jsctl.user_folders import expand_home
 from jsctl.views.result import Result, Text
 
 

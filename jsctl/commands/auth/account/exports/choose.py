@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.sharing import find_export, find_import, list_exports, list_imports
-from jsctl.command_lines import build_line
-from jsctl.commands.shared.pick_auth import pick_text
+from jsctl.base.command_lines import build_line
+from jsctl.commands.picking.auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
 

@@ -10,7 +10,7 @@ from jsctl.auth.sharing import change_export, find_export
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.auth.account.exports.flags import export_flags
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import sharing as view

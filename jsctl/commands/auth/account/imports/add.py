@@ -14,8 +14,10 @@ from jsctl.auth.sharing import (
     sign_import,
 )
 from jsctl.auth.store import AuthStore
+from jsctl.base.files import read_text
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     operator_option,
     pick_account,
@@ -23,8 +25,6 @@ from jsctl.commands.shared.pick_auth import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.files import read_text
-from jsctl.user_folders import expand_home
 from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 

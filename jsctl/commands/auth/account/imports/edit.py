@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json, find_local_subject
 from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, get_kind, sign_import
+from jsctl.base.files import read_text
+from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import read_text
-from jsctl.user_folders import expand_home
 from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 

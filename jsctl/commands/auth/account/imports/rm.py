@@ -5,7 +5,7 @@ from jsctl.auth.records import Json, remove_member
 from jsctl.auth.sharing import find_import
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

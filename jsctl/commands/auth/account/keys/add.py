@@ -9,8 +9,8 @@ from jsctl.auth.records import Json, build_permissions, get_signing_key, list_si
 from jsctl.auth.settings import UserSettings
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
+from jsctl.commands.picking.auth import (
     account_argument,
     check_filled,
     operator_option,

@@ -6,11 +6,11 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.fields import USER
 from jsctl.auth.records import USER_SCOPE, Json, get_signing_key
 from jsctl.auth.settings import UserSettings
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.field_flags import ConfigFlags, config_flags
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
+from jsctl.commands.picking.auth import (
     account_argument,
     key_option,
     operator_option,

@@ -1,7 +1,7 @@
 """`jsctl auth account keys info`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     key_option,
     operator_option,

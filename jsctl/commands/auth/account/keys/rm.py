@@ -3,7 +3,7 @@
 from jsctl.auth.changes import change_account
 from jsctl.auth.records import Json
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick_auth import (
+from jsctl.commands.picking.auth import (
     account_argument,
     key_option,
     operator_option,

@@ -7,11 +7,11 @@ import click
 from jsctl.auth.changes import change_account
 from jsctl.auth.mappings import build_target, list_mappings, parse_mappings, set_targets
 from jsctl.auth.records import Json
+from jsctl.base.files import read_input
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.files import read_input
 from jsctl.views.auth import mappings as view
 from jsctl.views.result import Result
 

@@ -2,8 +2,8 @@
 
 from jsctl.auth.mappings import list_mappings
 from jsctl.auth.records import Record
-from jsctl.command_lines import build_line
-from jsctl.commands.shared.pick_auth import pick_text
+from jsctl.base.command_lines import build_line
+from jsctl.commands.picking.auth import pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
 

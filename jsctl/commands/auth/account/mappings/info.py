@@ -3,7 +3,7 @@
 from jsctl.auth.mappings import find_targets
 from jsctl.commands.auth.account.mappings.choose import pick_source
 from jsctl.commands.cli import argument, command
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.auth import mappings as view
 from jsctl.views.result import Result

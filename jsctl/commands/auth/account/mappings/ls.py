@@ -1,7 +1,7 @@
 """`jsctl auth account mappings ls`."""
 
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.auth import mappings as view
 from jsctl.views.result import Result

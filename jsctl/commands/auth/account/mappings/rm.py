@@ -5,7 +5,7 @@ from jsctl.auth.mappings import find_targets, set_targets
 from jsctl.auth.records import Json
 from jsctl.commands.auth.account.mappings.choose import pick_source
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

@@ -2,11 +2,11 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation, find_key
+from jsctl.base.units import SECOND, format_time, parse_past_time, seconds_to_ns
 from jsctl.commands.cli import argument, command, dry_run_flag, option
-from jsctl.commands.shared.pick_auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.units import SECOND, format_time, parse_past_time, seconds_to_ns
 from jsctl.views.auth import revocations as view
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result

@@ -4,7 +4,7 @@ from jsctl.auth.changes import change_operator
 from jsctl.auth.keys import OPERATOR, create_key
 from jsctl.auth.records import Json
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
+from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.views.result import Result, Text
 

@@ -2,7 +2,7 @@
 
 from jsctl.auth.records import list_signing_keys
 from jsctl.commands.cli import command
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator
+from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result

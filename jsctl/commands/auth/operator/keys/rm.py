@@ -2,9 +2,9 @@
 
 from jsctl.auth.changes import change_operator
 from jsctl.auth.records import Json, list_signing_keys
-from jsctl.command_lines import build_line
+from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.shared.pick_auth import operator_argument, pick_operator, pick_text
+from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.views.intent import Intent

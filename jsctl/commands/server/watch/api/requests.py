@@ -4,14 +4,14 @@ import time
 
 import click
 
+from jsctl.base.patterns import compile_pattern
+from jsctl.base.units import MINUTE, SECOND
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.server.watch.flags import count_flag, every_flag, watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.api_requests import SUBJECT, RequestCounter
 from jsctl.monitor.server.requests import count_servers
-from jsctl.patterns import compile_pattern
-from jsctl.units import MINUTE, SECOND
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import watch as view

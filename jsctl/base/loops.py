@@ -1,0 +1,174 @@
+"""Coroutines with and without an event loop.
+
+A verb that sends one request after the other needs none, and starts in half the time: importing asyncio takes
+as long as importing click. `run` steps a coroutine until it waits for `await_event_loop()`, and continues it
+in a loop.
+"""
+
+import contextvars
+import time
+import types
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Generic, NoReturn, TypeVar
+
+from jsctl.base.later import asyncio
+
+T = TypeVar("T")
+
+_stepped = contextvars.ContextVar("stepped", default=False)
+_beginning = contextvars.ContextVar("beginning", default=False)
+_limit = contextvars.ContextVar("limit", default=float("inf"))
+
+
+class NoEventLoop(RuntimeError):
+    """Something needs an event loop where none is running."""
+
+
+def is_stepped() -> bool:
+    """Return whether the running coroutine has no event loop."""
+    return _stepped.get()
+
+
+@types.coroutine
+def await_event_loop() -> Generator[None, None, None]:
+    """Wait for an event loop, for work that needs asyncio; return at once if there is one."""
+    if _stepped.get():
+        yield
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine, without an event loop until it asks for one, and return its result. Raises what it
+    raises.
+    """
+    token = _stepped.set(True)
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        _stepped.reset(token)
+    return run_in_loop(_await_rest(work))
+
+
+async def _await_rest(work: Coroutine[Any, Any, T]) -> T:
+    return await _continue(work)
+
+
+@types.coroutine
+def _continue(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    result: T = yield from work
+    return result
+
+
+def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop and return its result. Raises what it raises; of tasks that failed at
+    once, what the first one raised.
+
+    When a loop is already running, as in a notebook, the coroutine runs in a thread, and the caller's loop is
+    blocked until it ends.
+    """
+    token = _stepped.set(False)
+    try:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work)
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1, "jsctl") as thread:
+            return thread.submit(contextvars.copy_context().run, asyncio.run, work).result()
+    except ExceptionGroup as failures:
+        raise _find_first(failures) from None
+    finally:
+        _stepped.reset(token)
+
+
+def _find_first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+class Begun(Generic[T]):
+    """The counterpart of a task without an event loop: work that has sent its first request and continues
+    when it is awaited.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._outcome: Callable[[], T] | None = None
+        token = _beginning.set(True)
+        try:
+            work.send(None)
+        except StopIteration as end:
+            self._outcome = partial(_return, end.value)
+        except Exception as error:
+            self._outcome = partial(_raise, error)
+        finally:
+            _beginning.reset(token)
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        if self._outcome is not None:
+            return self._outcome()
+        return (yield from self._work.__await__())
+
+    def cancel(self) -> None:
+        self._work.close()
+
+
+def _return(value: T) -> T:
+    return value
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+@types.coroutine
+def mark_request_sent() -> Generator[None, None, None]:
+    """Mark that a request was sent whose answer is not awaited yet. Without an event loop, work that was only
+    started (see `start`) stops here.
+    """
+    if _beginning.get():
+        _beginning.set(False)
+        yield
+
+
+def start(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T] | Begun[T]":
+    """Start work that is awaited later."""
+    return Begun(work) if is_stepped() else asyncio.ensure_future(work)
+
+
+async def cancel_all(started: Collection["asyncio.Task[T] | Begun[T]"]) -> None:
+    """Cancel all started work, and wait until it has ended."""
+    for work in started:
+        work.cancel()
+    if tasks := [work for work in started if not isinstance(work, Begun)]:
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def time_limit(seconds: float) -> AsyncIterator[None]:
+    """Raise TimeoutError when the block takes longer, with and without an event loop."""
+    if not is_stepped():
+        async with asyncio.timeout(seconds):
+            yield
+        return
+    enclosing_limit = _limit.get()
+    _limit.set(min(time.monotonic() + seconds, enclosing_limit))
+    try:
+        yield
+    finally:
+        _limit.set(
+            enclosing_limit
+        )  # reset() would fail if an event loop, and with it another context, began meanwhile
+
+
+def limit_deadline(deadline: float) -> float:
+    """Return a deadline on time.monotonic, or that of the enclosing time limits if it is earlier.
+
+    For code that waits without an event loop, and raises TimeoutError at the deadline.
+    """
+    return min(deadline, _limit.get())

@@ -1,0 +1,203 @@
+"""The completion scripts of the shells, and how completions reach them.
+
+The names come from servers, where any client may have chosen them. A name is on the user's command line as
+soon as it is completed, so it must be one word there that the shell does not interpret: bash inserts names
+literally, so they are quoted here; zsh and fish quote what they insert.
+"""
+
+import os
+import re
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    _resolve_context,
+    _resolve_incomplete,
+    add_completion_class,
+    split_arg_string,
+)
+
+FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish"}
+"""Each shell, and the name of its file in completions/."""
+
+VARIABLE = "_JSCTL_COMPLETE"
+"""The environment variable by which the scripts ask for completions."""
+
+_BASH = """\
+%(complete_func)s() {
+    local response type value line word breaks= mark head=
+
+    # Readline takes a word apart at some characters, and replaces what follows the last of them.
+    line=${COMP_LINE:0:COMP_POINT}
+    word=${line##*[[:space:]]}
+    for mark in : =; do
+        [[ $COMP_WORDBREAKS == *$mark* ]] && breaks+=$mark
+    done
+    if [[ -n $breaks && $word == *[$breaks]* && $word != \\"* && $word != \\'* ]]; then
+        head=${word%%"${word##*[$breaks]}"}
+    fi
+    word=${word#"$head"}
+    [[ $COMP_WORDBREAKS == *@* && $word == *@* ]] && head+=${word%%@*}  # and from this one on
+    response=$(env COMP_LINE="$line" COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \
+%(complete_var)s=bash_complete "$1" 2>/dev/null)
+
+    COMPREPLY=()
+    while IFS=',' read -r type value; do
+        if [[ $type == 'dir' ]]; then
+            compopt -o dirnames
+        elif [[ $type == 'file' ]]; then
+            compopt -o default
+        elif [[ $type == 'plain' ]]; then
+            COMPREPLY+=("${value#"$head"}")
+        fi
+    done <<< "$response"
+
+    return 0
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+_ZSH = """\
+#compdef %(prog_name)s
+
+%(complete_func)s() {
+    local -a completions completions_with_descriptions response
+    local type key descr
+    (( ! $+commands[%(prog_name)s] )) && return 1
+
+    response=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \
+%(complete_var)s=zsh_complete %(prog_name)s 2>/dev/null)}")
+
+    for type key descr in "${response[@]}"; do
+        if [[ "$type" == "plain" ]]; then
+            if [[ "$descr" == "_" ]]; then
+                completions+=("$key")
+            else
+                completions_with_descriptions+=("$key":"$descr")
+            fi
+        elif [[ "$type" == "dir" ]]; then
+            _path_files -/
+        elif [[ "$type" == "file" ]]; then
+            _path_files -f
+        fi
+    done
+
+    if [ -n "$completions_with_descriptions" ]; then
+        _describe -V unsorted completions_with_descriptions -U
+    fi
+
+    if [ -n "$completions" ]; then
+        compadd -U -V unsorted -a completions
+    fi
+}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    # autoload from fpath, call function directly
+    %(complete_func)s "$@"
+else
+    # eval/source/. command, register function for later
+    compdef %(complete_func)s %(prog_name)s
+fi
+"""
+
+_FISH = """\
+function %(complete_func)s
+    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp) \
+COMP_CWORD=(commandline -t) %(prog_name)s 2>/dev/null)
+
+    for completion in $response
+        set -l metadata (string split -m 1 "," -- $completion)
+
+        if test "$metadata[1]" = "dir"
+            __fish_complete_directories $metadata[2]
+        else if test "$metadata[1]" = "file"
+            __fish_complete_path $metadata[2]
+        else if test "$metadata[1]" = "plain"
+            printf '%%s\\n' $metadata[2]
+        end
+    end
+end
+
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+
+
+class Completer(ShellComplete):
+    """A completer like click's that also knows what parameters without a declared completer name."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> "list[CompletionItem[str]]":
+        # A flag whose value is being typed would end the parsing before the arguments.
+        parsed_args = args[:-1] if args and args[-1].startswith("-") else args
+        ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, parsed_args)
+        target, incomplete = _resolve_incomplete(ctx, args, incomplete)
+        declared = getattr(target, "_custom_shell_complete", None) or isinstance(
+            getattr(target, "type", None), click.Choice
+        )
+        if isinstance(target, click.Parameter) and not declared:
+            from jsctl.commands.completing.names import complete_value
+
+            return complete_value(ctx, target, incomplete)
+        return target.shell_complete(ctx, incomplete)
+
+
+class _Bash(Completer, BashComplete):
+    source_template = _BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        line = os.environ.get("COMP_LINE")
+        if line is None:  # a script of an earlier version
+            return super().get_completion_args()
+        words = split_arg_string(line)[1:]
+        if not words or (line[-1:].isspace() and not line.endswith("\\ ")):
+            return words, ""
+        return words[:-1], words[-1]
+
+    def format_completion(self, item: "CompletionItem[str]") -> str:
+        return f"{item.type},{_quote_for_bash(item.value)}"
+
+
+class _Zsh(Completer, ZshComplete):
+    source_template = _ZSH
+
+
+class _Fish(Completer, FishComplete):
+    source_template = _FISH
+
+
+_SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+
+
+def register() -> None:
+    """Use these scripts and this quoting in place of click's."""
+    for name, shell in _SHELLS.items():
+        add_completion_class(shell, name)
+
+
+def build_script(shell: str) -> str:
+    """Return the script that calls jsctl for completions."""
+    # BashComplete.source() would run bash to find its version.
+    completer = _SHELLS[shell](click.Command("jsctl"), {}, "jsctl", VARIABLE)
+    return ShellComplete.source(completer).strip()
+
+
+def is_safe(name: str) -> bool:
+    """Return whether a name may be completed: it has no control characters and does not look like a flag."""
+    return name.isprintable() and not name.startswith("-")
+
+
+_is_plain = re.compile(r"[\w@%+=:,./-]*").fullmatch
+
+
+def _quote_for_bash(word: str) -> str:
+    """Return a printable word as bash reads it back.
+
+    With backslashes, not quotation marks, so that it still begins with what the user has typed.
+    """
+    if _is_plain(word):  # nearly always; of 5,000 names, each would take a hundredth of a ms
+        return word
+    return re.sub(r"[^\w@%+=:,./-]", r"\\\g<0>", word)

@@ -1,0 +1,259 @@
+"""The operators, accounts and users of files, for apply and diff."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from jsctl.auth.check import check
+from jsctl.auth.check.model import Finding
+from jsctl.auth.declared.execute import execute_auth
+from jsctl.auth.declared.model import DeclaredOperator
+from jsctl.auth.declared.plan import AuthPlan, AuthStep, Holding, make_auth_plan
+from jsctl.auth.environment import read_environment
+from jsctl.auth.folders import StoreFolders, find_store_folders
+from jsctl.auth.resolver import NEW, REMOVED, SAME, Difference
+from jsctl.auth.store import AuthStore
+from jsctl.base.posix import lock, make_private_folder, open_private
+from jsctl.commands.declared.account_holdings import measure_accounts
+from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
+from jsctl.commands.editing.data_loss import refuse_unasked_loss
+from jsctl.commands.operators.pushing import Sent
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.jetstream.message.data_loss import DataLoss, Precision
+from jsctl.views.auth.findings import format_findings
+from jsctl.views.declared import environment as view
+from jsctl.views.result import Result
+
+_LOCK = ".jsctl-apply.lock"
+"""A file in the folder of operators, which an apply locks."""
+
+
+class AuthOutcome(NamedTuple):
+    """The steps that were done, and what servers did with accounts."""
+
+    done: Sequence[AuthStep]
+    sent: Sequence[Sent]
+
+
+class DeclaredAuth:
+    """The operators that files declare, with the plan for a store."""
+
+    def __init__(
+        self,
+        folders: StoreFolders,
+        operators: Sequence[DeclaredOperator],
+        prune: bool,
+        take_ownership: bool,
+    ) -> None:
+        self.folders = folders
+        self.operators = operators
+        self._prune = prune
+        self._take_ownership = take_ownership
+        self.plan = self._make_plan()
+        self.new_operators: Sequence[
+            str
+        ] = ()  #: to whose servers accounts were to be sent, and which no server can know yet
+        self._pushes: Sequence[OperatorPush] = ()
+        self._differences: Sequence[Difference] = ()
+        self.losses: Sequence[tuple[str, DataLoss]] = ()  #: accounts to remove, with the messages they hold
+
+    @property
+    def has_label(self) -> bool:
+        """Whether a file with operators has a label."""
+        return any(operator.label for operator in self.operators)
+
+    def show_plan(self, result: Result) -> Result:
+        """Return the plan above a result."""
+        return view.add_plan(result, self.plan, self._differences if self._pushes else None)
+
+    async def open_pushes(self, env: Env, *, is_planning: bool) -> None:
+        """Ask servers which of the accounts they have; `apply` then sends what differs, too.
+
+        Raises BadInput, JsctlError, and what connecting raises.
+        """
+        existing_operators = self.folders.list_operators()
+        self.new_operators = [
+            declared.name for declared in self.operators if declared.name not in existing_operators
+        ]
+        self._pushes = await open_pushes(
+            env, self.folders, self.operators, self.plan, is_planning=is_planning, prune=self._prune
+        )
+        owed = sorted({owed.name for push in self._pushes for owed in push.owed} if not self._prune else ())
+        self.plan = self.plan._replace(owed=owed)
+        self._differences = [
+            difference
+            for push in self._pushes
+            for difference in push.find_differences(self.plan)
+            if difference.state != SAME
+        ]
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """The accounts that servers do not have, as far as `open_pushes` asked."""
+        return frozenset(difference.account for difference in self._differences if difference.state == NEW)
+
+    def _make_plan(self) -> AuthPlan:
+        return make_auth_plan(
+            self.folders, self.operators, prune=self._prune, take_ownership=self._take_ownership
+        )
+
+    async def measure_removals(self, env: Env) -> None:
+        """Find what the accounts that are to be removed hold, wherever servers can be asked."""
+        pushes = {push.store.operator: push for push in self._pushes}
+        removals = [step for step in self.plan.steps if step.is_account_removal]
+        holdings: dict[str, Holding] = {}
+        keys: dict[tuple[str, str], str] = {}
+        self.losses, warnings = [], list[str]()
+        for operator in dict.fromkeys([*(step.operator for step in removals), *pushes]):
+            store, push = AuthStore(self.folders, operator), pushes.get(operator)
+            records = [store.load_account(step.account) for step in removals if step.operator == operator]
+            records += push.list_due() if push else []
+            connection = push.connection if push else None
+            holdings |= await measure_accounts(env, store, records, connection, warnings)
+            keys |= {(operator, record.name): record.public for record in records}
+            self.losses += [(f"account {record.name}", holdings[record.public].loss) for record in records]
+        steps = [
+            step._replace(holding=holdings[keys[step.operator, step.account]]) if step in removals else step
+            for step in self.plan.steps
+        ]
+        self.plan = self.plan._replace(
+            steps=steps, warnings=[*dict.fromkeys((*self.plan.warnings, *warnings))]
+        )
+        self._differences = [
+            difference._replace(changes=[f"holds {holdings[difference.public]}"])
+            if difference.state == REMOVED
+            else difference
+            for difference in self._differences
+        ]
+
+    async def apply(self, env: Env, force: bool, *, revoke_old: bool, allow_loss: bool) -> AuthOutcome:
+        """Ask, and carry out the plan; return what was done.
+
+        revoke_old: revoke the credentials of users who may do less. allow_loss: any number of messages may be
+        lost with accounts. Raises Cancelled, BadInput, OSError, and JsctlError if another process has changed
+        the store since the plan.
+        """
+        refuse_unasked_loss(env, self.losses, force=force, allow=allow_loss, needs_force=True)
+        revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
+        if not allow_loss:
+            await self._refuse_more_loss(env)
+        with self._locked(env):
+            self._refuse_stale()
+            for push in self._pushes:  # before the store forgets the accounts
+                await push.remove(self._differences)
+            done = self._execute(env, revoke_old=revoke_old)
+            for push in self._pushes:
+                push.note_removals()
+            if not self._pushes:
+                self.plan = self.plan._replace(owed=self._make_plan().owed)
+        sent = [outcome for push in self._pushes for outcome in await push.send(env)]
+        return AuthOutcome(done, sent)
+
+    @contextlib.contextmanager
+    def _locked(self, env: Env) -> Iterator[None]:
+        """Wait until no other apply changes the store, and keep others from it until the block ends."""
+        make_private_folder(self.folders.stores)
+        with open(self.folders.stores / _LOCK, "a", opener=open_private) as file:
+            try:
+                lock(file, wait=False)
+            except BlockingIOError:
+                env.say("jsctl: another apply changes the operators; waiting for it")
+                lock(file)
+            yield
+
+    def _refuse_stale(self) -> None:
+        """Plan again, and leave out what another process has done in the meantime.
+
+        Raises JsctlError for changes that nobody has seen.
+        """
+        seen = {step.identity for step in self.plan.steps}
+        steps = self._make_plan().steps
+        if unseen := [step for step in steps if step.identity not in seen]:
+            raise JsctlError(
+                f"{view.format_name(unseen[0])} has changed since the plan was made; nothing was changed",
+                "look at the new plan and apply it",
+            )
+        self.plan = self.plan._replace(steps=steps)
+
+    async def _refuse_more_loss(self, env: Env) -> None:
+        """Raise JsctlError if an account holds more messages than the plan said."""
+        announced = self.losses
+        if not any(loss.precision is not Precision.UNKNOWN for _, loss in announced):
+            return
+        await self.measure_removals(env)
+        for (name, now), (_, before) in zip(self.losses, announced, strict=True):
+            if now.exceeds(before):
+                raise JsctlError(
+                    f"nothing was changed: {name} now holds {now}, and the plan said {before}", "run it again"
+                )
+
+    def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:
+        done: list[AuthStep] = []
+        try:
+            with env.progress("Applying", len(self.plan.steps)) as advance:
+                execute_auth(
+                    self.folders,
+                    self.operators,
+                    self.plan,
+                    done,
+                    advance,
+                    prune=self._prune,
+                    revoke_old=revoke_old,
+                )
+        except (JsctlError, OSError):
+            env.say(f"{len(done)} of {len(self.plan.steps)} were done; {CONTINUE}")
+            raise
+        if (
+            not self._pushes
+            and not self.new_operators
+            and any(step.account and not step.user for step in done)
+        ):
+            env.say("jsctl apply --push sends the accounts to the servers")
+        if findings := self._find_errors():
+            env.say(format_findings(findings))
+        return done
+
+    def show_outcome(self, result: Result, outcome: AuthOutcome) -> Result:
+        """Return what was done, above a result."""
+        sent = outcome.sent if self._pushes else None
+        return view.add_outcome(result, outcome.done, self.plan, sent)
+
+    async def _confirm(self, env: Env, force: bool, *, revoke_old: bool) -> bool:
+        """Ask before removals, and on a terminal before changes and before accounts are sent; return whether
+        to revoke old credentials."""
+        actions = [step.action for step in self.plan.steps]
+        actions += ["remove" for difference in self._differences if difference.state == REMOVED]
+        changes = "change" in actions or bool(self._differences)
+        if force or not ("remove" in actions or (changes and env.can_ask)):
+            return revoke_old
+        env.say(view.format_auth_plan(self.plan))
+        env.say("")
+        await env.require_yes(view.format_auth_question(self.plan, self._differences))
+        names = ", ".join(f"{step.account}/{step.user}" for step in self.plan.steps if step.old_rights)
+        if names and env.can_ask and not revoke_old:
+            return await env.prompter.confirm(
+                f"Revoke the old credentials of {names}, too?", flag="--revoke-old"
+            )
+        return revoke_old
+
+    def _find_errors(self) -> list[Finding]:
+        environments = [read_environment(self.folders, operator.name) for operator in self.operators]
+        return [
+            finding
+            for environment in environments
+            for finding in check(environment)
+            if finding.severity == "error"
+        ]
+
+
+def plan_auth(
+    env: Env,
+    operators: Sequence[DeclaredOperator],
+    store: str,
+    *,
+    prune: bool,
+    take_ownership: bool,
+) -> DeclaredAuth:
+    """Return declared operators with their plan. store: the folder; empty for nsc's. Raises BadInput."""
+    return DeclaredAuth(find_store_folders(env.environ, store), operators, prune, take_ownership)

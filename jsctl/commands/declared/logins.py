@@ -1,0 +1,87 @@
+"""Logins to accounts of declared operators, signed when they are needed."""
+
+import asyncio
+from collections.abc import Sequence
+
+from jsctl.auth.declared.model import DeclaredOperator
+from jsctl.auth.folders import StoreFolders
+from jsctl.auth.records import Record
+from jsctl.auth.store import AuthStore
+from jsctl.base.units import SECOND
+from jsctl.commands.operators.system import connect_to_account
+from jsctl.contexts.settings import Settings
+from jsctl.env import Env
+from jsctl.errors import BadInput, Denied, JsctlError, NotFound
+from jsctl.jetstream.api import Api
+from jsctl.nats.connection import Connection
+
+_PAUSE_SECONDS = 0.1
+
+
+class AccountLogins:
+    """Connections as users of accounts.
+
+    is_planning: servers may lack an account. lacking: accounts that they do not have.
+    pushed: those that were sent just now.
+    """
+
+    def __init__(
+        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], *, is_planning: bool
+    ) -> None:
+        self._folders = folders
+        self._operators = operators
+        self._is_planning = is_planning
+        self.lacking: frozenset[str] = frozenset()
+        self.pushed: frozenset[str] = frozenset()
+
+    async def connect(self, env: Env, settings: Settings, name: str) -> tuple[Connection, bool]:
+        """Return a connection, and whether servers lack the account: the connection is not open then.
+
+        Raises NotFound, BadInput, Denied, Unreachable.
+        """
+        stored_account = self._find_account(name)
+        if stored_account is None or name in self.lacking:
+            return Connection(settings, None), True
+        try:
+            return await connect_to_account(env, settings, *stored_account), False
+        except Denied as error:
+            hint = "apply --push sends it to them"
+            if not self._is_planning:
+                raise Denied(f"servers refuse account {name}: {error.message}", hint) from None
+            env.say(f"servers refuse account {name}, so its streams are unknown; {hint}")
+            return Connection(settings, None), True
+
+    async def wait(self, api: Api, name: str) -> None:
+        """Wait until JetStream knows an account that was just pushed."""
+        if name not in self.pushed:
+            return
+        try:
+            async with asyncio.timeout(api.connection.settings.timeout / SECOND):
+                while True:
+                    try:
+                        await api.call("INFO")
+                        return
+                    except JsctlError:
+                        await asyncio.sleep(_PAUSE_SECONDS)
+        except TimeoutError:
+            return  # the next request fails, and says why
+
+    def _find_account(self, name: str) -> tuple[AuthStore, Record] | None:
+        """Return the account and the store that it is in; None for one that apply is about to create.
+
+        Raises BadInput for an account of several operators, NotFound.
+        """
+        declaring_operators = [declared.name for declared in self._operators if declared.find_account(name)]
+        stores = [AuthStore(self._folders, operator) for operator in self._folders.list_operators()]
+        candidates = [store for store in stores if name in store.list_account_names()]
+        matches = [
+            store for store in candidates if not declaring_operators or store.operator in declaring_operators
+        ]
+        if len(matches) > 1:
+            names = ", ".join(store.operator for store in matches)
+            raise BadInput(f"operators {names} have an account {name}", "declare one of them in the file")
+        if matches:
+            return matches[0], matches[0].read_account(name)
+        if declaring_operators and self._is_planning:
+            return None
+        raise NotFound(f"there is no account {name!r}", "declare it below operators, or create it")

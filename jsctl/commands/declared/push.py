@@ -1,0 +1,197 @@
+"""The accounts that the servers of declared operators lack, and sending them, for `apply` and `diff`.
+
+No state is stored: after a run that was killed, the next one continues with what it finds on the servers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jsctl.auth.declared.changes import has_label
+from jsctl.auth.declared.model import DeclaredOperator
+from jsctl.auth.declared.plan import AuthPlan
+from jsctl.auth.environment import read_claims
+from jsctl.auth.folders import StoreFolders
+from jsctl.auth.records import Record
+from jsctl.auth.removed import list_owed, mark_gone
+from jsctl.auth.resolver import (
+    CHANGED,
+    NEW,
+    REMOVED,
+    SAME,
+    Difference,
+    compare,
+    count_servers,
+    delete_accounts,
+    fetch_account_jwts,
+    list_accounts,
+)
+from jsctl.auth.store import AuthStore
+from jsctl.base.units import pluralize
+from jsctl.commands.operators.pushing import (
+    Sent,
+    check_accounts,
+    refuse_older,
+    refuse_untrusted,
+    send_accounts,
+)
+from jsctl.commands.operators.system import connect_to_system
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.nats.connection import Connection
+
+CONTINUE = "run apply again to continue"
+"""What to do after a run that was stopped or failed half way."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPush:
+    """The servers of an operator.
+
+    tokens: the JWTs that they have of accounts that are declared or change, by name. owed: the accounts that
+    they have although they were removed from the store. prune: remove these.
+    """
+
+    store: AuthStore
+    declared: DeclaredOperator
+    connection: Connection
+    servers: int
+    tokens: Mapping[str, str]
+    owed: Sequence[Record]
+    prune: bool
+
+    def find_differences(self, plan: AuthPlan) -> list[Difference]:
+        """Return how declared accounts will differ from those on the servers after the plan is carried
+        out.
+        """
+        steps = [step for step in plan.steps if step.operator == self.store.operator and step.account]
+        # A user that is removed is revoked, which changes its account.
+        changed = {step.account for step in steps if not step.user or step.action == "remove"}
+        differences = [
+            self._find_difference(account.name, account.name in changed) for account in self.declared.accounts
+        ]
+        removals = [step.account for step in steps if step.action == "remove" and not step.user]
+        differences += [
+            Difference(name, self.store.load_account(name).public, REMOVED)
+            for name in removals
+            if self.tokens.get(name)
+        ]
+        return differences + [Difference(owed.name, owed.public, REMOVED) for owed in self.list_due()]
+
+    def list_due(self) -> Sequence[Record]:
+        """Return the accounts that were removed from the store before, and will be from the servers now."""
+        return self.owed if self.prune else ()
+
+    def _find_difference(self, name: str, is_changed: bool) -> Difference:
+        token = self.tokens.get(name, "")
+        if name not in self.store.list_account_names():
+            return Difference(name, "", NEW)
+        difference = compare(self.store.read_account(name), token)
+        if is_changed and difference.state == SAME:
+            return difference._replace(state=CHANGED)
+        return difference
+
+    async def remove(self, differences: Sequence[Difference]) -> None:
+        """Remove from the servers what the store is about to lose. Raises JsctlError."""
+        removed = [difference for difference in differences if difference.state == REMOVED]
+        if not removed:
+            return
+        keys = [difference.public for difference in removed]
+        for outcome in await delete_accounts(self.connection, self.store, keys, self.servers):
+            if outcome.error:
+                names = ", ".join(difference.account for difference in removed)
+                raise JsctlError(
+                    f"server {outcome.server} does not remove {names}: {outcome.error}",
+                    "set allow_delete in its resolver, or apply with --no-push",
+                )
+
+    def note_removals(self) -> None:
+        """Note which removed accounts the servers do not have any more. Raises OSError."""
+        there = set() if self.prune else {owed.public for owed in self.owed}
+        for record in list_owed(self.store):
+            if record.public not in there:
+                mark_gone(self.store, record.public)
+
+    async def send(self, env: Env) -> list[Sent]:
+        """Send what the servers lack. Raises JsctlError when a server does not accept it."""
+        accounts = [
+            record
+            for declared in self.declared.accounts
+            if (record := self.store.read_account(declared.name)).token != self.tokens.get(declared.name)
+        ]
+        if not accounts:
+            return []
+        check_accounts(env, self.store, accounts, force=False)
+        await refuse_untrusted(self.connection, accounts, self.servers)
+        sent = await send_accounts(env, self.connection, accounts, self.servers)
+        _refuse_failures(sent, accounts, self.servers)
+        return sent
+
+
+async def open_pushes(
+    env: Env,
+    folders: StoreFolders,
+    operators: Sequence[DeclaredOperator],
+    plan: AuthPlan,
+    *,
+    is_planning: bool,
+    prune: bool,
+) -> list[OperatorPush]:
+    """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
+
+    Operators that are not in the store yet are left out. Raises JsctlError for accounts that are newer there.
+    """
+    pushes = []
+    for declared in operators:
+        if declared.name not in folders.list_operators():
+            continue
+        store = AuthStore(folders, declared.name)
+        system = str(store.read_operator().nats.get("system_account") or "")
+        connection = await connect_to_system(env, store, as_system=store.has_seed(system))
+        servers = await count_servers(connection)
+        account_names = {account.name for account in declared.accounts} | {
+            step.account for step in plan.steps
+        }
+        public_keys = {
+            name: store.load_account(name).public
+            for name in store.list_account_names()
+            if name in account_names
+        }
+        remote = await fetch_account_jwts(connection, public_keys.values(), servers)
+        tokens = {name: remote[public] for name, public in public_keys.items()}
+        owed = await _find_owed(connection, store, declared.label, servers)
+        push = OperatorPush(store, declared, connection, servers, tokens, owed, prune)
+        if not is_planning:
+            refuse_older(push.find_differences(plan))
+        pushes.append(push)
+    return pushes
+
+
+async def _find_owed(connection: Connection, store: AuthStore, label: str, servers: int) -> list[Record]:
+    """Return the accounts that servers have although they were removed from the store: those that it
+    remembers, and those that carry the label."""
+    stored = {account.public for account in store.load_accounts()}
+    remembered = {account.public for account in list_owed(store)}
+    there = [public for public in await list_accounts(connection, servers) if public not in stored]
+    owed = []
+    for public, token in (await fetch_account_jwts(connection, there, servers)).items():
+        claims = read_claims(token)
+        if claims.get("sub") != public:
+            continue
+        record = Record(str(claims.get("name") or public), token, claims)
+        is_ours = public in remembered or (label and has_label(record.nats, label))
+        if is_ours and not store.find_account_doubt(record):
+            owed.append(record)
+    return owed
+
+
+def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: int) -> None:
+    for name, _, outcome in sent:
+        if outcome.error:
+            server = f"server {outcome.server}" if outcome.server else "the servers"
+            raise JsctlError(f"account {name} did not reach {server}: {outcome.error}", CONTINUE)
+    for account in accounts:
+        accepted = sum(name == account.name for name, _, _ in sent)
+        if accepted < servers:
+            raise JsctlError(
+                f"{accepted} of {pluralize(servers, 'server')} accepted account {account.name}", CONTINUE
+            )

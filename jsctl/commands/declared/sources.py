@@ -1,0 +1,333 @@
+"""The common parts of apply and diff: what is declared, the contexts and domains that files name, and the
+plan."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from jsctl.base.files import read_input
+from jsctl.base.user_folders import expand_home
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.declared.applied_places import add_former_places
+from jsctl.commands.editing.protection import unprotect_flag
+from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
+from jsctl.contexts.settings import Settings, resolve
+from jsctl.env import Env
+from jsctl.errors import BadInput, NotFound, collecting, raise_all
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.declared.compare import Rules
+from jsctl.jetstream.declared.load import load
+from jsctl.jetstream.declared.model import Declared, Place
+from jsctl.jetstream.declared.plan import Plan, make_plan
+from jsctl.jetstream.declared.step import Target
+from jsctl.jetstream.declared.variables import Variables, parse_variables
+from jsctl.nats.awaiting import gather_or_cancel
+from jsctl.nats.connection import Connection
+from jsctl.views.declared import plan as view
+from jsctl.views.result import Result
+
+if TYPE_CHECKING:
+    from jsctl.auth.declared.model import DeclaredOperator
+    from jsctl.commands.declared.auth import DeclaredAuth
+    from jsctl.commands.declared.logins import AccountLogins
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PUSH_HELP = (
+    "Also send the accounts to servers, as jsctl auth account push does; the default if streams name one"
+)
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The flags of apply and diff that say what is declared and what is compared. files: the values of -f;
+    the others as in Sources."""
+
+    files: tuple[str, ...]
+    var: tuple[str, ...]
+    store: str
+    prune: bool
+    push: bool | None
+    take_ownership: bool
+    unprotect: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    def read(self, env: Env) -> "Sources":
+        """Read the files. Raises BadInput, NotFound."""
+        if not self.files:
+            raise BadInput("there is nothing to compare", "name files with -f")
+        paths = [path for file in self.files for path in _list_paths(file)]
+        texts = [
+            ("stdin" if path == "-" else path, read_input(path, env.streams.stdin))
+            for path in dict.fromkeys(paths)
+        ]
+        flags = (
+            self.var,
+            self.store,
+            self.prune,
+            self.push,
+            self.take_ownership,
+            self.unprotect,
+            self.targets,
+        )
+        return Sources(tuple(texts), *flags)
+
+
+class Sources(NamedTuple):
+    """Everything that a plan follows from, but for the servers.
+
+    texts: name and text of each file. var: NAME=VALUE. store: the folder for operators. push: None for the
+    default. targets: names of the streams and buckets that are compared; all without any.
+    """
+
+    texts: Sequence[tuple[str, str]]
+    var: Sequence[str]
+    store: str
+    prune: bool
+    push: bool | None
+    take_ownership: bool
+    unprotect: Sequence[str]
+    targets: Sequence[str]
+
+    @property
+    def may_have_operators(self) -> bool:
+        """Whether files may declare operators, so that they have to be parsed for these."""
+        return any("operators" in text for _, text in self.texts)
+
+    def build_rules(self, *, allow_loss: bool = False) -> Rules:
+        """Return what the command line permits."""
+        return Rules(self.take_ownership, allow_loss, frozenset(self.unprotect))
+
+
+class Comparison(NamedTuple):
+    """What files declare, compared with the store of operators. labels: by place, as the files name them.
+    logins: for places that name an account."""
+
+    declared: Declared
+    auth: "DeclaredAuth | None"
+    logins: "AccountLogins | None"
+    labels: Mapping[Place, frozenset[str]]
+
+
+def source_flags(function: F) -> F:
+    """Add the flags of SourceOptions."""
+    return declare_all(
+        (
+            option(
+                "--file",
+                "-f",
+                "files",
+                multiple=True,
+                metavar="FILE|DIR",
+                help="File, folder of .yaml, .yml and .json files, or - for stdin; may be repeated",
+            ),
+            option("--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"),
+            option(
+                "--store", metavar="DIR", default="", help="Folder for operators (that of nsc and nats auth)"
+            ),
+            option("--push/--no-push", default=None, help=_PUSH_HELP),
+            option("--prune", is_flag=True, help="Remove what carries a label and is no longer declared"),
+            option("--take-ownership", is_flag=True, help="Take over what belongs to another label"),
+            unprotect_flag,
+            option(
+                "--target",
+                "targets",
+                multiple=True,
+                metavar="NAME",
+                help="Only this stream or bucket, with its consumers; may be repeated",
+            ),
+        )
+    )(function)
+
+
+async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> Comparison:
+    """Read what files declare, and compare its operators with the store and with servers. Raises BadInput,
+    and what connecting raises."""
+    variables = parse_variables(tuple(sources.var))
+    operators: Sequence[DeclaredOperator] = ()
+    errors: list[BadInput] = []
+    declared = Declared((), {})
+    with collecting(errors):
+        declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
+    with collecting(errors):
+        operators = _load_operators(sources, variables)
+    raise_all(errors)
+    labels = declared.labels
+    if sources.prune:
+        declared = add_former_places(env, declared)
+    auth = _plan_operators(env, sources, operators)
+    if sources.prune and not (declared.labels or (auth and auth.has_label)):
+        raise BadInput("--prune needs a label", "add `label: NAME` to the file")
+    logins = await _ask_servers(env, declared, auth, sources, is_planning=is_planning)
+    if auth:
+        await auth.measure_removals(env)
+    return Comparison(declared, auth, logins, labels)
+
+
+async def plan_streams(
+    env: Env, sources: Sources, comparison: Comparison, rules: Rules
+) -> tuple[Plan, Mapping[Place, Target]]:
+    """Compare declared streams with those on servers; return the plan with all warnings, and the servers of
+    each place. Raises what requests raise."""
+    targets = await open_targets(env, comparison.declared, comparison.logins)
+    plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
+    of_store = comparison.auth.plan.warnings if comparison.auth else ()
+    return plan._replace(warnings=[*comparison.declared.warnings, *of_store, *plan.warnings]), targets
+
+
+def show_plan(env: Env, plan: Plan, comparison: Comparison) -> Result:
+    """Return a plan as it is shown, and write its warnings to stderr."""
+    say_warnings(env, plan)
+    result = view.plan_result(plan)
+    return comparison.auth.show_plan(result) if comparison.auth else result
+
+
+def say_warnings(env: Env, plan: Plan) -> None:
+    """Write the warnings of a plan to stderr."""
+    for warning in plan.warnings:
+        env.say(f"warning: {warning}")
+
+
+def _load_operators(sources: Sources, variables: Variables) -> "Sequence[DeclaredOperator]":
+    if not sources.may_have_operators:
+        return ()
+    from jsctl.auth.declared.load import load_operators
+
+    return load_operators(sources.texts, variables)
+
+
+def _plan_operators(
+    env: Env, sources: Sources, operators: "Sequence[DeclaredOperator]"
+) -> "DeclaredAuth | None":
+    """Return the plan for declared operators; None if there are none. Raises BadInput."""
+    if not operators:
+        return None
+    from jsctl.commands.declared.auth import plan_auth
+
+    return plan_auth(
+        env, operators, sources.store, prune=sources.prune, take_ownership=sources.take_ownership
+    )
+
+
+async def _ask_servers(
+    env: Env, declared: Declared, auth: "DeclaredAuth | None", sources: Sources, *, is_planning: bool
+) -> "AccountLogins | None":
+    """Find which declared accounts the servers lack, if accounts will be sent.
+
+    Returns logins for the places that name an account, which imply --push; None if there are none. Raises
+    what connecting raises, JsctlError.
+    """
+    logins = _create_account_logins(env, declared, auth, sources.store, is_planning=is_planning)
+    if auth and (sources.push or (sources.push is None and logins)):
+        await auth.open_pushes(env, is_planning=is_planning)
+        if logins and is_planning:
+            logins.lacking = auth.lacking
+    return logins
+
+
+def _create_account_logins(
+    env: Env, declared: Declared, auth: "DeclaredAuth | None", store: str, *, is_planning: bool
+) -> "AccountLogins | None":
+    if not any(place.account for place in declared.places):
+        return None
+    from jsctl.auth.folders import find_store_folders
+    from jsctl.commands.declared.logins import AccountLogins
+
+    return AccountLogins(
+        find_store_folders(env.environ, store), auth.operators if auth else (), is_planning=is_planning
+    )
+
+
+async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | None") -> dict[Place, Target]:
+    """Return every place with its API; one connection for each context and account, all opened at once.
+
+    logins: for places that name an account. Raises BadInput.
+    """
+    contexts = {place.context for place in declared.places}
+    explicit = "server" in env.flags and "server" not in env.from_environment
+    if explicit and (named := sorted(contexts - {""})):
+        raise BadInput(
+            f"--server cannot be used beside context {named[0]} of a file", "leave out one of them"
+        )
+    settings = {context: _resolve_settings(env, context) for context in contexts}
+    # A context whose places all name an account needs no login of its own.
+    contexts_with_login = [
+        context for context in settings if any(not p.account for p in declared.places if p.context == context)
+    ]
+    connections = await open_connections(env, [settings[context] for context in contexts_with_login])
+    connections_by_login = {
+        (context, ""): (connection, False)
+        for context, connection in zip(contexts_with_login, connections, strict=True)
+    }
+    if logins:
+        account_places = list(
+            dict.fromkeys((place.context, place.account) for place in declared.places if place.account)
+        )
+        logged_in = await gather_or_cancel(
+            logins.connect(env, settings[index], account) for index, account in account_places
+        )
+        connections_by_login.update(zip(account_places, logged_in, strict=True))
+    targets = {
+        place: _make_target(
+            env, place, settings[place.context], *connections_by_login[place.context, place.account]
+        )
+        for place in declared.places
+    }
+    for place, target in targets.items():
+        if place.account and logins and not target.is_missing:
+            await logins.wait(target.api, place.account)
+    return targets
+
+
+async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Connection]:
+    """Open a connection for each of the settings, all at once; settings that differ only in the domain share
+    one.
+    """
+    keys = [replace(place, js_domain="", js_api_prefix="", context="") for place in settings]
+    distinct = list(dict.fromkeys(keys))
+    connections = await gather_or_cancel(env.connect(key) for key in distinct)
+    by_key = dict(zip(distinct, connections, strict=True))
+    return [by_key[key] for key in keys]
+
+
+def _resolve_settings(env: Env, context: str) -> Settings:
+    """Return the settings of a context; NATS_URL and other variables do not override one that a file
+    names.
+    """
+    if not context:
+        return env.settings()
+    flags, variables = env.flags, env.from_environment
+    context_flags = {
+        name: value for name, value in flags.items() if name not in variables or name in FOR_ALL_CONTEXTS
+    }
+    return resolve(context_flags, env.contexts.find(context), variables)
+
+
+def _make_target(
+    env: Env, place: Place, settings: Settings, connection: Connection, is_missing: bool
+) -> Target:
+    domain, prefix = place.domain, ""
+    if domain is None:
+        domain, prefix = settings.js_domain, settings.js_api_prefix
+    api = Api(connection, domain=domain, prefix=prefix, trace=env.trace)
+    domain = api.domain if is_missing else api.own_domain
+    return Target(api, settings.context, domain, place.account, is_missing)
+
+
+def _list_paths(file: str) -> list[str]:
+    """Return the file itself, or the files of a folder and its subfolders, but for hidden ones. Raises
+    NotFound for a folder without any."""
+    folder = expand_home(file)
+    if file == "-" or not folder.is_dir():
+        return [file]
+    paths = sorted(
+        str(path)
+        for path in folder.rglob("*")
+        if path.suffix in _SUFFIXES
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and not path.is_dir()
+    )
+    if not paths:
+        raise NotFound(f"there is no .yaml, .yml or .json file in {file}")
+    return paths

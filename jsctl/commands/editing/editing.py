@@ -1,0 +1,222 @@
+"""Changes of a configuration by edit, the same for every noun."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from jsctl.base.files import read_input
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.editing.data_loss import refuse_unasked_loss
+from jsctl.commands.editing.editor import edit_text
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.views.intent import Intent
+from jsctl.views.result import Result, Text
+from jsctl.views.shared.config import changes_result, format_change, format_value
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class EditOptions:
+    """The flags that every edit takes; part of a verb's options.
+
+    config_file: a path, `-` for stdin; None if not given.
+    """
+
+    config_file: str | None
+    replace: bool
+    force: bool
+    interactive: bool
+    dry_run: bool
+    allow_data_loss: bool
+
+    def read_config(self, env: Env, schema: Schema, *, changed: bool) -> Json | None:
+        """Return the configuration of --config; None if there is none. changed: whether other flags ask for a
+        change.
+
+        Raises BadInput, also when nothing asks for one.
+        """
+        if not self.config_file and self.replace:
+            raise BadInput("--replace needs --config")
+        if not (self.config_file or changed or self.interactive):
+            raise BadInput("there is nothing to change", "use flags, --config or --interactive")
+        return (
+            schema.parse_config(read_input(self.config_file, env.streams.stdin), self.config_file)
+            if self.config_file
+            else None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Editable:
+    """A stream, consumer or bucket that edit changes.
+
+    label: `Stream ORDERS`. fetch: returns the info that the server has now. name_keys: the keys that identify
+    it and cannot change. apply_flags: returns a copy of a configuration with the flags applied. update: sends
+    a configuration and returns the new info. estimate_loss: returns what the server deletes when the
+    configuration of an info changes. sheet: shows an info. find_warnings: returns warnings about settings
+    that the server accepts but ignores or interprets differently. needs_force: whether scripts need --force;
+    False if nats does not ask, so that scripts written for it still work.
+    """
+
+    schema: Schema
+    label: str
+    fetch: Callable[[], Awaitable[Json]]
+    name_keys: Json
+    apply_flags: Callable[[Json], Json]
+    update: Callable[[Json], Awaitable[Json]]
+    estimate_loss: Callable[[Json, Json], Awaitable[DataLoss]]
+    sheet: Callable[[Json], Result]
+    find_warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
+    needs_force: bool = True
+
+    def get_live(self, info: Json) -> Json:
+        """Return the configuration in an info, without what the server adds."""
+        return self.schema.without_server_keys(info["config"])
+
+    def complete(self, draft: Json) -> Json:
+        """Return a draft with flags and names applied to it, validated. Raises BadInput."""
+        config = {**self.apply_flags(draft), **self.name_keys}
+        self.schema.validate(config)
+        return config
+
+
+def edit_flags(noun: str) -> Callable[[F], F]:
+    """Add the flags that every edit takes, for `EditOptions`. noun: "stream"."""
+    config_help = f"Apply this configuration (JSON or YAML) to the {noun}'s"
+    replace_help = "--config is the whole configuration: what it leaves out takes its default"
+    flags = (
+        option("--config", "config_file", metavar="FILE", help=config_help),
+        option("--replace", is_flag=True, help=replace_help),
+        option("--force", "-f", is_flag=True, help="Change without asking"),
+        option(
+            "--interactive/--no-interactive", "-i", "interactive", default=False, help="Edit in your EDITOR"
+        ),
+        option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would"),
+        option("--allow-data-loss", is_flag=True, help="Change it even if that deletes messages"),
+    )
+
+    return declare_all(flags)
+
+
+async def edit_config(env: Env, target: Editable, file: Json | None, options: EditOptions) -> Result:
+    """Show how the configuration changes, ask, and change it.
+
+    file: the configuration of --config. Raises BadInput, Cancelled.
+    """
+    schema, info = target.schema, await target.fetch()
+    live = target.get_live(info)
+
+    def draft_flags(live: Json) -> Json:
+        return schema.with_defaults(file) if file and options.replace else schema.update(live, file or {})
+
+    if not options.interactive:
+        return await _change(env, target, info, lambda live: target.complete(draft_flags(live)), options)
+    draft = draft_flags(live)
+    name = f"{target.label.split()[-1]}.json"
+    text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
+
+    async def apply_edited(edited: str) -> Result:
+        config = schema.with_defaults(schema.parse_config(edited, name, live={**live, **draft}))
+        return await _change(
+            env, target, info, lambda now: target.complete(_move(live, config, now)), options
+        )
+
+    result = await edit_text(env, text, name, apply_edited)
+    if result is not None:
+        return result
+    return await _change(env, target, info, lambda live: target.complete(draft_flags(live)), options)
+
+
+def _move(before: Json, after: Json, now: Json) -> Json:
+    """Return the keys that differ between two configurations in a third one."""
+    same = {key: value for key, value in now.items() if before.get(key) == after.get(key)}
+    return {**same, **{key: value for key, value in after.items() if before.get(key) != value}}
+
+
+async def _change(
+    env: Env, target: Editable, info: Json, make_draft: Callable[[Json], Json], options: EditOptions
+) -> Result:
+    """Show how a configuration changes, ask, and send it.
+
+    The server is asked again right before: nothing is written from an old read. make_draft: returns the
+    complete configuration to send for a live one.
+    """
+    live = target.get_live(info)
+    draft = make_draft(live)
+    changes = find_differences(live, draft, target.schema)
+    if not changes:
+        data = [] if options.dry_run else info
+        return Result([Text("No difference in configuration")], data=data)
+    for warning in target.find_warnings(draft):
+        env.say(f"warning: {warning}")
+    loss = await target.estimate_loss(info, draft)
+    if options.dry_run:
+        losses = [await _estimate_alone(target, info, draft, change, loss) for change in changes]
+        return changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT)
+    env.say(f"Changes to {target.label}:")
+    for change in changes:
+        env.say("  " + format_change(change))
+    env.say(f"This deletes {loss}\n" if loss else "")
+    without_asking = options.force or not (target.needs_force or env.can_ask)
+    refuse_unasked_loss(
+        env,
+        [(target.label, loss)],
+        force=options.force,
+        allow=options.allow_data_loss,
+        needs_force=target.needs_force,
+    )
+    action = f"edit {target.label}{f' and delete {loss}' if loss else ''}"
+    await env.confirm(Intent(action, {}), force=without_asking)
+    draft = await _draft_again(target, make_draft, changes, loss, options)
+    updated = await target.update(draft)
+    changed = {change.key for change in find_differences(live, updated["config"], target.schema)}
+    for change in changes:
+        if change.after is not None and change.key not in changed:
+            before = format_value(change.kind, change.before)
+            env.say(f"warning: the server did not change {change.key}, which is still {before}")
+    parts = target.sheet(updated).parts
+    return Result([Text(f"{target.label} was updated"), *parts], data=updated)
+
+
+async def _draft_again(
+    target: Editable,
+    make_draft: Callable[[Json], Json],
+    changes: Sequence[Difference],
+    loss: DataLoss,
+    options: EditOptions,
+) -> Json:
+    """Return the configuration to send, made from what the server has now.
+
+    Raises JsctlError when somebody else has changed what this changes, or when more would be deleted than was
+    said.
+    """
+    info = await target.fetch()
+    live = target.get_live(info)
+    draft = make_draft(live)
+    now = find_differences(live, draft, target.schema)
+    if [change.to_json() for change in now] != [change.to_json() for change in changes]:
+        shown = ", ".join(map(format_change, now)) or "nothing"
+        raise JsctlError(
+            f"nothing was changed: {target.label} was changed meanwhile, and this would now change {shown}",
+            "run it again",
+        )
+    if not options.allow_data_loss and (loss_now := await target.estimate_loss(info, draft)).exceeds(loss):
+        raise JsctlError(f"nothing was changed: this would now delete {loss_now}", "run it again")
+    return draft
+
+
+async def _estimate_alone(
+    target: Editable, info: Json, draft: Json, change: Difference, total: DataLoss
+) -> DataLoss:
+    """Return what one of the changes deletes by itself."""
+    if not total:
+        return total
+    key = change.key.partition(".")[0]
+    return await target.estimate_loss(info, {**target.get_live(info), key: draft.get(key)})

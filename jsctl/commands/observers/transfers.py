@@ -1,0 +1,40 @@
+"""The common parts of backup, restore and copy: the observer that talks to the user, and paths of backups."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from jsctl.base.user_folders import expand_home
+from jsctl.env import Env
+from jsctl.jetstream.backup.events import Event, Phase, Question
+from jsctl.views.shared import transfers as view
+
+
+class TerminalObserver:
+    """An observer that writes events to stderr, asks questions and shows progress bars."""
+
+    def __init__(self, env: Env, *, progress: bool = True, force: bool = False) -> None:
+        """Set what to show and ask.
+
+        progress: show bars, if there is a terminal. force: answer all questions with yes.
+        """
+        self._env = env
+        self._progress = progress
+        self._force = force
+
+    def notify(self, event: Event) -> None:
+        if intent := view.beginning(event):
+            self._env.announce(intent)
+        self._env.say(view.sentence(event))
+
+    async def confirm(self, question: Question) -> None:
+        await self._env.confirm(view.intent(question), force=self._force)
+
+    def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        shown_total = total if self._progress else 0
+        return self._env.progress(view.progress_label(phase), shown_total, in_bytes=phase.kind != "compare")
+
+
+def resolve_backup_path(text: str) -> Path:
+    """Return the path of a backup that was named on the command line; `~` is the home folder."""
+    return expand_home(text).absolute()

@@ -1,0 +1,75 @@
+"""Sending accounts to servers, for `auth account push` and `apply`."""
+
+from collections.abc import Sequence
+
+from jsctl.auth.check import Finding, check_for_push
+from jsctl.auth.environment import read_environment
+from jsctl.auth.records import Record
+from jsctl.auth.resolver import NEWER, Difference, Outcome, fetch_trust, push_account
+from jsctl.auth.store import AuthStore
+from jsctl.base.command_lines import build_line
+from jsctl.base.units import pluralize
+from jsctl.env import Env
+from jsctl.errors import JsctlError
+from jsctl.nats.connection import Connection
+
+Sent = tuple[str, str, Outcome]
+"""The name and key of an account, and what a server did with it."""
+
+
+def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool) -> None:
+    """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`."""
+    environment = read_environment(store.folders, store.operator)
+    findings: dict[Finding, Finding] = {}
+    for account in accounts:
+        for finding in check_for_push(environment, account.name, now=env.clock()):
+            fault = finding._replace(
+                severity="error"
+            )  # of two accounts, the other one reports it as a warning
+            if fault not in findings or finding.severity == "error":
+                findings[fault] = finding
+    for finding in findings.values():
+        env.say(f"jsctl: {finding.severity}: {finding.where}: {finding.message}; {finding.fix}")
+    errors = sum(finding.severity == "error" for finding in findings.values())
+    if errors and not force:
+        raise JsctlError(
+            f"nothing was pushed because of {pluralize(errors, 'error')}",
+            "fix it as described, or use --force",
+        )
+
+
+def refuse_older(differences: Sequence[Difference]) -> None:
+    """Raise JsctlError if servers have a newer JWT than the store."""
+    newer = [difference.account for difference in differences if difference.state == NEWER]
+    if newer:
+        raise JsctlError(
+            f"servers have a newer JWT of {', '.join(newer)}",
+            f"{build_line('auth account pull', *newer, flags=['--save'])} fetches it,"
+            f" {build_line('auth account push', *newer, flags=['--force'])} replaces it",
+        )
+
+
+async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], servers: int) -> None:
+    """Raise JsctlError if a server's operator does not know the key that signed an account."""
+    for trust in await fetch_trust(connection, servers):
+        for account in accounts:
+            if account.issuer not in trust.keys:
+                raise JsctlError(
+                    f"the operator on server {trust.server} does not have the key that signed {account.name}",
+                    "configure it with the operator's new JWT (jsctl auth operator config), and reload it",
+                )
+
+
+async def send_accounts(
+    env: Env, connection: Connection, accounts: Sequence[Record], servers: int
+) -> list[Sent]:
+    """Send accounts to all servers, and return what each did. servers: how many; 0 if unknown."""
+    outcomes: list[Sent] = []
+    with env.progress("Pushing", len(accounts)) as advance:
+        for account in accounts:
+            sent = await push_account(connection, account, servers)
+            outcomes += [(account.name, account.public, outcome) for outcome in sent]
+            if not sent:
+                outcomes.append((account.name, account.public, Outcome("", "no server answered")))
+            advance(1)
+    return outcomes

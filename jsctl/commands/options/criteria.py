@@ -1,0 +1,99 @@
+"""The flags that choose streams or consumers, for find and cluster balance."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from jsctl.base.patterns import compile_pattern
+from jsctl.commands.cli import DURATION, option
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.find.criteria import Criteria
+from jsctl.jetstream.find.expression import compile_expression
+
+F = TypeVar("F", bound=Callable[..., Any])
+Flag = tuple[str, dict[str, Any]]
+"""A flag's names, and what `click.option` takes beside them."""
+
+
+class Count(click.ParamType[int | None]):
+    """A number; the value that matches everything, as in the `nats` tool, becomes None."""
+
+    name = "integer"
+
+    def __init__(self, unset: int = 0) -> None:
+        self._unset = unset
+        self._range = click.IntRange(min=min(unset, 0), max=(1 << 63) - 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        count = int(self._range.convert(value, param, ctx))
+        return None if count == self._unset else count
+
+
+class Regex(click.ParamType[re.Pattern[str] | None]):
+    """A regular expression; an empty one matches everything."""
+
+    name = "regex"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> re.Pattern[str] | None:
+        try:
+            return compile_pattern(value) if value else None
+        except BadInput as error:
+            self.fail(str(error), param, ctx)
+
+
+class Expression(click.ParamType[Callable[..., bool] | None]):
+    """A condition, as `jetstream.find.expression` reads it; an empty one matches everything."""
+
+    name = "expression"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Callable[..., bool] | None:
+        try:
+            return compile_expression(value) if value else None
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+_COMMON: Sequence[Flag] = (
+    ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least this long ago"}),
+    ("--replicas", {"type": Count(), "metavar": "COUNT", "help": "With at most this many replicas"}),
+    ("--leader", {"metavar": "SERVER", "help": "Led by this server"}),
+    ("--invert/--no-invert", {"default": False, "help": "Invert each of these conditions"}),
+    (
+        "--expression",
+        {"type": Expression(), "metavar": "EXPRESSION", "help": "For which this condition holds"},
+    ),
+    (
+        "--api-level",
+        {"type": Count(), "metavar": "LEVEL", "help": "Requiring this API level or a higher one"},
+    ),
+)
+
+
+def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
+    """Return a decorator that declares these flags, and those that all criteria share.
+
+    They have the names of the fields of a `Criteria`, which is a field of the verb's options.
+    """
+
+    def declare(function: F) -> F:
+        for names, attrs in reversed((*flags, *_COMMON)):
+            function = option(names, **attrs)(function)
+        return function
+
+    return declare
+
+
+def find_matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:
+    """Return the infos that meet the criteria. Raises BadInput for an expression that does not fit them."""
+    try:
+        return criteria.filter_infos(infos, env.clock())
+    except ValueError as error:
+        raise BadInput(str(error), "--help shows examples") from None

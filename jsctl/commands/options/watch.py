@@ -1,0 +1,49 @@
+"""`--watch INTERVAL`: a result once, or repeated until ctrl-C."""
+
+from collections.abc import Awaitable, Callable
+
+import click
+
+from jsctl.base.units import MS
+from jsctl.errors import BadInput
+from jsctl.monitor.polling import fetch_again
+from jsctl.views.board import Start, table_live
+from jsctl.views.events import Events, repeated
+from jsctl.views.result import Result
+
+Report = Result | Events[Result]
+
+
+_SHORTEST = 100 * MS
+
+
+def check_every(every: int, flag: str = "--every") -> None:
+    """Raise BadInput for an interval that is too short. every: ns."""
+    if every < _SHORTEST:
+        raise BadInput(f"{flag} is too short", "use 100ms or more")
+
+
+def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> None:
+    """Raise BadInput for an interval that is too short. watch: ns; None without the flag."""
+    if watch is not None and watch < _SHORTEST:
+        raise BadInput(f"{flag} must be 100ms or more", hint)
+
+
+def watch_results(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:
+    """Return the results of `fetch`, one every `every` ns, for what is always watched; ctrl-C is its ordinary
+    end.
+
+    count: how many; None for no end.
+    """
+    live = table_live(fetch, Start(click.get_current_context().command_path), every, count or 0)
+    return repeated(fetch_again(fetch, every), live)._replace(limit=count or 0, endless=True)
+
+
+async def fetch_or_watch(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:
+    """Return the result of `fetch`; with `watch` (ns), one per interval, on a terminal on a screen with
+    keys.
+    """
+    if watch is None:
+        return await fetch()
+    live = table_live(fetch, Start(click.get_current_context().command_path), watch)
+    return repeated(fetch_again(fetch, watch), live)
