@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
     from jsctl.session import Session
-    from jsctl.views.events import Events, Gauge
+    from jsctl.views.board import Gauge
+    from jsctl.views.events import Events
     from jsctl.views.intent import Intent
     from jsctl.views.result import Result
 
@@ -341,9 +342,9 @@ class Env:
         if outcome.live is not None and self.has_screen:
             from jsctl.screen.run import run_screen
 
-            live, out, stdin, color = outcome.live, self.streams.stdout, self.streams.stdin, self.color
-            show = self._show_notices_with
-            return await run_screen(live, out, stdin, color=color, endless=outcome.endless, take_notices=show)
+            live, endless, show = outcome.live, outcome.end.endless, self._show_notices_with
+            out, stdin, color = self.streams.stdout, self.streams.stdin, self.color
+            return await run_screen(live, out, stdin, color=color, endless=endless, take_notices=show)
         if not outcome.answers:
             return await self._write_events(outcome)
         from jsctl.render.unblocked import unblocked

@@ -91,7 +91,7 @@ async def reply(env: Env, options: Options) -> Events[Request]:
         announce=env.say,
         warn=env.say,
     )
-    return view.events(responder)._replace(idle=choose_idle_limit(env, 0, options.count))
+    return view.events(responder).end_after(choose_idle_limit(env, 0, options.count))
 
 
 def _compile_words(command: str) -> list[Template]:

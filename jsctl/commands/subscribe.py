@@ -13,7 +13,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.dump_writer import DumpWriter
 from jsctl.jetstream.message.receive import Received, ReceiveOptions, Receiver, StreamSource
 from jsctl.jetstream.message.translate import split_command, translate_messages
-from jsctl.views.events import Events
+from jsctl.views.events import Events, Meter
 from jsctl.views.message import subscribe as view
 from jsctl.views.message.tally import RateGraph, SubjectReport
 
@@ -189,18 +189,19 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     if options.dump not in ("", "-"):
         batches = _dump_batches(env, batches, options)
     idle = 0 if options.wait else choose_idle_limit(env, 0, options.count)
-    events = view.events(receiver, batches, show)._replace(idle=idle)
+    events = view.events(receiver, batches, show).end_after(idle)
     if options.graph:
         plots = env.is_terminal or env.wants_json
         graph = RateGraph(() if options.reads_stream else receiver.options.subjects, plots=plots)
-        return events._replace(sink=graph.add, gauge=graph, result=graph.result)
+        return events._replace(meter=Meter(graph.add, graph), result=graph.result)
     if options.report_subjects or options.report_subscriptions:
         report = SubjectReport(options.report_top, by_subscription=options.report_subscriptions)
-        return events._replace(sink=report.add, gauge=report, result=report.result)
+        return events._replace(meter=Meter(report.add, report), result=report.result)
     if options.dump == "-":
-        return events._replace(as_json=True, record=view.dumped_record, terminator="\0")
+        records = events.shown._replace(as_json=True, record=view.dumped_record, terminator="\0")
+        return events._replace(shown=records)
     if options.dump:
-        return events._replace(sink=lambda batch: None)
+        return events._replace(meter=Meter(lambda batch: None))
     return events
 
 

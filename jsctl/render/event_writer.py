@@ -5,7 +5,7 @@ import json
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
 from jsctl.base.later import asyncio
 from jsctl.base.signals import interrupts
@@ -17,11 +17,14 @@ from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
-from jsctl.views.events import Ending, Events, Gauge
+from jsctl.views.events import Ending, Events
 from jsctl.views.result import Result
 
+if TYPE_CHECKING:
+    from jsctl.views.board import Gauge
+
 E = TypeVar("E")
-OpenScreen = Callable[[Gauge, Callable[[], object]], contextlib.AbstractAsyncContextManager[None]]
+OpenScreen = Callable[["Gauge", Callable[[], object]], contextlib.AbstractAsyncContextManager[None]]
 """Shows a gauge on a live screen during a block. Its second argument is called when the user quits."""
 
 STALLED = 1.0
@@ -72,7 +75,7 @@ async def write_events(
     Returns what to show last. Raises BadInput for CSV or TSV of events without a table, Interrupted, and
     whatever the iterator or a write raises.
     """
-    if form in TABLES and not events.heading and events.snapshot is None:
+    if form in TABLES and not events.shown.heading and events.shown.snapshot is None:
         raise BadInput("messages and events have no table for CSV or TSV", "use --json")
     return await _Writer(events, out, form, say, emit, screen, width).run()
 
@@ -89,17 +92,20 @@ class _Writer(Generic[E]):
         width: int | None,
     ) -> None:
         self._events = events
+        self._gauge = events.meter.gauge if events.meter else None
+        self._shown = events.shown
+        self._end = events.end
         self._out = out
         self._say = say
         self._emit = emit
-        self._json = form == "json" or events.as_json
+        self._json = form == "json" or events.shown.as_json
         self._terminal = out.isatty()
         self._delimiters = (
             Delimiters("," if form == "csv" else "\t", self._terminal) if form in TABLES else None
         )
         self._open_screen = screen
         self._width = width
-        self._title = events.title  #: until it is written
+        self._title = events.shown.title  #: until it is written
         self._write_events = self._choose_writer()
         self._written = 0  #: events that count
         self._records = 0
@@ -113,23 +119,23 @@ class _Writer(Generic[E]):
         self._task: asyncio.Task[Any] | None = None
 
     def _choose_writer(self) -> Callable[[Sequence[E]], None]:
-        events = self._events
-        if events.sink is not None:
-            return events.sink
+        shown = self._shown
+        if self._events.meter is not None:
+            return self._events.meter.add
         if self._delimiters is not None:
-            return self._write_values if events.snapshot is None else self._write_snapshots
+            return self._write_values if shown.snapshot is None else self._write_snapshots
         if self._json:
             return {
                 "lines": self._write_json_lines,
                 "array": self._write_json_array,
                 "single": self._write_json_documents,
-            }[events.layout]
-        if events.raw is not None and not self._terminal:
+            }[shown.layout]
+        if shown.raw is not None and not self._terminal:
             return self._write_raw
-        return self._write_text if events.snapshot is None else self._write_snapshots
+        return self._write_text if shown.snapshot is None else self._write_snapshots
 
     async def run(self) -> Result | ExitStatus | None:
-        events = self._events
+        events, end = self._events, self._end
         ending: Ending = "failed"
         try:
             with self._handle_interrupts():
@@ -145,12 +151,12 @@ class _Writer(Generic[E]):
         finally:
             if summary := events.summary(ending):
                 self._say(summary)
-        if self._interrupted and self._written < events.limit:
-            failure = Interrupted(f"ended after {self._written:,} of {pluralize(events.limit, events.noun)}")
+        if self._interrupted and self._written < end.limit:
+            failure = Interrupted(f"ended after {self._written:,} of {pluralize(end.limit, end.noun)}")
             failure.status = self._find_status() or failure.status
             raise failure
-        if self._timed_out and self._written < events.limit:
-            expected, waited = pluralize(events.limit, events.noun), format_exact_duration(events.idle)
+        if self._timed_out and self._written < end.limit:
+            expected, waited = pluralize(end.limit, end.noun), format_exact_duration(end.idle)
             self._say(f"jsctl: {self._written:,} of {expected}; no more arrived in {waited}")
             return ExitStatus.NOT_FOUND
         result, status = events.result(), self._find_status()
@@ -163,9 +169,8 @@ class _Writer(Generic[E]):
         return ExitStatus.TERMINATED if signal.SIGTERM in self._signals else None
 
     async def _write_all(self) -> None:
-        events = self._events
-        limit, counts = events.limit, events.counts
-        async with _close_after(events.batches) as batches:
+        limit, counts, stop = self._end.limit, self._end.counts, self._end.stop
+        async with _close_after(self._events.batches) as batches:
             self._reading = True
             self._restart_timer()
             try:
@@ -176,9 +181,9 @@ class _Writer(Generic[E]):
                         self._write(items)
                         self._written += len(items) if counts is None else sum(map(counts, items))
                     complete = limit and self._written >= limit
-                    if complete and events.stop is not None:
-                        events.stop()
-                    if (complete or self._interrupted or self._timed_out) and events.stop is None:
+                    if complete and stop is not None:
+                        stop()
+                    if (complete or self._interrupted or self._timed_out) and stop is None:
                         return
             except BaseException as error:
                 is_ended = self._interrupted or self._timed_out
@@ -195,9 +200,9 @@ class _Writer(Generic[E]):
 
     @contextlib.contextmanager
     def _handle_interrupts(self) -> Iterator[None]:
-        if self._events.endless or self._events.gauge is not None or self._events.idle:
+        if self._end.endless or self._gauge is not None or self._end.idle:
             self._task = asyncio.current_task()
-        if not self._events.endless:
+        if not self._end.endless:
             yield
             return
         watching = asyncio.ensure_future(self._watch_pipe())
@@ -209,7 +214,7 @@ class _Writer(Generic[E]):
 
     async def _watch_pipe(self) -> None:
         """End the events when nobody reads them any more: the next one may not come for hours."""
-        if self._events.sink is not None:
+        if self._events.meter is not None:
             return
         await wait_until_closed(self._out)
         self._pipe_closed = True
@@ -218,8 +223,8 @@ class _Writer(Generic[E]):
     def _restart_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._events.idle and not self._timed_out:
-            seconds = self._events.idle / SECOND
+        if self._end.idle and not self._timed_out:
+            seconds = self._end.idle / SECOND
             self._timer = asyncio.get_running_loop().call_later(seconds, self._time_out)
 
     def _time_out(self) -> None:
@@ -231,10 +236,10 @@ class _Writer(Generic[E]):
         self._end_early()
 
     def _end_early(self) -> None:
-        if self._events.stop is None:
+        if self._end.stop is None:
             self._give_up(self._written)
             return
-        self._events.stop()
+        self._end.stop()
         asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._give_up, self._written, _MAX_EXTENSIONS)
 
     def _give_up(self, written: int, rounds: int = 0) -> None:
@@ -251,7 +256,7 @@ class _Writer(Generic[E]):
 
     @contextlib.asynccontextmanager
     async def _run_gauge(self) -> AsyncIterator[None]:
-        gauge = self._events.gauge
+        gauge = self._gauge
         if gauge is None:
             yield
             return
@@ -265,7 +270,7 @@ class _Writer(Generic[E]):
         finally:
             ticking.cancel()
 
-    async def _tick(self, gauge: Gauge) -> None:
+    async def _tick(self, gauge: "Gauge") -> None:
         while True:
             await asyncio.sleep(_GAUGE_INTERVAL)
             gauge.tick()
@@ -275,7 +280,7 @@ class _Writer(Generic[E]):
     # -- one batch ---------------------------------------------------------------------------------------
 
     def _write(self, batch: Sequence[E]) -> None:
-        notice = self._events.notice
+        notice = self._shown.notice
         if notice is None:
             self._write_events(batch)
             return
@@ -288,33 +293,33 @@ class _Writer(Generic[E]):
         if self._title:
             self._put(clean_lines(self._title) + "\n")
             self._title = ""
-        if self._width and self._events.folds:
-            texts = map(clean_lines, map(self._events.text, batch))
-            self._put("".join(_fold_event(text, self._width, self._events.folds) for text in texts))
+        if self._width and self._shown.folds:
+            texts = map(clean_lines, map(self._shown.text, batch))
+            self._put("".join(_fold_event(text, self._width, self._shown.folds) for text in texts))
         else:
-            self._put(clean_lines("".join(map(self._events.text, batch))))
+            self._put(clean_lines("".join(map(self._shown.text, batch))))
 
     def _write_snapshots(self, batch: Sequence[E]) -> None:
-        if self._events.snapshot is not None:
-            for result in map(self._events.snapshot, batch):
+        if self._shown.snapshot is not None:
+            for result in map(self._shown.snapshot, batch):
                 self._emit(result)
             self._out.flush()
 
     def _write_raw(self, batch: Sequence[E]) -> None:
-        if self._events.raw is not None:
+        if self._shown.raw is not None:
             with self._report_stalls():
-                write_bytes(self._out, b"".join(map(self._events.raw, batch)))
+                write_bytes(self._out, b"".join(map(self._shown.raw, batch)))
 
     def _write_values(self, batch: Sequence[E]) -> None:
         if self._delimiters is not None:
-            values = [self._events.text(event).removesuffix("\n") for event in batch]
+            values = [self._shown.text(event).removesuffix("\n") for event in batch]
             with self._report_stalls():
-                delimited.write_values(self._events.heading, values, self._out, self._delimiters)
+                delimited.write_values(self._shown.heading, values, self._out, self._delimiters)
                 self._out.flush()
             self._delimiters = self._delimiters._replace(heading_written=True)
 
     def _write_json_lines(self, batch: Sequence[E]) -> None:
-        end = self._events.terminator
+        end = self._shown.terminator
         self._put(clean_json("".join([_compact(record) + end for record in self._list_records(batch)])))
 
     def _write_json_array(self, batch: Sequence[E]) -> None:
@@ -323,7 +328,7 @@ class _Writer(Generic[E]):
             return
         first = self._records == 0
         self._records += len(records)
-        if self._events.indent is not None:
+        if self._shown.indent is not None:
             self._put(format_json_items(records, first=first))
         else:
             text = ",\n".join(map(_compact, records))
@@ -336,7 +341,7 @@ class _Writer(Generic[E]):
 
     def _list_records(self, batch: Sequence[E]) -> list[Any]:
         records: list[Any] = []
-        for record in map(self._events.record, batch):
+        for record in map(self._shown.record, batch):
             if type(record) is tuple:
                 records.extend(record)
             elif record is not None:
@@ -344,9 +349,9 @@ class _Writer(Generic[E]):
         return records
 
     def _end_document(self) -> None:
-        if self._events.heading and self._delimiters is not None and not self._delimiters.heading_written:
+        if self._shown.heading and self._delimiters is not None and not self._delimiters.heading_written:
             self._write_values([])
-        if self._json and self._events.layout == "array" and self._events.sink is None:
+        if self._json and self._shown.layout == "array" and self._events.meter is None:
             self._put("\n]\n" if self._records else "[]\n")
 
     def _close_document(self) -> None:

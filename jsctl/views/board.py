@@ -14,7 +14,6 @@ from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.trouble import FINE
-from jsctl.views.events import Gauge
 from jsctl.views.result import Cell, ChartStack, Column, Kind, Lines, Result, Table, Text
 
 Value = Callable[[Any], Any]
@@ -252,6 +251,21 @@ def table_live(fetch: Callable[[], Awaitable[Result]], start: Start, interval: i
         yield table_board(result, number)
 
     return Live(board, start, interval, rounds)
+
+
+class Gauge(Protocol):
+    """Counts of events, in place of the events. command: the title of their screen."""
+
+    command: str
+
+    def tick(self) -> None:
+        """Record that a second has passed."""
+
+    def board(self, number: int) -> Board:
+        """Return what a live screen shows. number: of its round."""
+
+    def line(self) -> str:
+        """Return what the second adds if stdout is not a terminal; empty for nothing."""
 
 
 def gauge_live(gauge: Gauge) -> Live:

@@ -5,13 +5,13 @@ builds them from one asynchronous iterator and says how an event looks; it print
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ExitStatus
 from jsctl.views.result import Result
 
 if TYPE_CHECKING:
-    from jsctl.views.board import Board, Live
+    from jsctl.views.board import Gauge, Live
 
 E = TypeVar("E")
 Ending = Literal["complete", "interrupted", "failed"]
@@ -20,21 +20,6 @@ Layout = Literal[
     "array",  #: one JSON array
     "single",  #: one JSON document: the record of the only event
 ]
-
-
-class Gauge(Protocol):
-    """Counts of events, in place of the events. command: the title of their screen."""
-
-    command: str
-
-    def tick(self) -> None:
-        """Record that a second has passed."""
-
-    def board(self, number: int) -> "Board":
-        """Return what a live screen shows. number: of its round."""
-
-    def line(self) -> str:
-        """Return what the second adds if stdout is not a terminal; empty for nothing."""
 
 
 def _no_text(event: object) -> str:
@@ -49,63 +34,86 @@ def _no_result() -> Result | ExitStatus | None:
     return None
 
 
+class Presentation(NamedTuple, Generic[E]):
+    """How an event is shown, in each form of output.
+
+    record: the event as JSON; None leaves it out, a tuple is several records.
+    text: the event for people, with its line ends; it is cleaned before a terminal sees it.
+    title: a line above the first text.
+    folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
+    snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
+        shown whole repeatedly.
+    raw: the event byte for byte, in place of `text` if stdout is not a terminal.
+    notice: a line on stderr ahead of each event, whatever its form; empty for none.
+    heading: what the texts are called in CSV, one per line; empty if events have no table.
+    as_json: write records whatever form was asked for.
+    layout, terminator, indent: how records are laid out.
+    """
+
+    record: Callable[[E], object]
+    text: Callable[[E], str] = _no_text
+    title: str = ""
+    folds: Literal["", "first", "all"] = ""
+    snapshot: Callable[[E], Result] | None = None
+    raw: Callable[[E], bytes] | None = None
+    notice: Callable[[E], str] | None = None
+    heading: str = ""
+    as_json: bool = False
+    layout: Layout = "lines"
+    terminator: str = "\n"
+    indent: int | None = None
+
+
+class End(NamedTuple, Generic[E]):
+    """When a stream of events ends, besides its own end.
+
+    limit: the number of events (`--count`) after which it is ended; 0 for all.
+    counts: how many an event counts for towards `limit`; one without it.
+    idle: ns without an event after which it is ended; with fewer than `limit` events the exit status is then
+        3. 0 for no end.
+    endless: whether ctrl-C is the ordinary end. Before `limit` events it is still status 130.
+    stop: makes the events end after what has already occurred. Without it they are closed where they wait.
+    noun: what an event is called in the singular.
+    """
+
+    limit: int = 0
+    counts: Callable[[E], int] | None = None
+    idle: int = 0
+    endless: bool = False
+    stop: Callable[[], None] | None = None
+    noun: str = "message"
+
+
+class Meter(NamedTuple, Generic[E]):
+    """Counts of events, in place of the events.
+
+    add: takes each batch. gauge: shown on a live screen, else a line every second; None for no output.
+    """
+
+    add: Callable[[Sequence[E]], None]
+    gauge: "Gauge | None" = None
+
+
 class Events(NamedTuple, Generic[E]):
-    """A stream of events and how each is shown.
+    """A stream of events, how each is shown, and when they end.
 
     batches: the events, in lists as they occur: one at a time would cost more than the rest of the work.
         A batch is written before the next is asked for; the iterator is closed however it ends.
-    text: the event for people, with its line ends; it is cleaned before a terminal sees it.
-    title: a line above the first text.
-    snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
-        shown whole repeatedly.
     live: a screen with keys, which asks by itself: shown in place of the events if there is a terminal
         for it.
-    record: the event as JSON; None leaves it out, a tuple is several records.
-    counts: how many an event counts for towards `limit`; one without it.
-    folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
-    raw: the event byte for byte, in place of `text` if stdout is not a terminal.
-    notice: a line on stderr ahead of each event, whatever its form; empty for none.
-    as_json: write records whatever form was asked for.
-    heading: what the texts are called in CSV, one per line; empty if events have no table.
-    terminator, indent: how records are laid out.
-    sink: takes the batches in place of stdout.
-    gauge: shown on a live screen, else a line every second, for events that a sink counts.
-    limit: the number of events (`--count`) after which the stream is ended; 0 for all.
-    idle: ns without an event after which the stream is ended; with fewer than `limit` events the exit status
-        is then 3. 0 for no end.
-    noun: what an event is called in the singular.
-    endless: whether ctrl-C is the ordinary end. Before `limit` events it is still status 130.
     answers: whether requests are answered meanwhile: a slow reader of our output then misses some
         of the events instead of holding the answers up.
-    stop: makes `batches` end after what has already occurred. Without it they are closed where they wait.
     stalled: called with the seconds of a write that the reader of our output held up.
     summary: a last line on stderr; empty for none.
     result: what is shown after the last event, or the exit status alone.
     """
 
     batches: AsyncIterator[Sequence[E]]
-    record: Callable[[E], object]
-    text: Callable[[E], str] = _no_text
-    title: str = ""
-    snapshot: Callable[[E], Result] | None = None
+    shown: Presentation[E]
+    end: End[E] = End()
     live: "Live | None" = None
-    folds: Literal["", "first", "all"] = ""
-    raw: Callable[[E], bytes] | None = None
-    notice: Callable[[E], str] | None = None
-    as_json: bool = False
-    heading: str = ""
-    layout: Layout = "lines"
-    terminator: str = "\n"
-    indent: int | None = None
-    sink: Callable[[Sequence[E]], None] | None = None
-    gauge: Gauge | None = None
-    limit: int = 0
-    idle: int = 0
-    counts: Callable[[E], int] | None = None
-    noun: str = "message"
-    endless: bool = False
+    meter: Meter[E] | None = None
     answers: bool = False
-    stop: Callable[[], None] | None = None
     stalled: Callable[[float], None] | None = None
     summary: Callable[[Ending], str] = _no_summary
     result: Callable[[], Result | ExitStatus | None] = _no_result
@@ -113,7 +121,12 @@ class Events(NamedTuple, Generic[E]):
     @property
     def has_background_work(self) -> bool:
         """Whether other work continues while events are written."""
-        return self.endless or self.answers or self.live is not None or self.gauge is not None
+        gauge = self.meter.gauge if self.meter else None
+        return self.end.endless or self.answers or self.live is not None or gauge is not None
+
+    def end_after(self, idle: int) -> "Events[E]":
+        """Return the same events, ended after `idle` ns without one; 0 for no such end."""
+        return self._replace(end=self.end._replace(idle=idle))
 
 
 async def once(event: E) -> AsyncIterator[Sequence[E]]:
@@ -142,9 +155,8 @@ def results(
     """
     return Events(
         batches=one_by_one(pieces),
-        record=lambda result: result.document(),
-        snapshot=lambda result: result,
-        noun="result",
+        shown=Presentation(record=lambda result: result.document(), snapshot=lambda result: result),
+        end=End(noun="result"),
         result=last,
     )
 
@@ -154,7 +166,7 @@ def repeated(rounds: AsyncIterator[Result], live: "Live") -> Events[Result]:
 
     Ctrl-C ends them with status 130.
     """
-    return results(rounds)._replace(live=live, noun="round")
+    return results(rounds)._replace(live=live, end=End(noun="round"))
 
 
 def text_in_pieces(pieces: Iterable[str]) -> Events[str]:
@@ -164,7 +176,7 @@ def text_in_pieces(pieces: Iterable[str]) -> Events[str]:
         for piece in pieces:
             yield [piece]
 
-    return Events(batches=batches(), record=lambda piece: piece, text=lambda piece: piece)
+    return Events(batches(), Presentation(record=lambda piece: piece, text=lambda piece: piece))
 
 
 def names(pages: AsyncIterator[Sequence[str]]) -> Events[str]:
@@ -180,10 +192,12 @@ def items(pages: AsyncIterator[Sequence[E]], name: Callable[[E], str]) -> Events
     """Return records, as `names` does; in JSON one array of them."""
     return Events(
         batches=pages,
-        text=lambda item: name(item) + "\n",
-        record=lambda item: item,
-        layout="array",
-        indent=2,
-        noun="name",
-        heading="name",
+        shown=Presentation(
+            record=lambda item: item,
+            text=lambda item: name(item) + "\n",
+            heading="name",
+            layout="array",
+            indent=2,
+        ),
+        end=End(noun="name"),
     )

@@ -14,7 +14,6 @@ from jsctl import registry
 from jsctl.base.units import parse_duration
 from jsctl.commands.cli.declare import find_name
 from jsctl.commands.completing.listers import LOCAL_LISTERS, SERVER_LISTERS, find_first_name
-from jsctl.commands.completing.shells import is_safe
 from jsctl.commands.completing.value_kinds import (
     FILE,
     FOLDER,
@@ -67,6 +66,11 @@ def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) 
         names = _list_safe_names(lambda: _list_kind(value_kind, ctx), incomplete)
     items = [CompletionItem(name) for name in names]
     return items or [CompletionItem(incomplete, type="file")] * (get_metavar(param) in OR_FILE)
+
+
+def is_safe(name: str) -> bool:
+    """Return whether a name may be completed: it has no control characters and does not look like a flag."""
+    return name.isprintable() and not name.startswith("-")
 
 
 def _list_safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]:

@@ -185,11 +185,6 @@ def build_script(shell: str) -> str:
     return ShellComplete.source(completer).strip()
 
 
-def is_safe(name: str) -> bool:
-    """Return whether a name may be completed: it has no control characters and does not look like a flag."""
-    return name.isprintable() and not name.startswith("-")
-
-
 _is_plain = re.compile(r"[\w@%+=:,./-]*").fullmatch
 
 

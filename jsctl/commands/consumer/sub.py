@@ -56,4 +56,4 @@ async def sub(
         announce=(lambda text: None) if quiet else env.say,
     )
     events = view.events(receiver, receiver.read_batches(), view.Show(raw=raw))
-    return events._replace(idle=choose_idle_limit(env, 0, count or 0))
+    return events.end_after(choose_idle_limit(env, 0, count or 0))

@@ -32,7 +32,7 @@ async def watch(env: Env, subject: str, stream: str, updates: bool, count: int, 
     info = await counters.find_stream(api, subject, stream)
     receiver = counters.watch(api, info, subject, new=updates, limit=count)
     events = view.changes(_decode_batches(receiver), limit=count, stop=receiver.stop)
-    return events._replace(idle=choose_idle_limit(env, wait, count))
+    return events.end_after(choose_idle_limit(env, wait, count))
 
 
 async def _decode_batches(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:

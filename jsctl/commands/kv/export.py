@@ -12,7 +12,7 @@ from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.names import is_pattern
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.kv import changes
 from jsctl.views.kv.value import full_record
 from jsctl.views.result import Result
@@ -42,12 +42,14 @@ async def export(
     if output == "-":
         return Events(
             batches=batches,
-            text=lambda entry: "",
-            record=lambda entry: full_record(store.name, entry),
-            as_json=True,
-            layout="array" if env.wants_json else "lines",
-            indent=2 if env.wants_json else None,
-            noun="entry",
+            shown=Presentation(
+                text=lambda entry: "",
+                record=lambda entry: full_record(store.name, entry),
+                as_json=True,
+                layout="array" if env.wants_json else "lines",
+                indent=2 if env.wants_json else None,
+            ),
+            end=End(noun="entry"),
         )
     count = 0
     with open_output(output) as file, env.progress("Exporting", store.info["state"]["messages"]) as advance:

@@ -79,7 +79,7 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
     )
     batches = _decode_batches(store, receiver, with_deletes=options.deletes)
     events = view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
-    return events._replace(idle=choose_idle_limit(env, options.wait, options.count))
+    return events.end_after(choose_idle_limit(env, options.wait, options.count))
 
 
 async def _decode_batches(

@@ -16,7 +16,7 @@ from jsctl.jetstream.object import download, requests
 from jsctl.jetstream.object.files import open_target, write_all
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.sync import build_file_name
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
 
@@ -88,10 +88,12 @@ def _write_to_stdout(env: Env, api: Api, object_info: ObjectInfo, *, progress: b
 
     return Events(
         batches=blocks(),
-        record=lambda block: None,
-        text=lambda block: b"".join(block).decode(errors="surrogateescape"),
-        raw=b"".join,
-        noun="block",
+        shown=Presentation(
+            record=lambda block: None,
+            text=lambda block: b"".join(block).decode(errors="surrogateescape"),
+            raw=b"".join,
+        ),
+        end=End(noun="block"),
     )
 
 

@@ -25,4 +25,4 @@ async def watch(env: Env, bucket: str, updates_only: bool, count: int, wait: int
     await buckets.fetch_info(api, name)
     watcher = Watcher(api, name, env.say, updates_only=updates_only)
     events = view.events(watcher.read_batches(), limit=count, stop=watcher.stop)
-    return events._replace(idle=choose_idle_limit(env, wait, count))
+    return events.end_after(choose_idle_limit(env, wait, count))

@@ -8,7 +8,7 @@ from jsctl.base.units import MS
 from jsctl.errors import BadInput
 from jsctl.monitor.polling import fetch_again
 from jsctl.views.board import Start, table_live
-from jsctl.views.events import Events, repeated
+from jsctl.views.events import End, Events, repeated
 from jsctl.views.result import Result
 
 Report = Result | Events[Result]
@@ -36,7 +36,8 @@ def watch_results(fetch: Callable[[], Awaitable[Result]], every: int, count: int
     count: how many; None for no end.
     """
     live = table_live(fetch, Start(click.get_current_context().command_path), every, count or 0)
-    return repeated(fetch_again(fetch, every), live)._replace(limit=count or 0, endless=True)
+    end = End[Result](limit=count or 0, endless=True, noun="round")
+    return repeated(fetch_again(fetch, every), live)._replace(end=end)
 
 
 async def fetch_or_watch(fetch: Callable[[], Awaitable[Result]], watch: int | None) -> Report:

@@ -8,7 +8,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.message.respond import Request
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.services.host import EchoService
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.message import reply as view
 
 
@@ -33,11 +33,7 @@ async def serve(env: Env, name: str, headers: tuple[str, ...]) -> Events[Request
     env.say(f"Service {name} ({service.id}) waits for requests on {service.subject}, process {os.getpid()}")
     return Events(
         batches=service.answer_requests(),
-        text=view.text,
-        record=view.record,
-        notice=view.notice,
-        noun="request",
-        endless=True,
+        shown=Presentation(text=view.text, record=view.record, notice=view.notice),
+        end=End(noun="request", endless=True, stop=service.stop),
         answers=True,
-        stop=service.stop,
     )

@@ -8,7 +8,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.completing.shells import VARIABLE, Completer, is_safe
+from jsctl.commands.completing.names import is_safe
+from jsctl.commands.completing.shells import VARIABLE, Completer
 from jsctl.commands.shell_prompt.command_line import split_last_word
 from jsctl.prompts.shell import Candidate
 

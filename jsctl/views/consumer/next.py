@@ -16,7 +16,7 @@ from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Deli
 from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
-from jsctl.views.events import Ending, Events
+from jsctl.views.events import Ending, Events, Presentation
 
 _ACKNOWLEDGED = {
     ACK: "Acknowledged message",
@@ -32,12 +32,14 @@ def events(
     limit = deliveries.options.limit
     return Events(
         batches=deliveries.read_batches(),
-        text=raw_text if raw else text_view(clock),
-        record=record,
-        folds="" if raw else "first",
-        raw=raw_bytes if raw else None,
-        layout="single" if limit == 1 else "array",
-        indent=2,
+        shown=Presentation(
+            text=raw_text if raw else text_view(clock),
+            record=record,
+            folds="" if raw else "first",
+            raw=raw_bytes if raw else None,
+            layout="single" if limit == 1 else "array",
+            indent=2,
+        ),
         summary=lambda ending: summary(deliveries, ending),
         result=lambda: ExitStatus.OK if deliveries.received >= limit else ExitStatus.NOT_FOUND,
     )

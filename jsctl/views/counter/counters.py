@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from jsctl.base.units import format_time
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.counter.counters import Counter
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.intent import Intent
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 
@@ -93,5 +93,7 @@ def changes(
         )
 
     return Events(
-        batches=batches, text=text, record=record, limit=limit, endless=True, stop=stop, noun="change"
+        batches=batches,
+        shown=Presentation(text=text, record=record),
+        end=End(limit=limit, endless=True, stop=stop, noun="change"),
     )

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from jsctl.base.units import format_time
 from jsctl.jetstream.kv.entry import Entry, record
 from jsctl.jetstream.message.payload import format_payload
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.kv.value import full_record, short_value
 from jsctl.views.result import Cell, Column, LazySequence, Result, Style, Table
 
@@ -26,12 +26,14 @@ def values(bucket: str, batches: Entries, *, raw: bool, single: bool) -> Events[
 
     return Events(
         batches=batches,
-        text=(lambda entry: format_payload(entry.value) + "\n") if raw else text,
-        record=lambda entry: full_record(bucket, entry),
-        raw=(lambda entry: entry.value + end) if raw else None,
-        layout="single" if single else "array",
-        indent=2,
-        noun="key",
+        shown=Presentation(
+            text=(lambda entry: format_payload(entry.value) + "\n") if raw else text,
+            record=lambda entry: full_record(bucket, entry),
+            raw=(lambda entry: entry.value + end) if raw else None,
+            layout="single" if single else "array",
+            indent=2,
+        ),
+        end=End(noun="key"),
     )
 
 
@@ -108,10 +110,6 @@ def changes(
 
     return Events(
         batches=batches,
-        text=text,
-        record=lambda entry: full_record(bucket, entry),
-        limit=limit,
-        endless=True,
-        stop=stop,
-        noun="change",
+        shown=Presentation(text=text, record=lambda entry: full_record(bucket, entry)),
+        end=End(limit=limit, endless=True, stop=stop, noun="change"),
     )

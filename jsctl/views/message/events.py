@@ -14,7 +14,7 @@ from jsctl.jetstream.message import payload
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, ServerEvent
 from jsctl.monitor.events import Kind
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 
 _REFUSED = Kind(
     "Client Authentication Error",
@@ -39,15 +39,14 @@ def events(listener: EventListener, *, short: bool = False, cloudevent: bool = F
 
     return Events(
         batches=listener.batches(),
-        text=show,
-        record=record,
-        folds="all",
-        as_json=cloudevent,
-        limit=listener.selection.limit,
-        counts=lambda event: event.document is not None,
-        noun="event",
-        endless=True,
-        stop=listener.stop,
+        shown=Presentation(text=show, record=record, folds="all", as_json=cloudevent),
+        end=End(
+            limit=listener.selection.limit,
+            counts=lambda event: event.document is not None,
+            noun="event",
+            endless=True,
+            stop=listener.stop,
+        ),
         summary=lambda ending: _build_summary(listener) if ending == "complete" else "",
         result=lambda: ExitStatus.NOT_FOUND if listener.missing else ExitStatus.OK,
     )

@@ -6,7 +6,7 @@ from jsctl.base import units
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
-from jsctl.views.events import Ending, Events
+from jsctl.views.events import Ending, Events, Presentation
 from jsctl.views.result import Lines, Result, Text
 
 
@@ -25,9 +25,11 @@ def events(
 
     return Events(
         batches=batches,
-        text=lambda published: stored(published.ack) + "\n" if published.ack else "",
-        record=lambda published: None,
-        notice=notice,
+        shown=Presentation(
+            text=lambda published: stored(published.ack) + "\n" if published.ack else "",
+            record=lambda published: None,
+            notice=notice,
+        ),
         summary=summary,
         result=result,
     )

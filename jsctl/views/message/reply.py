@@ -6,7 +6,7 @@ from jsctl.base.units import pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.respond import Request, Responder
-from jsctl.views.events import Ending, Events
+from jsctl.views.events import End, Ending, Events, Presentation
 from jsctl.views.message.text import body, header_lines
 
 
@@ -20,14 +20,9 @@ def events(responder: Responder) -> Events[Request]:
 
     return Events(
         batches=responder.answer_requests(),
-        text=text,
-        record=record,
-        notice=notice,
-        limit=responder.limit,
-        noun="request",
-        endless=True,
+        shown=Presentation(text=text, record=record, notice=notice),
+        end=End(limit=responder.limit, noun="request", endless=True, stop=responder.stop),
         answers=True,
-        stop=responder.stop,
         summary=summary,
     )
 

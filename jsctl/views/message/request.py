@@ -9,7 +9,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import dump
 from jsctl.nats.headers import Headers
 from jsctl.nats.message import Message
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.message.text import body, header_lines, raw_bytes, raw_line
 
 
@@ -32,17 +32,21 @@ def events(
     if raw:
         return Events(
             batches=replies,
-            text=lambda reply: raw_line(reply.message.data),
-            record=record,
-            raw=lambda reply: raw_bytes(reply.message.data, exact),
-            noun="reply",
+            shown=Presentation(
+                text=lambda reply: raw_line(reply.message.data),
+                record=record,
+                raw=lambda reply: raw_bytes(reply.message.data, exact),
+            ),
+            end=End(noun="reply"),
         )
     return Events(
         batches=replies,
-        text=text if with_headers else data_text,
-        record=record,
-        notice=None if quiet else notice if with_headers else headers_notice,
-        noun="reply",
+        shown=Presentation(
+            text=text if with_headers else data_text,
+            record=record,
+            notice=None if quiet else notice if with_headers else headers_notice,
+        ),
+        end=End(noun="reply"),
     )
 
 

@@ -10,7 +10,7 @@ from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.dump_writer import build_nats_record
 from jsctl.jetstream.message.receive import Received, Receiver, Statistics
 from jsctl.nats.message import Message
-from jsctl.views.events import Ending, Events
+from jsctl.views.events import End, Ending, Events, Presentation
 from jsctl.views.message.text import content, raw_bytes, raw_line
 
 
@@ -38,13 +38,13 @@ def events(
     )
     return Events(
         batches=batches,
-        text=text,
-        record=record,
-        folds="" if show.raw else "first",
-        raw=raw_view(exact=show.exact) if show.raw else None,
-        limit=receiver.options.limit,
-        endless=True,
-        stop=receiver.stop,
+        shown=Presentation(
+            text=text,
+            record=record,
+            folds="" if show.raw else "first",
+            raw=raw_view(exact=show.exact) if show.raw else None,
+        ),
+        end=End(limit=receiver.options.limit, endless=True, stop=receiver.stop),
         stalled=receiver.record_stall,
         summary=lambda ending: summary(receiver.statistics, ending),
     )

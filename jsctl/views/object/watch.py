@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 from jsctl.base.units import format_bytes, format_time, pluralize
 from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 
 
 def events(
@@ -13,12 +13,10 @@ def events(
     """Return the changes of a bucket, each with its views."""
     return Events(
         batches=batches,
-        text=lambda object_info: text(object_info) + "\n",
-        record=lambda object_info: object_info.data,
-        limit=limit,
-        noun="change",
-        endless=True,
-        stop=stop,
+        shown=Presentation(
+            text=lambda object_info: text(object_info) + "\n", record=lambda object_info: object_info.data
+        ),
+        end=End(limit=limit, noun="change", endless=True, stop=stop),
     )
 
 

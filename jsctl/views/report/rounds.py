@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from jsctl.monitor.report.places import Round
 from jsctl.monitor.report.spark_queries import SparkQuery
-from jsctl.views.events import Events, one_by_one
+from jsctl.views.events import End, Events, Presentation, one_by_one
 from jsctl.views.report import report
 from jsctl.views.report.choice import Choice
 from jsctl.views.result import Result
@@ -26,9 +26,9 @@ def events(
     """
     return Events(
         batches=one_by_one(rounds),
-        record=lambda current: report.document(current.places, current.at or clock(), queries(), choice),
-        snapshot=snapshot,
-        limit=count or 0,
-        noun="round",
-        endless=True,
+        shown=Presentation(
+            record=lambda current: report.document(current.places, current.at or clock(), queries(), choice),
+            snapshot=snapshot,
+        ),
+        end=End(limit=count or 0, noun="round", endless=True),
     )

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.base.command_lines import build_line
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.status import NetworkStatus, ServerStatus
-from jsctl.views.events import Events
+from jsctl.views.events import End, Events, Presentation
 from jsctl.views.result import Cell, Column, Result, Style, Table, Text
 
 _NETWORKS = (
@@ -176,4 +176,8 @@ def _link(link: Mapping[str, Any]) -> Cell:
 
 def log_lines(batches: AsyncIterator[Sequence[str]]) -> Events[str]:
     """Return the lines of `server network logs --follow`."""
-    return Events(batches=batches, text=lambda line: f"{line}\n", record=str, endless=True, noun="line")
+    return Events(
+        batches=batches,
+        shown=Presentation(text=lambda line: f"{line}\n", record=str),
+        end=End(endless=True, noun="line"),
+    )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from jsctl.base.units import SECOND, format_count
 from jsctl.monitor.polling import Sampler, poll_samples
 from jsctl.views.board import Board, Live, Query, Start
-from jsctl.views.events import Events, one_by_one
+from jsctl.views.events import End, Events, Presentation, one_by_one
 from jsctl.views.result import Chart, ChartStack
 
 S = TypeVar("S")
@@ -56,13 +56,9 @@ def sample_events(
 
     return Events(
         batches=one_by_one(poll_samples(sampler, every / SECOND)),
-        record=record,
-        text=lambda sample: line(sample) + "\n",
-        title=heading,
+        shown=Presentation(record=record, text=lambda sample: line(sample) + "\n", title=heading),
+        end=End(limit=count or 0, noun="sample", endless=True),
         live=Live(fetch, Start(command), every, count or 0),
-        limit=count or 0,
-        noun="sample",
-        endless=True,
     )
 
 

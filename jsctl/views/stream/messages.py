@@ -7,7 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.browse import get_record
 from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
 from jsctl.nats.message import Message
-from jsctl.views.events import Events, once
+from jsctl.views.events import End, Events, Presentation, once
 
 
 def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) -> Events[Message]:
@@ -29,11 +29,13 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
 
     return Events(
         batches=once(message),
-        text=(lambda message: format_payload(data) + "\n") if raw else text,
-        record=get_record,
-        folds="" if raw else "first",
-        raw=(lambda message: data) if raw else None,
-        layout="single",
+        shown=Presentation(
+            text=(lambda message: format_payload(data) + "\n") if raw else text,
+            record=get_record,
+            folds="" if raw else "first",
+            raw=(lambda message: data) if raw else None,
+            layout="single",
+        ),
     )
 
 
@@ -43,13 +45,14 @@ def several(
     """Return messages, each with its views. follow: they have no end; in JSON each is a line."""
     return Events(
         batches=batches,
-        text=(lambda message: format_payload(message.data) + "\n") if raw else listed,
-        record=record,
-        folds="" if raw else "first",
-        raw=(lambda message: message.data + b"\n") if raw else None,
-        layout="lines" if follow else "array",
-        limit=limit,
-        endless=follow,
+        shown=Presentation(
+            text=(lambda message: format_payload(message.data) + "\n") if raw else listed,
+            record=record,
+            folds="" if raw else "first",
+            raw=(lambda message: message.data + b"\n") if raw else None,
+            layout="lines" if follow else "array",
+        ),
+        end=End(limit=limit, endless=follow),
     )
 
 

@@ -6,13 +6,14 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 
 from jsctl.errors import BadInput, JsctlError, Unreachable
 from jsctl.render.emit import Form
 from jsctl.render.event_writer import Interrupted, write_events
-from jsctl.views.events import Events, names
+from jsctl.views.events import End, Events, Presentation, names
 
 
 class Terminal(io.StringIO):
@@ -28,9 +29,14 @@ async def batches(*lists: Sequence[str]) -> AsyncIterator[Sequence[str]]:
 def events(source: AsyncIterator[Sequence[str]]) -> Events[str]:
     return Events(
         batches=source,
-        text=lambda event: f"<{event}>\n",
-        record=lambda event: {"e": event} if event else None,
+        shown=Presentation(
+            text=lambda event: f"<{event}>\n", record=lambda event: {"e": event} if event else None
+        ),
     )
+
+
+def shown(what: Events[str], **changes: Any) -> Events[str]:
+    return what._replace(shown=what.shown._replace(**changes))
 
 
 def write(what: Events[str], form: Form = "plain", out: io.StringIO | None = None) -> tuple[str, list[str]]:
@@ -46,20 +52,20 @@ def test_text_is_cleaned() -> None:
 
 def test_lines_of_json_leave_out_what_has_no_record() -> None:
     assert write(events(batches(["a", ""], ["\x9b"])), "json")[0] == '{"e": "a"}\n{"e": "\\u009b"}\n'
-    nul = events(batches(["a", "b"]))._replace(as_json=True, terminator="\0")
+    nul = shown(events(batches(["a", "b"])), as_json=True, terminator="\0")
     assert write(nul)[0] == '{"e": "a"}\0{"e": "b"}\0'
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("lists", [[], [[""]], [["a"]], [["a", "b"], [], ["c"]]])
 def test_an_array_is_one_document(lists: list[list[str]], indent: int | None) -> None:
-    out, _ = write(events(batches(*lists))._replace(layout="array", indent=indent), "json")
+    out, _ = write(shown(events(batches(*lists)), layout="array", indent=indent), "json")
     assert json.loads(out) == [{"e": event} for one in lists for event in one if event]
     assert out.endswith("]\n")
 
 
 def test_a_single_document() -> None:
-    assert write(events(batches(["a"]))._replace(layout="single"), "json")[0] == '{\n  "e": "a"\n}\n'
+    assert write(shown(events(batches(["a"])), layout="single"), "json")[0] == '{\n  "e": "a"\n}\n'
 
 
 def test_names() -> None:
@@ -68,17 +74,19 @@ def test_names() -> None:
 
 
 def test_raw_bytes_are_for_pipes() -> None:
-    raw = events(batches(["a", "b"]))._replace(raw=lambda event: b"\xff" + event.encode())
+    raw = shown(events(batches(["a", "b"])), raw=lambda event: b"\xff" + event.encode())
     binary = io.TextIOWrapper(io.BytesIO())
     asyncio.run(write_events(raw, binary, "plain", say=print))
     assert binary.buffer.getvalue() == b"\xffa\xffb"
-    assert write(events(batches(["a"]))._replace(raw=lambda event: b"x"), out=Terminal())[0] == "<a>\n"
+    assert write(shown(events(batches(["a"])), raw=lambda event: b"x"), out=Terminal())[0] == "<a>\n"
 
 
 def test_notices_and_the_summary_are_for_stderr() -> None:
-    what = events(batches(["a", "b"]))._replace(notice=lambda event: event * 2, summary=lambda ending: ending)
+    what = shown(events(batches(["a", "b"])), notice=lambda event: event * 2)._replace(
+        summary=lambda ending: ending
+    )
     assert write(what) == ("<a>\n<b>\n", ["aa", "bb", "complete"])
-    assert write(events(batches(["a"]))._replace(notice=lambda event: event), "json")[1] == ["a"]
+    assert write(shown(events(batches(["a"])), notice=lambda event: event), "json")[1] == ["a"]
 
 
 def test_tables_are_refused() -> None:
@@ -96,7 +104,7 @@ def test_the_limit_closes_the_source() -> None:
         finally:
             closed.append(True)
 
-    assert write(events(endless())._replace(limit=3))[0] == "<a>\n<b>\n<a>\n"
+    assert write(events(endless())._replace(end=End(limit=3)))[0] == "<a>\n<b>\n<a>\n"
     assert closed == [True]
 
 
@@ -109,7 +117,7 @@ def test_at_the_limit_a_source_may_finish_its_work() -> None:
             yield ["a"]
             answered.append("a")
 
-    what = events(requests())._replace(limit=2, stop=lambda: stopped.append(True))
+    what = events(requests())._replace(end=End(limit=2, stop=lambda: stopped.append(True)))
     assert write(what)[0] == "<a>\n<a>\n" and len(answered) == 2
 
 
@@ -143,7 +151,8 @@ def test_ctrl_c_is_an_ordinary_end_unless_events_are_missing(limit: int, stops: 
     stopped = asyncio.Event()
     output: list[str] = []
     what = events(waiting())._replace(
-        limit=limit, endless=True, stop=stopped.set if stops else None, summary=lambda ending: ending
+        end=End(limit=limit, endless=True, stop=stopped.set if stops else None),
+        summary=lambda ending: ending,
     )
     out = io.StringIO()
 
