@@ -1,6 +1,6 @@
-"""An hour's watch: `python tests/bench/watch_hour.py [--seconds 3600] [--every 1s]`.
+"""An hour of a live report: `python tests/bench/watch_hour.py --help`.
 
-`jsctl report --watch` in a pseudo-terminal, over three accounts of 100 streams with consumers, while messages
+`jsctl report --watch` in a pseudo-terminal, over accounts of 100 streams with consumers each, while messages
 arrive and a stream is purged and made anew; its parts and pages are shown in turn. Prints the resident memory
 of the process each minute. The aim is that the last three quarters add nothing.
 """
@@ -26,12 +26,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=3600)
     parser.add_argument("--every", default="1s", help="the interval of the watch")
+    parser.add_argument("--accounts", type=int, default=3)
     parser.add_argument("--streams", type=int, default=100, help="of each account")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = RealServer(Path(folder), many_accounts()).start()
         try:
-            watch(Path(folder), [server.url_for(f"t{one}") for one in range(3)], args)
+            watch(Path(folder), [server.url_for(f"t{one}") for one in range(args.accounts)], args)
         finally:
             server.stop()
 
@@ -47,7 +48,7 @@ def watch(folder: Path, urls: list[str], args: argparse.Namespace) -> None:
             config = {"durable_name": "work", "ack_policy": "explicit"}
             js.ask(url, f"CONSUMER.CREATE.s{stream}.work", {"stream_name": f"s{stream}", "config": config})
     watched = Watched(cli.terminal(["report", "--watch", args.every, *contexts]))
-    watched.until("c2")
+    watched.until(f"c{len(urls) - 1}")
     began, second, sizes = time.monotonic(), 0, [resident(watched.child.pid)]
     while (past := time.monotonic() - began) < args.seconds:
         watched.read(0.2)

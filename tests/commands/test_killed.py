@@ -166,18 +166,18 @@ def test_the_cache_of_completion(cli: Cli, tmp_path: Path) -> None:
 
     def put_back() -> None:
         cache.path.unlink(missing_ok=True)
-        cache.store("stream", "", ["old"])
+        cache.store("stream", "", ["old"], 1)
 
     def check() -> str:
-        left = cache.names("stream", "")
+        left = list(cache.find("stream", "").names)
         assert left in (["old"], ["new"])
-        cache.store("stream", "", ["new"])
-        assert cache.names("stream", "") == ["new"]
+        cache.store("stream", "", ["new"], 2)
+        assert cache.find("stream", "").names == ["new"]
         assert not [path for path in cache.path.parent.iterdir() if is_temporary(path.name)]
         return left[0]
 
     def work() -> int:
-        cache.store("stream", "", ["new"])
+        cache.store("stream", "", ["new"], 2)
         return 0
 
     kill_at_each(work, tmp_path, {}, check, put_back, "cache of completion", 2)

@@ -1,19 +1,17 @@
 """The names that completion listed last, in a file for each context.
 
-    $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json   {"stream": ["ORDERS"], "consumer ORDERS": [...]}
+    $XDG_CACHE_HOME or ~/.cache / jsctl / names / KEY.json
+        {"stream": {"at": 1764000000, "names": ["ORDERS"]}, "consumer ORDERS": {...}}
 
-A server is asked in the background: completion waits for it a moment, and then uses the names of the file.
+Completion asks the server each time, and uses the names of the file if there is no answer in time.
 """
 
+import _thread
 import hashlib
 import json
-import os
-import signal
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from jsctl.base.files import CONFIG_SIZE, read_text, write_atomically
 from jsctl.base.json_text import parse_json
@@ -23,15 +21,26 @@ from jsctl.base.user_folders import find_cache_folder
 if TYPE_CHECKING:
     from jsctl.contexts.settings import Settings
 
+T = TypeVar("T")
+
 WAIT = 0.15
 """Seconds that completion waits for a server; JSCTL_COMPLETE_WAIT has another number of ms."""
 
-_MANY, _WAIT_FOR_MANY = 1000, 0.04
-"""Number of names that were listed last, and the seconds to wait from there on: few will be new."""
+WAIT_FOR_FIRST = 1.0  #: seconds that it waits if the file has no names, or old ones
+_YOUNG = 60  #: seconds for which names are not old
 
-_MAX_SECONDS = 10  #: seconds until the background process gives up
 _MAX_LISTS = 64  #: lists that a file keeps
-_POLL_SECONDS = 0.004  #: seconds between two checks whether it has ended
+
+
+class StoredNames(NamedTuple):
+    """Names of the file. at: when they were listed, in seconds since the epoch."""
+
+    names: Sequence[str] = ()
+    at: float = 0
+
+    def is_young(self, now: float) -> bool:
+        """Return whether they were listed within the last minute."""
+        return 0 <= now - self.at < _YOUNG
 
 
 class NameCache:
@@ -50,16 +59,21 @@ class NameCache:
             find_cache_folder(environ) / "jsctl" / "names" / f"{settings.context or 'server'}-{key}.json"
         )
 
-    def names(self, noun: str, parent: str) -> list[str]:
-        """Return the stored names; none from a file that cannot be read."""
-        names = self._read().get(f"{noun} {parent}".rstrip())
-        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    def find(self, noun: str, parent: str) -> "StoredNames":
+        """Return a stored list; an old one without names from a file that cannot be read."""
+        found = self._read().get(_build_key(noun, parent))
+        at, names = (found.get("at"), found.get("names")) if isinstance(found, dict) else (None, None)
+        if not isinstance(names, list) or not isinstance(at, int):
+            return StoredNames()
+        return StoredNames([name for name in names if isinstance(name, str)], at)
 
-    def store(self, noun: str, parent: str, names: Sequence[str]) -> None:
-        """Replace the names of a list. The oldest lists are dropped. Raises OSError."""
-        key = f"{noun} {parent}".rstrip()
-        lists = {other: names for other, names in self._read().items() if other != key}
-        lists = dict(list(lists.items())[1 - _MAX_LISTS :]) | {key: list(names)}
+    def store(self, noun: str, parent: str, names: Sequence[str], at: float) -> None:
+        """Replace the names of a list. The oldest lists are dropped. at: now, in seconds since the epoch.
+        Raises OSError.
+        """
+        key = _build_key(noun, parent)
+        lists = {other: found for other, found in self._read().items() if other != key}
+        lists = dict(list(lists.items())[1 - _MAX_LISTS :]) | {key: {"at": int(at), "names": list(names)}}
         text = json.dumps(lists)
         if len(text) < CONFIG_SIZE:
             make_private_folder(self.path.parent)
@@ -73,40 +87,39 @@ class NameCache:
         return lists if isinstance(lists, dict) else {}
 
 
-def parse_wait(environ: Mapping[str, str], known: int = 0) -> float:
-    """Return the number of seconds that completion waits. known: names of the completion before."""
+def _build_key(noun: str, parent: str) -> str:
+    return f"{noun} {parent}".rstrip()
+
+
+def find_wait(environ: Mapping[str, str], is_young: bool) -> float:
+    """Return the number of seconds that completion waits. is_young: whether the file has young names."""
     text = environ.get("JSCTL_COMPLETE_WAIT", "")
     if text.isdecimal() and len(text) < 7:
         return int(text) / 1000
-    return _WAIT_FOR_MANY if known >= _MANY else WAIT
+    return WAIT if is_young else WAIT_FOR_FIRST
 
 
-def refresh_in_background(fetch: Callable[[], object], wait: float) -> None:
-    """Call a function in a process of its own, which outlives this one, and wait for it at most `wait`
-    seconds. If processes cannot do that (Windows), call it in this one.
+def call_within(seconds: float, function: Callable[[], T]) -> T:
+    """Call a function, and raise TimeoutError if it takes longer.
+
+    It runs in a thread, which ends with this process: what looks up an address cannot be interrupted.
     """
-    if not hasattr(os, "fork"):
-        fetch()
-        return
-    end = time.monotonic() + wait
-    pid = os.fork()
-    if not pid:
-        _run_in_child(fetch)
-    while time.monotonic() < end:
-        with suppress(ChildProcessError):
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                return
-        time.sleep(_POLL_SECONDS)
+    results: list[T] = []
+    errors: list[BaseException] = []
+    running = _thread.allocate_lock()
 
+    def run() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            running.release()
 
-def _run_in_child(fetch: Callable[[], object]) -> NoReturn:
-    try:
-        os.setsid()
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(_MAX_SECONDS)
-        null = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):  # the shell waits until nobody holds its pipe any more
-            os.dup2(null, number)
-        fetch()
-    finally:
-        os._exit(0)
+    running.acquire()
+    _thread.start_new_thread(run, ())
+    if not running.acquire(timeout=seconds):
+        raise TimeoutError
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,17 +1,16 @@
 """Shell completion of the names of the registry's nouns.
 
-It never fails and never waits long: after an error there are no completions. If a server does not answer at
-once, the names of the previous completion are shown, and new ones are fetched in the background.
+It never fails and never waits long: after an error there are no completions. If a server does not answer in
+time, the names of the previous completion are shown.
 """
 
-import os
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl import registry
-from jsctl.base.units import parse_duration
 from jsctl.commands.cli.declare import find_name
 from jsctl.commands.completing.listers import LOCAL_LISTERS, SERVER_LISTERS, find_first_name
 from jsctl.commands.completing.value_kinds import (
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from jsctl.env import Env
 
-_TIMEOUT = "5s"
 _MAX_SUBJECTS = 200  #: of a stream whose subjects are listed
 _MAX_STREAMS = 8  #: whose subjects are listed
 
@@ -125,27 +123,36 @@ def _list_cached(
     env: "Env", noun: str, parent: str, list_all: "Callable[[], Coroutine[Any, Any, list[str]]]"
 ) -> list[str]:
     """Return the names that a server lists; those of the cache where it does not answer in time."""
-    from jsctl.commands.completing import name_cache
+    from jsctl.base.loops import time_limit
+    from jsctl.base.units import SECOND
+    from jsctl.commands.completing.name_cache import NameCache, call_within, find_wait
 
-    env.flags.setdefault("timeout", parse_duration(_TIMEOUT))
-    cache = name_cache.NameCache.of(env.settings(), env.environ)
+    cache, now = NameCache.of(env.settings(), env.environ), env.clock()
+    known = cache.find(noun, parent)
     if env.session:  # a shell is connected already, and has a time limit of its own
         try:
             return env.run(list_all())
         except TimeoutError:
-            return cache.names(noun, parent)
+            return list(known.names)
+    wait = find_wait(env.environ, known.is_young(now))
+    env.flags["timeout"] = max(int(wait * SECOND), 1)
+    env.begin()  # which only the main thread can do
 
-    def fetch() -> None:
+    async def list_in_time() -> list[str]:
+        async with time_limit(wait):
+            return await list_all()
+
+    def fetch() -> list[str]:
         try:
-            names = env.run(list_all(), loop_free=True)  # which saves half of the time that completion waits
+            return env.run(list_in_time(), loop_free=True)  # which saves half of the time
         except RuntimeError:  # some lists need an event loop
-            names = env.run(list_all())
-        cache.store(noun, parent, names)
+            return env.run(list_in_time())
 
-    wait = name_cache.parse_wait(env.environ, known=len(cache.names(noun, parent)))
-    if hasattr(os, "fork"):
-        name_cache.refresh_in_background(fetch, wait)
-    else:
-        env.flags["timeout"] = parse_duration(f"{wait:.3f}s")
-        fetch()
-    return cache.names(noun, parent)
+    try:
+        names = call_within(wait, fetch)
+    except Exception:  # the server is not there, or does not answer in time
+        return list(known.names)
+    if names != known.names or not known.is_young(now):
+        with suppress(OSError):
+            cache.store(noun, parent, names, now)
+    return names

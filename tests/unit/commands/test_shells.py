@@ -1,7 +1,7 @@
 """Words that shells complete."""
 
 from jsctl.commands.completing import shells
-from jsctl.commands.completing.name_cache import parse_wait
+from jsctl.commands.completing.name_cache import StoredNames, find_wait
 
 
 def test_many_names_are_quoted_one_by_one_where_needed() -> None:
@@ -15,6 +15,11 @@ def test_many_names_are_quoted_one_by_one_where_needed() -> None:
     ]
 
 
-def test_many_known_names_are_not_waited_for() -> None:
-    assert parse_wait({}, known=5000) < parse_wait({}, known=10) == parse_wait({})
-    assert parse_wait({"JSCTL_COMPLETE_WAIT": "700"}, known=5000) == 0.7
+def test_young_names_are_not_waited_for_long() -> None:
+    assert find_wait({}, is_young=True) <= 0.15 < find_wait({}, is_young=False) <= 1
+    assert find_wait({"JSCTL_COMPLETE_WAIT": "700"}, is_young=True) == 0.7
+
+
+def test_names_are_young_for_a_minute() -> None:
+    names = StoredNames(["ORDERS"], at=1000)
+    assert [names.is_young(now) for now in (999, 1000, 1059, 1061)] == [False, True, True, False]
