@@ -14,6 +14,7 @@ from jsctl.monitor.doctor.diagnosis import CODES, diagnose
 from jsctl.monitor.doctor.gather import take_snapshot
 from jsctl.monitor.doctor.snapshot import ContextView
 from jsctl.views import doctor as view
+from jsctl.views import spark_parts
 from jsctl.views.result import Result
 
 
@@ -36,6 +37,7 @@ class _Code(click.Choice[str]):
         "jsctl doctor --all-contexts --json",
         "jsctl doctor --ignore SUBJECT_TWICE --ignore SYSTEM_NOT_LINKED",
         "jsctl doctor --rules",
+        "jsctl doctor --spark",
     ],
 )
 @option("--all-contexts", is_flag=True, help="Look through every context")
@@ -47,7 +49,8 @@ class _Code(click.Choice[str]):
     help="Leave out findings with this code; may be repeated",
 )
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
-async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: bool) -> Result:
+@option("--spark", is_flag=True, help="Show with which Java, Spark and Python exports run; ask no server")
+async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: bool, spark: bool) -> Result:
     """Check domains, API and delivery prefixes, exports and imports, mirrors and sources, servers and limits.
     Nothing is changed.
 
@@ -60,6 +63,10 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
     """
     if rules:
         return view.rules()
+    if spark:
+        from jsctl.spark.session.installation import list_parts
+
+        return spark_parts.show(list_parts())
     places, broken = _resolve_all_contexts(env) if all_contexts else (resolve_targets(env), [])
     snapshot = await take_snapshot(places, trace=env.trace)
     snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])

@@ -7,16 +7,21 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def connect(spark: "SparkSession", **options: str) -> None:
-    """Make `jetstream` of this session read and write with these connection options, such as context="prod".
+def connect(spark: "SparkSession | None" = None, **options: str) -> "SparkSession":
+    """Make `jetstream` of a session read and write with these connection options, such as context="prod".
 
     Reads and writes must not set them again. On a cluster this also sends jsctl to the executors.
 
-    Raises BadInput, NotFound.
+    Args:
+        spark: the session; without it, the one that this process has, else a new one on this machine. That
+            one runs on the Java that `jsctl doctor --spark` shows, which may be the package's own.
+        options: those of the data source for connections.
+
+    Returns the session. Raises BadInput, NotFound, and MissingDependency when there is no Spark or Java.
     """
     from jsctl.spark.datasource import registration  # needs PySpark, unlike this package
 
-    registration.connect(spark, **options)
+    return registration.connect(spark, **options)
 
 
 def decode(

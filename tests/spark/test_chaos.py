@@ -20,7 +20,7 @@ import pytest
 
 from jsctl.errors import JsctlError
 from jsctl.spark.export.stream_target import read_checkpoint
-from tests.support import chaos, js
+from tests.support import chaos, js, spark_home
 from tests.support.chaos import KILLS, Publisher, Torment, Victim
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
@@ -120,6 +120,7 @@ def report(torment: Torment, publisher: Publisher, begin: float) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["auto", "consumer"] if KILLED else ["auto"])
 def test_a_streaming_query(cluster: Cluster, publisher: Publisher, tmp_path: Path, mode: str) -> None:
+    spark_home.require_whole_java()
     begin = time.monotonic()
     options = {
         "servers": cluster.url,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support import js
+from tests.support import js, spark_home
 
 pytestmark = [
     pytest.mark.spark,
@@ -58,6 +58,7 @@ def pipeline(
     project: Path, url: str, verb: str, conf: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run spark-pipelines, as its user would. conf: a folder with Spark's configuration."""
+    spark_home.require_whole_java()
     environ = {**os.environ, "NATS_URL": url, "PYSPARK_PYTHON": sys.executable}
     environ["SPARK_TESTING"] = "1"  # a port of its own for its Connect server
     if conf:

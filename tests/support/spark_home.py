@@ -19,7 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from jsctl.spark.session.class_archive import is_finished
+import pytest
+
+from jsctl.spark.session import class_archive, java
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=200m"
 """What JVMs of short programs run best with: the first collections of garbage would make room for classes."""
@@ -51,17 +53,16 @@ _OFTEN = [
 
 _LOAD = """
 import sys
-from pyspark.sql import SparkSession
+from pathlib import Path
+from jsctl.spark.session.session import open_session
 folder = sys.argv[1]
-conf = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF"}
-spark = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()
-for format in ("parquet", "json"):
-    rows = spark.range(9).selectExpr("id", "id % 3 AS part", "string(id) AS text", "now() AS time")
-    rows.write.format(format).partitionBy("part").save(f"{folder}/{format}")
-    spark.read.format(format).load(f"{folder}/{format}").createOrReplaceTempView(format)
-    sql = f"SELECT part, count(*), max(time) FROM {format} WHERE id > 1 GROUP BY part ORDER BY part"
-    spark.sql(sql).collect()
-spark.stop()
+with open_session("local[2]", new_archive=Path(sys.argv[2])) as spark:
+    for format in ("parquet", "json"):
+        rows = spark.range(9).selectExpr("id", "id % 3 AS part", "string(id) AS text", "now() AS time")
+        rows.write.format(format).partitionBy("part").save(f"{folder}/{format}")
+        spark.read.format(format).load(f"{folder}/{format}").createOrReplaceTempView(format)
+        sql = f"SELECT part, count(*), max(time) FROM {format} WHERE id > 1 GROUP BY part ORDER BY part"
+        spark.sql(sql).collect()
 """
 """A program that loads what most programs need."""
 
@@ -70,8 +71,9 @@ spark.stop()
 def use_quick_spark(folder: Path) -> None:
     """Use the quick Spark of the folder in this process and its children."""
     package = Path(str(import_module("pyspark").__file__)).parent
-    java = subprocess.run(["java", "-version"], capture_output=True, check=False).stderr
-    key = hashlib.sha256(java + bytes(package) + str(package.stat().st_mtime_ns).encode()).hexdigest()[:12]
+    found = java.find_java()
+    parts = (found.path, found.version, package, package.stat().st_mtime_ns)
+    key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
     home, archive = folder / key, folder / f"{key}.jsa"
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -81,8 +83,8 @@ def use_quick_spark(folder: Path) -> None:
         if not archive.exists():
             _archive_classes(archive)
     # An archive that does not fit is left out, without a word.
-    with_archive = f" -XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""
-    os.environ["SPARK_SUBMIT_OPTS"] = QUICK + INTERPRETED + with_archive
+    with_archive = class_archive.use(archive).replace('"', "") if archive.exists() else ""
+    os.environ["SPARK_SUBMIT_OPTS"] = f"{QUICK}{INTERPRETED} {with_archive}"
     os.environ["SPARK_LAUNCHER_OPTS"] = QUICK  # of the JVM that puts the command line of the other together
 
 
@@ -122,6 +124,15 @@ def _order_jars(jars: Path, home: Path) -> None:
         jar.writestr("META-INF/MANIFEST.MF", f"Manifest-Version: 1.0\n{line}\n")
 
 
+def require_whole_java() -> None:
+    """Skip a test whose program has Spark itself start Java, with a module that the package's Java lacks."""
+    modules = java.read_modules(java.find_java().path)
+    if modules and "jdk.incubator.vector" not in modules:
+        pytest.skip(
+            "this Java has no jdk.incubator.vector, which Spark demands where jsctl does not start it"
+        )
+
+
 def link_home(spark: Path, home: Path) -> None:
     """Make a SPARK_HOME whose parts are those of another; executors of a local cluster work below it."""
     home.mkdir(parents=True, exist_ok=True)
@@ -131,17 +142,21 @@ def link_home(spark: Path, home: Path) -> None:
 
 
 def _archive_classes(archive: Path) -> None:
-    new = archive.with_suffix(".new")
+    new = archive.with_suffix(".draft")
     new.unlink(missing_ok=True)
+    from jsctl.spark.session.make_class_archive import write_base
+
+    if base := class_archive.get_base(archive):
+        write_base(base)
     with TemporaryDirectory() as folder, suppress(subprocess.TimeoutExpired):
         subprocess.run(
-            [sys.executable, "-c", _LOAD, folder],
-            env={**os.environ, "SPARK_SUBMIT_OPTS": f"{QUICK} -XX:ArchiveClassesAtExit={new} -Xlog:disable"},
+            [sys.executable, "-c", _LOAD, folder, new],
+            env={**os.environ, "SPARK_SUBMIT_OPTS": QUICK},
             capture_output=True,  # until the JVM has closed its ends, too
             check=False,
             timeout=600,
         )
-    if new.exists() and is_finished(new):
+    if class_archive.is_finished(new):
         new.replace(archive)
 
 

@@ -30,7 +30,7 @@ def _make(env: Env) -> Result:
     if not class_archive.is_whole(archive):
         env.say("making the archive of Spark's classes ...")
     is_new = make(archive)
-    size = archive.stat().st_size
+    size = class_archive.measure(archive)
     text = f"{archive} {'was made' if is_new else 'is there already'}: {format_bytes(size)}"
     return Result([Text(text)], data={"archive": str(archive), "bytes": size, "made": is_new})
 

@@ -13,6 +13,7 @@ from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
 from jsctl.spark.session import cluster, task_archive
+from jsctl.spark.session.session import get_or_start_session
 from jsctl.spark.session.settings_box import prepare_settings_for_tasks
 from jsctl.spark.source import options as read_options
 
@@ -20,18 +21,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def connect(spark: "SparkSession", **options: str) -> None:
-    """Make `jetstream` of this session read and write with these connection options, such as context="prod".
-
-    Reads and writes must not set them again. On a cluster this also sends jsctl to the executors.
-    Raises BadInput, NotFound.
-    """
+def connect(spark: "SparkSession | None", **options: str) -> "SparkSession":
+    """See jsctl.spark.connect."""
     by_name = {name.lower(): value for name, value in options.items()}
     read_options.refuse_unknown_options(by_name, read_options.CONNECTION_OPTIONS)
     settings = read_options.resolve_connection_settings(by_name, os.environ)
+    if spark is None:
+        spark = get_or_start_session()
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
     register(spark, settings, "jetstream")
+    return spark
 
 
 def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: bool = False) -> None:

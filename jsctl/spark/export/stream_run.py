@@ -16,7 +16,7 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
-from jsctl.spark.session import jvm_start
+from jsctl.spark.session import jvm
 from jsctl.spark.session.session import FAST_START_CONF, open_session, preload
 from jsctl.spark.session.task_progress import cancel_jobs
 
@@ -123,7 +123,7 @@ class StreamExportRun:
                 if self._spark is not None:
                     cancel_jobs(self._spark)
                 else:
-                    jvm_start.abort()
+                    jvm.abort()
                 wait([work], 0.3)
             try:
                 return work.result()  # it may have been done already

@@ -13,7 +13,7 @@ from jsctl.spark.export import shared_folder
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.table_schema import PARTITION, TableSchema
 from jsctl.spark.export.target import Target
-from jsctl.spark.session import jvm_start
+from jsctl.spark.session import jvm
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 from jsctl.spark.session.spark_errors import extract_message
@@ -54,7 +54,7 @@ class TableWriter:
         if kind:
             self._abandoned.set()
             while not self._session.done():
-                jvm_start.abort()
+                jvm.abort()
                 await asyncio.sleep(0.1)
         # Shielded from cancellation, as it ends the JVM.
         await asyncio.shield(self._do(self._stack.close))

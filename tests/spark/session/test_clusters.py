@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import trustme
 
+from tests.support import spark_home
 from tests.support.jwt import Operator, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
@@ -177,6 +178,7 @@ def test_every_command(network: Network, cluster: Cluster, tmp_path: Path, place
 
 @pytest.mark.long
 def test_executors_of_a_local_cluster(network: Network, tmp_path: Path) -> None:
+    spark_home.require_whole_java()
     work = home() / "work"  # where its workers put what they are given
     before = set(work.glob("app-*/*/jsctl.zip"))
     export = ["export", "stream", "ORDERS", "--to", str(tmp_path / "orders"), "--verify"]

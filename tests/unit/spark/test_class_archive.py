@@ -17,7 +17,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark of a few files, and a cache folder of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(class_archive.SWITCH, raising=False)
-    for name in ("java/bin/java", "java/release", "spark/jars/spark-core.jar", "spark/jars/scala.jar"):
+    parts = ("java/bin/java", "java/release", "java/lib/server/classes.jsa")
+    for name in (*parts, "spark/jars/spark-core.jar", "spark/jars/scala.jar"):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text('JAVA_VERSION="17.0.15"\n')
@@ -55,6 +56,21 @@ def test_it_is_used_when_it_is_there(cache: Path) -> None:
     assert class_archive.read_options() == ""  # it is cut, and the JVM would crash
     class_archive.get_size_record(archive()).write_text("7")
     assert class_archive.read_options().endswith(f'"-XX:SharedArchiveFile={archive()}"')
+
+
+def test_a_java_without_an_archive_of_its_own_classes_is_given_one(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "java" / "lib" / "server" / "classes.jsa").unlink()
+    cache.mkdir(parents=True)
+    base = archive().with_suffix(".base")
+    archive().write_text("classes")
+    class_archive.get_size_record(archive()).write_text("7")
+    assert class_archive.read_options() == ""  # the one on which it builds is missing
+    base.write_text("java")
+    class_archive.get_size_record(archive()).write_text("11")
+    assert class_archive.read_options().endswith(f'"-XX:SharedArchiveFile={base}:{archive()}"')
+    assert f'"-XX:SharedArchiveFile={base}"' in class_archive.write_options(archive().with_suffix(".draft"))
+    assert class_archive.remove_all() == (1, 13)
+    assert not list(cache.iterdir())
 
 
 def test_two_processes_make_one_archive(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
