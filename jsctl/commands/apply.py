@@ -226,7 +226,7 @@ async def _confirm(env: Env, plan: Plan, options: Options) -> None:
 def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
     refuse_unasked_loss(
         env,
-        [(view.format_name(step), step.loss) for step in plan.steps if not step.allows_loss],
+        [(step.format_name(), step.loss) for step in plan.steps if not step.allows_loss],
         force=options.force,
         allow=options.allow_data_loss,
         needs_force=plan.count("remove") > 0,
@@ -243,5 +243,5 @@ async def _run(env: Env, plan: Plan, rules: Rules) -> Result:
         env.say(f"{len(done)} of {len(plan.steps)} were done; {CONTINUE}")
         raise
     for step, error in outcome.failed:
-        env.say(f"jsctl: error: {view.format_name(step)}: {view.format_failure(error)}")
+        env.say(f"jsctl: error: {step.format_name()}: {view.format_failure(error)}")
     return view.apply_result(outcome, plan)

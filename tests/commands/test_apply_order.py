@@ -15,12 +15,19 @@ def test_subjects_of_two_streams_are_swapped(files: Files, url: str) -> None:
     js.publish(url, "a", count=3)
     text = "streams: [{name: A, subjects: [b, k]}, {name: B, subjects: a}]"
     shown = files("diff", text, status=2).out
-    assert "0 to create, 3 to change" in shown
-    files("apply", text, status=0)
+    assert "0 to create, 2 to change, 0 to remove; 0 as declared" in shown
+    assert "2 streams done" in files("apply", text, status=0).out
     assert sorted(config(files.cli, "A")["subjects"]) == ["b", "k"]
     assert config(files.cli, "B")["subjects"] == ["a"]
     assert js.info(url, "A")["state"]["messages"] == 3
     assert "Nothing to change" in files("diff", text, status=0).out
+
+
+def test_a_new_bucket_and_its_values_count_once(files: Files) -> None:
+    text = "buckets: [{name: B, values: {k: v}}]"
+    assert "1 to create, 0 to change, 0 to remove" in files("diff", text, status=2).out
+    created = files("apply", text, tty=True, answers=[], status=0)  # nothing that exists changes
+    assert "1 bucket done" in created.out
 
 
 def test_three_streams_pass_subjects_on(files: Files) -> None:
@@ -61,7 +68,7 @@ def test_an_old_stream_releases_its_subjects_and_goes_last(files: Files, url: st
     files("apply", OLD, status=0)
     js.publish(url, "s", count=5)
     shown = files("diff", NEW % "", "--prune", status=2).out
-    assert "1 to create, 1 to change, 1 to remove, which deletes 5 messages" in shown
+    assert "1 to create, 0 to change, 1 to remove, which deletes 5 messages" in shown
     applied = files("apply", NEW % "", "--prune --force --allow-data-loss --json", status=0).json["applied"]
     assert {(one["stream"], one["status"]) for one in applied} == {
         ("NEW", "created"),

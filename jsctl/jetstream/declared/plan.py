@@ -53,9 +53,16 @@ class Plan(NamedTuple):
         """The messages that all steps together delete."""
         return add_losses([step.loss for step in self.steps])
 
+    def select(self, action: Action) -> list[Step]:
+        """Return the steps about streams and consumers that the plan creates, changes or removes. One of
+        several steps about a stream says which, and the others are parts of it."""
+        parts_first = sorted(self.steps, key=lambda step: not step.part)
+        actions = {step.main_key: step.action for step in parts_first}
+        return [step for step in self.steps if actions[step.main_key] == action]
+
     def count(self, action: Action) -> int:
-        """Count the steps with an action."""
-        return sum(step.action == action for step in self.steps)
+        """Count the streams and consumers that the plan creates, changes or removes."""
+        return len({step.main_key for step in self.select(action)})
 
 
 async def make_plan(

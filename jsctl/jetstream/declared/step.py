@@ -71,3 +71,17 @@ class Step(NamedTuple):
     def key(self) -> Key:
         """A value that no other step of the plan has."""
         return self.target.key, self.stream, self.consumer, self.part
+
+    @property
+    def main_key(self) -> Key:
+        """The key of the step that the others about the same stream or consumer are parts of."""
+        return self.target.key, self.stream, self.consumer, ""
+
+    def format_name(self) -> str:
+        """Format what it is about: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
+        if self.consumer:
+            return f"consumer {self.stream} > {self.consumer}"
+        if self.kind is None:
+            return f"stream {self.stream}"
+        bucket = f"{self.kind.word} {self.kind.stream_to_bucket(self.stream)}"
+        return f"values of {bucket}" if self.part == "values" else bucket

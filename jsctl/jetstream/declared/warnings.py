@@ -39,7 +39,11 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
             return list(_warn_of_filters(step.after or {}, config or {}))
 
     texts = await gather_or_cancel(map(find, changed))
-    return [f"{step.position}: {text}" for step, lines in zip(changed, texts, strict=True) for text in lines]
+    return [
+        f"{step.position}: {step.format_name()}: {text}"
+        for step, lines in zip(changed, texts, strict=True)
+        for text in lines
+    ]
 
 
 def _iterate_warnings(step: Step) -> Iterator[str]:

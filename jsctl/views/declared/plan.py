@@ -65,8 +65,8 @@ def format_plan(plan: Plan) -> str:
 
 def format_question(plan: Plan) -> str:
     """Return the question before removals and changes; it names what is removed, and what changes delete."""
-    removed = [format_name(step) + _format_removal(step) for step in plan.steps if step.action == "remove"]
-    changed = [step for step in plan.steps if step.action == "change"]
+    removed = [step.format_name() + _format_removal(step) for step in plan.steps if step.action == "remove"]
+    changed = plan.select("change")
     loss = add_losses([step.loss for step in changed])
     counts = f"{format_counts(changed)}{f' and delete {loss}' if loss else ''}" if changed else ""
     return question(removed, counts)
@@ -105,21 +105,9 @@ def format_failure(error: JsctlError) -> str:
     return f"{error.message}: {now}; {error.hint}" if now else str(error)
 
 
-def format_name(step: Step) -> str:
-    """Format a name with its kind: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
-    if step.kind and step.part == "values":
-        return f"values of {step.kind.word} {step.kind.stream_to_bucket(step.stream)}"
-    if step.consumer:
-        return f"consumer {step.stream} > {step.consumer}"
-    return (
-        f"{step.kind.word} {step.kind.stream_to_bucket(step.stream)}"
-        if step.kind
-        else f"stream {step.stream}"
-    )
-
-
 def format_counts(steps: Sequence[Step]) -> str:
-    """Format counts: `2 streams and 1 consumer`."""
+    """Format counts of what steps are about: `2 streams and 1 consumer`."""
+    steps = list({step.main_key: step for step in steps}.values())
     consumers = sum(bool(step.consumer) for step in steps)
     buckets = sum(bool(step.kind) for step in steps)
     parts = [
@@ -139,7 +127,7 @@ def join_counts(parts: Sequence[tuple[int, str]]) -> str:
 def _list_lines(step: Step) -> Iterator[str]:
     mark = "!" if step.refused else MARKS[step.action][0]
     removal = _format_removal(step) if step.action == "remove" else ""
-    yield f"{mark} {format_name(step)}{removal}{_format_place(step)}"
+    yield f"{mark} {step.format_name()}{removal}{_format_place(step)}"
     if step.action == "remove":
         yield from (f"    - {note}" for note in step.notes if not step.consumer)
     elif step.other_name:

@@ -323,6 +323,6 @@ def test_an_origin_in_the_streams_own_domain_is_warned_about(
     file.write_text("streams:\n  - {name: DECLARED, mirror: OWN@hub}\n")
     for line in ("diff", "apply"):
         outcome = hub_cli(f"{line} -f {file} {there}", status=2 if line == "diff" else 0)
-        assert outcome.err.startswith(f"warning: {file}:2: {result}\n")
+        assert outcome.err.startswith(f"warning: {file}:2: stream DECLARED: {result}\n")
     info = hub_cli("stream info DECLARED --json", status=0).json
     assert info["mirror"]["active"] == -1
