@@ -131,7 +131,8 @@ def test_a_subject_stored_twice(pair: Pair) -> None:
         "a mirror: jsctl stream add HERE-COPY --mirror HERE@hub --context hub --js-domain leaf"
     )
     [same] = pair.findings("--context system")
-    assert same["mend"].endswith(" --context CONTEXT --js-domain leaf"), "the system account has no streams"
+    assert same["mend"].startswith("give account ACC a context with jsctl context add ACC; then ")
+    assert same["mend"].endswith(" --context ACC --js-domain leaf"), "the system account has no streams"
     assert {**same, "mend": twice["mend"]} == twice
     assert pair.codes("--context hub --ignore subject_twice") == []
 

@@ -1,7 +1,9 @@
 """All rules, and their findings on a snapshot. No I/O."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules import (
     accounts,
@@ -88,7 +90,19 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)
             findings.append(finding)
-    return [finding for finding in findings if finding.code not in ignore]
+    return [_name_contexts(finding, snapshot) for finding in findings if finding.code not in ignore]
+
+
+def _name_contexts(finding: Finding, snapshot: Snapshot) -> Finding:
+    """Return a finding that says how to make the contexts which its command lines name, and which are not
+    known."""
+    known = {context.name for context in snapshot.contexts}
+    for name, whose in dict(snapshot.list_unknown_logins()).items():
+        flag = build_line("", place=build_flag("--context", name)).removeprefix("jsctl")
+        if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.mend):
+            line = build_line("context add", name, place=())
+            return finding._replace(mend=f"give {whose} a context with {line}; then {finding.mend}")
+    return finding
 
 
 def _find_of_rule(rule: Rule, snapshot: Snapshot) -> Sequence[Finding]:

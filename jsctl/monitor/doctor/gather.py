@@ -74,9 +74,8 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         contexts = [login.view._replace(tried=some) for login, some in zip(logins, tried, strict=True)]
         gaps += [gap for _, some in views for gap in some]
         domain_views = [view for view, _ in views if view is not None]
-        system = next((context.name for context in contexts if context.is_system), "")
         try:
-            domain_views += build_domain_views(servers, system, domain_views)
+            domain_views += build_domain_views(servers, contexts, domain_views)
         except _MALFORMED as error:
             gaps.append(Gap("streams", f"streams of other accounts: an answer is malformed: {error!r}"))
         return Snapshot(datetime.now(UTC), contexts, domain_views, servers, gaps, answers)

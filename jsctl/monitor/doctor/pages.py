@@ -7,23 +7,27 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.imports import trace_imports
 from jsctl.monitor.doctor.snapshot import (
+    ContextView,
     DomainView,
     Json,
     Origin,
     ServerView,
     api_to_domain,
+    choose_login,
     is_complete,
     list_links,
 )
 
 
 def build_domain_views(
-    servers: Sequence[ServerView], context: str, seen: Collection[DomainView]
+    servers: Sequence[ServerView], contexts: Sequence[ContextView], seen: Collection[DomainView]
 ) -> list[DomainView]:
     """Return each account's JetStream in each domain that no context covers.
 
-    context: the name of the system account's context. seen: what other contexts showed.
+    contexts: those that were asked. seen: what they showed.
     """
+    context = next((context.name for context in contexts if context.is_system), "")
+    taken = {context.name for context in contexts}
     covered = {(view.account, view.domain) for view in seen}
     groups: dict[tuple[str, str, str], list[tuple[ServerView, Json]]] = defaultdict(list)
     for server in servers:
@@ -35,6 +39,7 @@ def build_domain_views(
     views = [
         _build_view(context, account, domain, details) for (account, domain, _), details in groups.items()
     ]
+    views = [view._replace(login=choose_login(view.account_name, taken)) for view in views]
     network = min((server.id for server in servers if server.varz), default="")
     views = [view._replace(network=network) for view in views]
     return [view._replace(origins=_find_origins(view, [*views, *seen], servers)) for view in views]

@@ -1,6 +1,6 @@
 """The observed state of a network, as the rules read it: plain data, independent of its source."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,8 +12,9 @@ from jsctl.jetstream.config.origins import pair_origins
 from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]
-UNKNOWN_LOGIN = ("--context", "CONTEXT")
-"""The flags of a command line for an account of which no context is known: the reader has to name one."""
+_SYSTEM, _ORIGIN = "system", "origin"
+"""The contexts that command lines name where none is known: of the system account, and of an account of which
+not even the name is known."""
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
@@ -81,7 +82,7 @@ class DomainView(NamedTuple):
     origins: Mapping[tuple[str, str], Origin] = _NOTHING
     stuck: frozenset[tuple[str, str, str]] = frozenset()
     is_page: bool = False
-    login: Sequence[str] = UNKNOWN_LOGIN
+    login: Sequence[str] = ()
 
     def build_line(self, verb: str, *names: str, flags: Sequence[str] = (), prefix: str = "") -> str:
         """Return a command line that works in this domain, or on another API prefix of this account."""
@@ -153,17 +154,29 @@ class Snapshot(NamedTuple):
 
     def build_system_line(self, verb: str, *names: str, flags: Sequence[str] = ()) -> str:
         """Return a command line that works with the system account; see `jsctl.base.command_lines`."""
-        login = next((context.login for context in self.contexts if context.is_system), UNKNOWN_LOGIN)
-        return build_line(verb, *names, flags=flags, place=login)
+        login = next((context.login for context in self.contexts if context.is_system), None)
+        return build_line(verb, *names, flags=flags, place=login or choose_login(_SYSTEM))
 
     def build_account_line(
         self, account: str, domain: str, verb: str, *names: str, flags: Sequence[str] = ()
     ) -> str:
         """Return a command line that works in a domain of an account. account: its ID. domain: empty for
         none."""
-        views = [view for view in self.domains if view.account == account and not view.is_page]
-        login = views[0].login if views else UNKNOWN_LOGIN
+        views = sorted(
+            (view for view in self.domains if view.account == account), key=lambda view: view.is_page
+        )
+        login = views[0].login if views else choose_login(account)
         return build_line(verb, *names, flags=flags, place=_build_place(login, build_api_prefix(domain)))
+
+    def list_unknown_logins(self) -> Iterator[tuple[str, str]]:
+        """Yield the contexts that command lines name although no such context was seen, each with the words
+        for its account."""
+        if not any(context.is_system for context in self.contexts):
+            yield _SYSTEM, "the system account"
+        yield _ORIGIN, "the account of the origin"
+        for view in self.domains:
+            if view.is_page and view.login:
+                yield view.login[-1].removeprefix("--context="), f"account {view.account_name}"
 
     def are_connected(self, first: DomainView, second: DomainView) -> bool:
         """Return whether messages of an account pass between two of its domains."""
@@ -227,7 +240,7 @@ class Link(NamedTuple):
         Another account, which an API prefix without a domain stands for, has a context of its own.
         """
         if self.api and not api_to_domain(self.api):
-            return build_line(verb, *names, place=UNKNOWN_LOGIN)
+            return build_line(verb, *names, place=choose_login(_ORIGIN))
         return self.view.build_line(verb, *names, prefix=self.api)
 
     @property
@@ -249,6 +262,14 @@ class Link(NamedTuple):
     def object(self) -> str:
         """The text that identifies it: `stream leaf > ORDERS from $JS.hub.API.ORDERS`."""
         return f"{self.label} from {f'{self.api}.' if self.api else ''}{self.name}"
+
+
+def choose_login(account: str, taken: Collection[str] = ()) -> list[str]:
+    """Return the flags of a command line for an account of which no context is known: a context of its name.
+
+    taken: names of contexts of other accounts.
+    """
+    return build_flag("--context", account if account not in taken else f"{account}-account")
 
 
 def list_links(view: DomainView) -> Iterator[Link]:

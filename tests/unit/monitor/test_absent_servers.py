@@ -56,5 +56,5 @@ def test_an_origin_may_be_on_a_server_that_is_offline(peer: Json, others: list[s
     held = {"A": {"name": "APP", "stream_detail": [COPY]}}
     servers = [ServerView("1", "n1", cluster="c", domain="hub", jsz=jsz, held=held)]
     servers += [ServerView(name, name, cluster="c", domain="hub", jsz={"streams": 0}) for name in others]
-    [view] = build_domain_views(servers, "system", [])
+    [view] = build_domain_views(servers, [], [])
     assert view.origins["", "ORDERS"].missing == missing

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from jsctl.base.command_lines import build_line
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import (
@@ -15,7 +14,7 @@ from jsctl.monitor.doctor.imports import (
     trace_imports,
 )
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
-from jsctl.monitor.doctor.snapshot import UNKNOWN_LOGIN, Link, ServerView, Snapshot
+from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
 
@@ -69,8 +68,7 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
             "a few messages arrive; after about a megabyte the copy stalls",
             fix
             or f"account {link.view.account_name} must import the service {subject} from the account of the"
-            f" origin, which exports it; {build_line('doctor', place=UNKNOWN_LOGIN)} with a context of the"
-            " system account names both",
+            f" origin, which exports it; {snapshot.build_system_line('doctor')} names both",
             [link.object],
         )
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from jsctl.base.command_lines import build_line
 from jsctl.base.units import (
     NEVER,
     SECOND,
@@ -15,7 +14,7 @@ from jsctl.base.units import (
 from jsctl.jetstream.state import read_last_active
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import UNKNOWN_LOGIN, Link, Snapshot, api_to_domain
+from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
 from jsctl.monitor.rules.objects import SILENT
 from jsctl.monitor.trouble import is_settled
 from jsctl.nats.error_codes import ErrorCode
@@ -113,7 +112,7 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
                 f"it heard from its origin {format_exact_duration(truncate_to_seconds(heard))} ago, "
                 f"but copies nothing: it holds {pluralize(copied, 'message')}, {more}",
                 "the copy stays behind, and reports call it active",
-                _describe_delivery_check(link),
+                _describe_delivery_check(snapshot, link),
                 [link.object],
             )
 
@@ -157,7 +156,7 @@ def _describe_restart(link: Link) -> str:
     return f"restart server {group['leader']}" if group.get("leader") else "restart its server"
 
 
-def _describe_delivery_check(link: Link) -> str:
+def _describe_delivery_check(snapshot: Snapshot, link: Link) -> str:
     if not link.deliver:
         return (
             f"see who has the messages: {link.view.build_line('stream report')}; across accounts the copy"
@@ -165,8 +164,7 @@ def _describe_delivery_check(link: Link) -> str:
         )
     return (
         f"account {link.view.account_name} must import the stream {link.deliver}.> from the account of"
-        f" the origin, which exports it; {build_line('doctor', place=UNKNOWN_LOGIN)} with a context of the"
-        " system account checks that"
+        f" the origin, which exports it; {snapshot.build_system_line('doctor')} checks that"
     )
 
 
