@@ -231,16 +231,23 @@ def test_the_lines_for_a_server_that_does_not_come_back(
     assert refused.status == 1 and "nothing was changed" in refused.err  # there is no server yet
     assert patient.codes() == ["REPLICAS_FEW"]
     assert js.ask(cluster.url, "STREAM.NAMES")["streams"] == ["ORDERS"]
-    config = lost.config.read_text().replace(f"server_name: {name}", "server_name: new")
-    another = RealServer(tmp_path, config.replace(f":{lost.port}", ":{port}"), name="another")
+    settings = lost.config.read_text().replace(f"server_name: {name}", "server_name: new")
+    another = RealServer(tmp_path, settings.replace(f":{lost.port}", ":{port}"), name="another")
     another.config.write_text(
         another.config.read_text().replace(str(lost.folder / name), str(tmp_path / "new"))
     )
     another.start()
     try:
+        # What was killed between its two requests is named as before, and mended by the same line.
+        config = {**js.info(cluster.url, "ORDERS")["config"], "num_replicas": 2}
+        config["metadata"] = {**config.get("metadata", {}), "jsctl.replicas": "3"}
+        js.ask(cluster.url, "STREAM.UPDATE.ORDERS", config)
+        wait_for(lambda: patient.codes() == ["REPLICAS_FEW"], "the interrupted line is not found", 40)
+        assert list_lines(patient.findings()[0]["mend"], "stream edit") == [line]
         wait_for(lambda: patient.cli(line).status == 0, "there is no server", 60)
         wait_for(lambda: patient.codes() == [], "it has too few replicas", 40)
         info = js.info(cluster.url, "ORDERS")
+        assert "jsctl.replicas" not in info["config"].get("metadata", {})
         assert (info["state"]["messages"], info["config"]["num_replicas"]) == (5, 3)
         assert len(info["cluster"]["replicas"]) == 2
     finally:

@@ -3,18 +3,19 @@
 from dataclasses import dataclass
 from functools import partial
 
-from jsctl.base.units import pluralize
+from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.picking.pick import pick_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
-from jsctl.errors import ExitStatus
-from jsctl.jetstream.api import Api
+from jsctl.errors import ExitStatus, JsctlError
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.data_loss import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
-from jsctl.jetstream.stream.replicas import count_replicas, make_again
+from jsctl.jetstream.stream.replicas import count_replicas, list_free_servers, make_again
+from jsctl.monitor.server.requests import ping_account
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
@@ -78,8 +79,26 @@ async def _make_replicas(env: Env, api: Api, name: str, options: Options) -> Res
     intent = Intent(f"make the replicas of Stream {name} again, which has {missing}", {"stream": name})
     if options.edit.dry_run:
         return intent.result()._replace(status=ExitStatus.DIFFERENT)
+    await _require_servers(api, info, wanted - existing)
     await env.confirm(intent, force=options.edit.force)
     info = await make_again(api, info)
     return Result(
         [Text(f"Stream {name} had {missing}; the others are made now"), *view.sheet(info).parts], data=info
     )
+
+
+async def _require_servers(api: Api, info: Json, count: int) -> None:
+    """Raise JsctlError unless so many servers can hold further replicas; do nothing if servers may not be
+    asked."""
+    try:
+        replies = await ping_account(api.connection, "STATZ", {"include_unused": True})
+    except JsctlError:
+        return
+    free = list_free_servers(info, [reply["server"] for reply in replies])
+    if len(free) < count:
+        name, cluster = info["config"]["name"], info["cluster"].get("name")
+        raise JsctlError(
+            f"{pluralize(count, 'server')} of cluster {cluster} must be there for the replicas of {name}, and"
+            f" {format_count(len(free)) if free else 'none'} is free",
+            "bring a server back that can hold a replica; nothing was changed",
+        )

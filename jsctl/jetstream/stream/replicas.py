@@ -1,36 +1,67 @@
 """Replicas of a stream that are gone: made again, if there are servers for them."""
 
-import secrets
+from collections.abc import Sequence
 
 from jsctl.errors import ApiError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
+
+WANTED = "jsctl.replicas"
+"""Metadata key of a stream that has a lower number of replicas for a moment; the value is the number that it
+is to have."""
 
 
 def count_replicas(info: Json) -> tuple[int, int]:
     """Return how many replicas a stream is to have, and how many there are; the same without a cluster."""
-    wanted, group = int(info["config"].get("num_replicas") or 1), info.get("cluster") or {}
+    config, group = info["config"], info.get("cluster") or {}
+    wanted = int(config.get("num_replicas") or 1)
+    noted = str((config.get("metadata") or {}).get(WANTED, ""))
+    if noted in ("2", "3", "4", "5"):
+        wanted = max(wanted, int(noted))
     return wanted, 1 + len(group.get("replicas") or ()) if group.get("leader") else wanted
+
+
+def list_free_servers(info: Json, servers: Sequence[Json]) -> list[str]:
+    """Return the names of servers that can hold a further replica of a stream.
+
+    servers: what they say of themselves, as they answer to STATZ: {"name", "cluster", "jetstream", "tags"}.
+    """
+    group = info.get("cluster") or {}
+    holders = {group.get("leader"), *(replica.get("name") for replica in group.get("replicas") or ())}
+    wanted = (info["config"].get("placement") or {}).get("tags") or ()
+    return [
+        str(server.get("name"))
+        for server in servers
+        if server.get("jetstream") and server.get("cluster") == group.get("name")
+        if server.get("name") not in holders and _fits(server.get("tags") or (), wanted)
+    ]
+
+
+def _fits(tags: Sequence[str], wanted: Sequence[str]) -> bool:
+    own = {str(tag).lower() for tag in tags}
+    return all((tag.lower().removeprefix("!") in own) != tag.startswith("!") for tag in wanted)
 
 
 async def make_again(api: Api, info: Json) -> Json:
     """Make the missing replicas of a stream; return its info.
 
-    A server makes some only when the number changes, and so it is lowered for a moment; only if there are
-    servers for all, which another stream shows first, as the lower number would remain. Raises ApiError.
+    A server makes some only when the number changes, and so it is lowered for a moment. Until it is raised
+    again, the stream's metadata has the number that it is to have: what is interrupted there is found, and
+    ended by the same line. Raises ApiError.
     """
-    config = info["config"]
     wanted, existing = count_replicas(info)
-    trial = f"jsctl-trial-{secrets.token_hex(8)}"
-    like = {key: config[key] for key in ("num_replicas", "placement") if config.get(key)}
+    config = without_metadata(info["config"], lambda key: key == WANTED)
+    noted = {**(config.get("metadata") or {}), WANTED: str(wanted)}
+    await streams.update(api, {**config, "num_replicas": existing, "metadata": noted})
     try:
-        await api.call(f"STREAM.CREATE.{trial}", {"name": trial, "storage": "memory", "max_bytes": 1, **like})
+        return await streams.update(api, {**config, "num_replicas": wanted})
     except ApiError as error:
         if error.err_code != ErrorCode.CLUSTER_NO_PEERS:
             raise
-        hint = f"bring a server back that can hold a replica of {config['name']}; nothing was changed"
+        hint = (
+            f"bring a server back that can hold a replica of {config['name']}, and repeat the command; until"
+            f" then it is configured for {existing}"
+        )
         raise ApiError(error.code, error.err_code, error.description, hint) from None
-    await streams.delete(api, trial)
-    await streams.update(api, {**config, "num_replicas": existing})
-    return await streams.update(api, {**config, "num_replicas": wanted})
