@@ -1,14 +1,16 @@
 """Which servers can hold a further replica of a stream."""
 
+from typing import Any
+
 import pytest
 
 from jsctl.jetstream.stream.replicas import count_replicas, list_free_servers
 
-INFO = {
+INFO: dict[str, Any] = {
     "config": {"num_replicas": 3},
     "cluster": {"name": "east", "leader": "n1", "replicas": [{"name": "n2"}]},
 }
-SERVERS = [
+SERVERS: list[dict[str, Any]] = [
     {"name": "n1", "cluster": "east", "jetstream": True},
     {"name": "n2", "cluster": "east", "jetstream": True},
     {"name": "n3", "cluster": "east", "jetstream": True, "tags": ["disk:ssd"]},
