@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from jsctl.base.units import DAY, SECOND
@@ -218,6 +218,14 @@ def test_every_key_is_drawn() -> None:
 
 
 @pytest.mark.slow
+@example(
+    config={
+        **{"name": "R", "subjects": ["r.>"], "storage": "file", "retention": "limits"},
+        **{"metadata": {"b´": "\x8b"}, "allow_batched": True, "persist_mode": "async"},
+        "consumer_limits": {"inactive_threshold": SECOND, "max_ack_pending": 5},
+    },
+    unknown=set(),
+)
 @given(config=streams(), unknown=st.sets(st.sampled_from(UNKNOWN)))
 @settings(
     max_examples=20,
