@@ -222,6 +222,10 @@ def test_contexts_that_fail_do_not_hold_up_the_others(pair: Pair) -> None:
         pair.cli("context rm stranger --force", status=0)
 
 
+ORIGIN = {"name": "ORDERS", "external": {"api": "$JS.hub.API"}}
+NOBODY = "leaf-east has 1 leaf node connection of this account, and no server answers on the other side"
+
+
 @pytest.mark.slow
 def test_a_hub_that_hangs(tmp_path: Path) -> None:
     """It is named once, not by each link that leads to it."""
@@ -236,14 +240,19 @@ def test_a_hub_that_hangs(tmp_path: Path) -> None:
             wait_for(partial(js.is_up, server.url_for("acc"), domain="hub"), "a leaf node is alone")
         wait_for(lambda: len(patient.cli("server list --json --context system").json) == 3, "one is alone")
         js.stream(center.url_for("acc"), "ORDERS", "orders")
-        js.stream(east.url_for("acc"), "COPY", mirror={"name": "ORDERS", "external": {"api": "$JS.hub.API"}})
+        js.stream(east.url_for("acc"), "COPY", mirror=ORIGIN)
         wait_for(lambda: patient.codes() == [], "it is not well")
+        assert NOBODY not in patient.cli("doctor --context east", status=0).out
         assert center.process
         center.process.send_signal(signal.SIGSTOP)
         try:
             [silent] = patient.findings("--context system --timeout 2s")
             assert (silent["code"], silent["about"]) == ("SERVER_SILENT", "server hub-server")
             assert silent["seen"] == "leaf-east is connected with it, and it does not answer"
+            # An account cannot see why nobody answers, even if nothing is copied from there.
+            js.ask(east.url_for("acc"), "STREAM.DELETE.COPY")
+            assert NOBODY in patient.cli("doctor --context east --timeout 2s", status=0).out
+            js.stream(east.url_for("acc"), "COPY", mirror=ORIGIN)
             [origin] = patient.findings("--context east --timeout 2s")
             assert (origin["code"], origin["about"]) == ("ORIGIN_SILENT", "domain hub")
             assert patient.codes("--all-contexts --timeout 2s") == ["CONTEXT_FAILED", "SERVER_SILENT"]

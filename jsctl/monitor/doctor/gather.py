@@ -19,7 +19,12 @@ from jsctl.jetstream.api import Api, build_api_prefix
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
 from jsctl.monitor.doctor.pages import build_domain_views
-from jsctl.monitor.doctor.servers import fetch_reachable_servers, fetch_system_servers, merge_servers
+from jsctl.monitor.doctor.servers import (
+    fetch_reachable_servers,
+    fetch_system_servers,
+    find_silence,
+    merge_servers,
+)
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Import, ServerView, Snapshot
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
@@ -60,6 +65,8 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         systems = await asyncio.gather(*(_ask_system(login, names) for login in logins))
         servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
         gaps = [gap for _, some in systems for gap in some]
+        if not any(login.view.is_system for login in logins):
+            gaps += {gap.why: gap for login in logins for gap in find_silence(login.servers)}.values()
         reached = await asyncio.gather(*(_try_domains(login, servers) for login in logins))
         logins = [
             login._replace(view=login.view._replace(reaches=some))

@@ -40,7 +40,34 @@ async def fetch_reachable_servers(connection: Connection) -> list[ServerView]:
         replies = await _ask_all(connection, "$SYS.REQ.ACCOUNT.PING.STATZ")
     except JsctlError:
         return []
-    return [_build_view(reply) for reply in replies]
+    return [_build_view(reply)._replace(leafs=_count_leafs(reply)) for reply in replies]
+
+
+def find_silence(servers: Sequence[ServerView]) -> list[Gap]:
+    """Return that nobody answers over the leaf node connections of an account. servers: those that do.
+
+    A server that hangs keeps its connections, and answers nothing; one whose permissions do not let the
+    question pass looks the same.
+    """
+    linked = [server for server in servers if server.leafs]
+    if not linked or len({server.cluster or server.id for server in servers}) > 1:
+        return []
+    count = sum(server.leafs for server in linked)
+    names = ", ".join(server.name for server in linked)
+    verb = "has" if len(linked) == 1 else "have"
+    return [
+        Gap(
+            "servers",
+            f"{names} {verb} {pluralize(count, 'leaf node connection')} of this account, and no server"
+            " answers on the other side: it hangs, or its permissions do not let the question pass; a context of the"
+            " system account shows which",
+        )
+    ]
+
+
+def _count_leafs(reply: Reply) -> int:
+    accounts = reply.data.get("account_statz") or ()
+    return sum(int(account.get("leafnodes") or 0) for account in accounts)
 
 
 async def fetch_system_servers(

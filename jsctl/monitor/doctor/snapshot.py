@@ -25,7 +25,8 @@ class ServerView(NamedTuple):
     ahead: ns that its clock is ahead of ours, negative behind; None if unknown. reliable: ns
     within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
     ACCOUNTZ details by name. held: the streams of accounts, JSZ details by account. slow: connections that it
-    closed within an hour because they read too slowly, as CONNZ describes them.
+    closed within an hour because they read too slowly, as CONNZ describes them. leafs: the leaf node
+    connections of the account that asked.
     """
 
     id: str
@@ -41,6 +42,7 @@ class ServerView(NamedTuple):
     accounts: Mapping[str, Json] = _NOTHING
     held: Mapping[str, Json] = _NOTHING
     slow: Sequence[Json] = ()
+    leafs: int = 0
 
 
 class Origin(NamedTuple):
