@@ -59,8 +59,8 @@ def find_silence(servers: Sequence[ServerView]) -> list[Gap]:
         Gap(
             "servers",
             f"{names} {verb} {pluralize(count, 'leaf node connection')} of this account, and no server"
-            " answers on the other side: it hangs, or its permissions do not let the question pass; a context of the"
-            " system account shows which",
+            " answers on the other side: it hangs, or its permissions do not let the question pass; a context"
+            " of the system account shows which",
         )
     ]
 
