@@ -248,3 +248,30 @@ def test_only_targets_change(files: Files) -> None:
     files("apply", text, status=0)
     files("apply", "{label: l, streams: []}", "--target B --prune --force", status=0)
     assert sorted(files.cli("stream ls -a --json", status=0).json) == ["A", "KV_C"]
+
+
+def test_an_idle_consumer_that_will_expire(files: Files, url: str) -> None:
+    interest(url)
+    text = "streams: [{name: S, consumers: [{name: C, inactive_threshold: 100ms}]}]"
+    assert "    deletes up to 40 messages (" in files("diff", text, status=2).out
+    assert "this deletes up to 40 messages" in files("apply", text, "--force", status=64).err
+    refused = files.cli("consumer edit S C --inactive-threshold 100ms --force", status=64)
+    assert "this deletes up to 40 messages" in refused.err
+    assert messages(url) == 40
+    files("apply", text, "--allow-data-loss", status=0)
+    js.wait_for_messages(url, "S", 0)
+
+
+def test_a_consumer_that_is_removed_or_skips_messages(files: Files, url: str) -> None:
+    interest(url)
+    reset = "consumer reset S C --sequence 31"
+    asked = files.cli(reset, answers=[False], status=0).asked
+    assert asked[0].startswith("Really reset Consumer S > C to sequence 31, which deletes 30 messages (")
+    assert files.cli(f"{reset} --dry-run --json", status=0).json["deletes_messages"] == 30
+    files.cli(f"{reset} --force", status=0)
+    assert messages(url) == 10
+    asked = files.cli("consumer rm S C", answers=[False], status=0).asked
+    assert asked[0].startswith("Really delete Consumer S > C, which deletes 10 messages (")
+    consumer(url, "D")
+    would = files.cli("consumer rm S C --dry-run --json", status=0).json
+    assert (would["deletes_messages"], would["deletes_precision"]) == (10, "up to")

@@ -12,7 +12,8 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.message.data_loss import DataLoss, estimate_consumer_loss
+from jsctl.jetstream.message.change_estimate import estimate_consumer_loss
+from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result

@@ -8,6 +8,8 @@ from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.change_estimate import estimate_reset_loss
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.consumer import info as view
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result
@@ -37,7 +39,11 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
             "leave out --sequence",
         )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"
-    await env.confirm(change_intent("reset", before, f" to {where}", sequence=sequence or None), force=force)
+    loss = None
+    if sequence and (env.dry_run or not force):
+        loss = await estimate_reset_loss(api, await streams.fetch_info(api, stream), before, sequence)
+    intent = change_intent("reset", before, f" to {where}", loss, sequence=sequence or None)
+    await env.confirm(intent, force=force)
     if not sequence and is_resettable:
         # Without a sequence, the server (2.15) skips the messages that reached max_deliver.
         sequence = int(before["ack_floor"]["stream_seq"]) + 1

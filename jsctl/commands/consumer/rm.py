@@ -5,6 +5,8 @@ from jsctl.commands.picking.pick import pick_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.message.change_estimate import estimate_consumer_loss
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
 
@@ -20,7 +22,8 @@ async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     stream, consumer = await pick_consumer(env, api, stream, consumer)
     if env.dry_run or not force:
         info = await consumers.fetch_info(api, stream, consumer)  # NotFound before the question
-        await env.confirm(change_intent("delete", info), force=force)
+        loss = await estimate_consumer_loss(api, await streams.fetch_info(api, stream), info, None)
+        await env.confirm(change_intent("delete", info, loss=loss), force=force)
     await consumers.delete(api, stream, consumer)
     return Result(
         [Text(f"Consumer {stream} > {consumer} was removed")], data={"stream": stream, "consumer": consumer}

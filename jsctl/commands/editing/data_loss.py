@@ -29,5 +29,5 @@ def refuse_unasked_loss(
     names = ", ".join(name for name, _ in losing[:_MAX_NAMES]) + (", ..." if losing[_MAX_NAMES:] else "")
     flags = "--force --allow-data-loss" if needs_force and not force else "--allow-data-loss"
     raise BadInput(
-        f"this deletes {add_losses([loss for _, loss in losing])} of {names}", f"{flags} permits it{also}"
+        f"this deletes {add_losses(loss for _, loss in losing)} of {names}", f"{flags} permits it{also}"
     )

@@ -15,7 +15,8 @@ from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, find_warnings, to_stream
 from jsctl.jetstream.kv.names import build_subject_prefix
-from jsctl.jetstream.message.data_loss import DataLoss, estimate_stream_loss
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
+from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 

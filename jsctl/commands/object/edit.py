@@ -8,7 +8,8 @@ from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_fla
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.data_loss import DataLoss, estimate_stream_loss
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
+from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.config import OBJECT_BUCKET, from_stream
 from jsctl.jetstream.stream import requests as streams

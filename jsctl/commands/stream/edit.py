@@ -11,7 +11,7 @@ from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.data_loss import estimate_stream_loss
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.jetstream.stream.replicas import count_replicas, list_free_servers, make_again

@@ -26,15 +26,12 @@ from jsctl.jetstream.declared.refusals import (
 )
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.declared.values import compare_values
-from jsctl.jetstream.message.data_loss import (
-    NOTHING,
-    UNKNOWN,
-    DataLoss,
+from jsctl.jetstream.message.change_estimate import (
     count_outstanding,
     estimate_consumer_loss,
     estimate_stream_loss,
-    measure_stream,
 )
+from jsctl.jetstream.message.data_loss import NOTHING, UNKNOWN, DataLoss, measure_stream
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT, is_protected

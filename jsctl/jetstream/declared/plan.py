@@ -51,7 +51,7 @@ class Plan(NamedTuple):
     @property
     def loss(self) -> DataLoss:
         """The messages that all steps together delete."""
-        return add_losses([step.loss for step in self.steps])
+        return add_losses(step.loss for step in self.steps)
 
     def select(self, action: Action) -> list[Step]:
         """Return the steps about streams and consumers that the plan creates, changes or removes. One of

@@ -1,9 +1,8 @@
 """Estimates of what a purge would remove, for the question that is asked before."""
 
-from typing import NamedTuple
-
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.data_loss import DataLoss, measure_stream
 from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.stream import requests as streams
 
@@ -14,23 +13,15 @@ _MIN_BULK = 10
 """Number of messages above which a batch is faster than single requests."""
 
 
-class Loss(NamedTuple):
-    """The number of messages and bytes that would be removed. exact: whether all bytes were counted."""
-
-    messages: int
-    bytes: int
-    exact: bool = True
-
-
 async def estimate_purge(
     api: Api, info: Json, *, subject: str = "", sequence: int = 0, keep: int = 0
-) -> Loss:
+) -> DataLoss:
     """Return what STREAM.PURGE with these limits would remove from a stream now.
 
     sequence: only messages before it. keep: number of the newest messages that stay.
     """
-    state, name = info["state"], str(info["config"]["name"])
-    everything = Loss(int(state["messages"]), int(state["bytes"]))
+    name = str(info["config"]["name"])
+    everything = measure_stream(info)
     matching = everything.messages
     if subject:
         matching = sum((await streams.count_subjects(api, name, subject)).values())
@@ -44,7 +35,7 @@ async def estimate_purge(
     size, sampled = await _measure_sample(api, info, subject, messages) if messages else (0, 0)
     if sampled < messages:
         size = round(size * messages / sampled) if sampled else 0
-    return Loss(messages, size, exact=sampled == messages)
+    return DataLoss(messages, size, exact=sampled == messages)
 
 
 async def _measure_sample(api: Api, info: Json, subject: str, messages: int) -> tuple[int, int]:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.purge_estimate import Loss, estimate_purge
+from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.jetstream.message.purge_estimate import estimate_purge
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.protection import refuse_protected
 
@@ -29,7 +30,7 @@ class Purged(NamedTuple):
     info: Json
 
 
-async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> dict[str, Loss]:
+async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> dict[str, DataLoss]:
     """Return what a purge would remove from each stream. Raises ApiError for one that does not exist."""
     infos = await streams.fetch_infos(api, names)
     subject, sequence, keep = limits
@@ -65,11 +66,11 @@ async def purge_streams(
     return purged
 
 
-async def estimate_deletions(api: Api, names: list[str]) -> dict[str, Loss]:
+async def estimate_deletions(api: Api, names: list[str]) -> dict[str, DataLoss]:
     """Return what each stream holds. Raises ApiError for one that does not exist."""
     states = [info["state"] for info in await streams.fetch_infos(api, names)]
     return {
-        name: Loss(int(state["messages"]), int(state["bytes"]))
+        name: DataLoss(int(state["messages"]), int(state["bytes"]))
         for name, state in zip(names, states, strict=True)
     }
 

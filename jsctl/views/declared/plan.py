@@ -67,7 +67,7 @@ def format_question(plan: Plan) -> str:
     """Return the question before removals and changes; it names what is removed, and what changes delete."""
     removed = [step.format_name() + _format_removal(step) for step in plan.steps if step.action == "remove"]
     changed = plan.select("change")
-    loss = add_losses([step.loss for step in changed])
+    loss = add_losses(step.loss for step in changed)
     counts = f"{format_counts(changed)}{f' and delete {loss}' if loss else ''}" if changed else ""
     return question(removed, counts)
 

@@ -1,10 +1,10 @@
 """`stream purge` and `stream rm`: intents and results."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from jsctl.base.units import format_bytes, pluralize
+from jsctl.base.units import pluralize
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.purge_estimate import Loss
+from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.message.removal import Purged
 from jsctl.jetstream.stream.requests import is_internal
 from jsctl.views.intent import Intent
@@ -15,14 +15,12 @@ _MAX_LISTED = 10
 """Streams that a question lists."""
 
 
-def amount(loss: Loss) -> str:
+def amount(loss: DataLoss) -> str:
     """Return `3 messages, 207 B`, with `about` if the bytes are estimated."""
-    return (
-        f"{pluralize(loss.messages, 'message')}, {'' if loss.exact else 'about '}{format_bytes(loss.bytes)}"
-    )
+    return f"{loss.format_count()}, {loss.format_size()}"
 
 
-def intent(verb: str, losses: Mapping[str, Loss]) -> Intent:
+def intent(verb: str, losses: Mapping[str, DataLoss]) -> Intent:
     """Return the intent to purge or remove streams. verb: "purge" or "delete". losses: what is lost, by
     stream.
     """
@@ -34,13 +32,13 @@ def intent(verb: str, losses: Mapping[str, Loss]) -> Intent:
     return Intent(_format_action(verb, losses), {"streams": facts}, lines)
 
 
-def _format_action(verb: str, losses: Mapping[str, Loss]) -> str:
+def _format_action(verb: str, losses: Mapping[str, DataLoss]) -> str:
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
         return f"{verb} Stream {name} ({amount(loss)})"
     listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_MAX_LISTED])
     more = f"; and {len(losses) - _MAX_LISTED} more" if len(losses) > _MAX_LISTED else ""
-    return f"{verb} {len(losses)} Streams ({amount(total(losses.values()))}: {listed}{more})"
+    return f"{verb} {len(losses)} Streams ({amount(add_losses(losses.values()))}: {listed}{more})"
 
 
 def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:
@@ -49,16 +47,6 @@ def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:
     facts = {"stream": name, "peer": peer, "messages": state["messages"], "bytes": state["bytes"]}
     facts |= {"consumers": state["consumer_count"], "replicas": info["config"]["num_replicas"]}
     return Intent(f"{verb} Stream {name}{more}", facts)
-
-
-def total(losses: Iterable[Loss]) -> Loss:
-    """Return the sum of several losses."""
-    all_losses = list(losses)
-    return Loss(
-        sum(loss.messages for loss in all_losses),
-        sum(loss.bytes for loss in all_losses),
-        all(loss.exact for loss in all_losses),
-    )
 
 
 def warnings(names: Sequence[str]) -> list[str]:
