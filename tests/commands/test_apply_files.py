@@ -47,6 +47,14 @@ def test_ack_wait_beside_a_backoff_is_refused(files: Files) -> None:
     files("apply", text % "ack_wait: 30s, backoff: null", status=0)
 
 
+def test_a_consumer_gets_a_backoff(files: Files) -> None:
+    text = "streams: [{name: S, subjects: s, consumers: [{name: C, max_deliver: 5%s}]}]"
+    files("apply", text % "", status=0)
+    files("apply", text % ", backoff: [1s, 5s]", status=0)
+    assert config(files.cli, "S", "C")["ack_wait"] == 1_000_000_000  # the first step, as for the server
+    assert "Nothing to change" in files("diff", text % ", backoff: [1s, 5s]", status=0).out
+
+
 def test_a_server_beside_a_context_is_refused(cli: Cli, url: str, tmp_path: Path) -> None:
     cli(f"context add here --server {url}", status=0)
     path = tmp_path / "s.yaml"

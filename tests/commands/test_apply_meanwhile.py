@@ -158,6 +158,15 @@ def test_a_second_owner_is_refused_and_named(files: Files) -> None:
     assert config(files.cli, "S")["metadata"]["jsctl.label"] == "two"
 
 
+def test_nobody_else_takes_the_owner_away(files: Files) -> None:
+    files("apply", OWNER % "one", status=0)
+    text = "streams: [{name: S, metadata: null}]"
+    refused = files("apply", text, "--force", status=1)
+    assert "belongs to label one" in refused.out and "--take-ownership" in refused.err
+    files("apply", text, "--take-ownership", status=0)
+    assert "jsctl.label" not in config(files.cli, "S").get("metadata", {})
+
+
 def test_a_stream_that_is_named_for_its_consumers_keeps_its_owner(files: Files, url: str) -> None:
     files("apply", "{label: theirs, streams: [{name: S, subjects: s}]}", status=0)
     js.publish(url, "s", count=3)

@@ -219,10 +219,10 @@ def _claim(stream: Stream, live: Json | None) -> Json:
     return with_label(stream.config, stream.label)
 
 
-def _find_other_owner(config: Json, live: Json, rules: Rules) -> Mapping[str, str]:
-    """Return the refusal to take over what belongs to another label."""
-    owner, label = get_label(live), get_label(config)
-    if rules.take_ownership or not owner or not label or owner == label:
+def _find_other_owner(after: Json, live: Json, rules: Rules) -> Mapping[str, str]:
+    """Return the refusal to take over, or to give away, what belongs to another label."""
+    owner = get_label(live)
+    if rules.take_ownership or not owner or get_label(after) == owner:
         return {}
     return {OWNER_KEY: f"belongs to label {owner}: --take-ownership takes it over"}
 
@@ -248,7 +248,7 @@ def _compare(
     changes = find_differences(before, after, schema)
     if not changes:
         return None
-    refused = {**noun.find_refusals(before, after, changes), **_find_other_owner(item.config, live, rules)}
+    refused = {**noun.find_refusals(before, after, changes), **_find_other_owner(after, live, rules)}
     return Step("change", target, stream, consumer, item.position, before, after, changes, refused, item=item)
 
 

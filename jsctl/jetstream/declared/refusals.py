@@ -52,7 +52,7 @@ def find_consumer_refusals(
     for change in changes:
         if _is_refused(CONSUMER, change) or (change.key == "deliver_subject" and turned):
             refusals[change.key] = RECREATE
-        elif change.key == "ack_wait" and after.get("backoff"):
+        elif change.key == "ack_wait" and change.after != (after.get("backoff") or [change.after])[0]:
             refusals[change.key] = _ACK_WAIT
     return refusals
 
