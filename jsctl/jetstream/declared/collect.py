@@ -62,7 +62,7 @@ async def collect_declarations(
     declared: list[Json] = []
     buckets: dict[str, list[Json]] = {}
     for name in sorted(collected.items):
-        configs = [info["config"] for info in infos.get(name, ())]
+        configs = [info["config"] for info in infos.get(name, ()) if not write.is_internal(info["config"])]
         durable = [config for config in configs if write.is_durable(config)]
         missing_consumers += [config["name"] for config in configs if not write.is_durable(config)]
         config = collected.items[name][0]

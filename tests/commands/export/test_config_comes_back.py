@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_for
 
 Step = tuple[str, dict[str, Any]]
 """A request with its body."""
@@ -94,3 +95,20 @@ def test_any_streams_come_back(work: tuple[Cli, str, Path], kinds: set[str]) -> 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_each_kind_comes_back(work: tuple[Cli, str, Path], kind: str) -> None:
     test_any_streams_come_back.hypothesis.inner_test(work, {kind})  # type: ignore[attr-defined]
+
+
+def test_consumers_that_servers_make_to_copy_are_left_out(work: tuple[Cli, str, Path]) -> None:
+    """nats-server 2.15 reads a work queue for another stream through a durable consumer of its own."""
+    cli, url, folder = work
+    js.stream(url, "WORK", "work", retention="workqueue")
+    js.stream(url, "COPY", sources=[{"name": "WORK"}])
+    wait_for(lambda: js.info(url, "WORK")["state"]["consumer_count"], "the consumer of the server")
+    file = folder / "all.yaml"
+    file.write_text(cli("export config", status=0).out)
+    assert "  consumers:" not in file.read_text() and "JS_SRC" not in file.read_text()
+    for name in ("COPY", "WORK"):
+        js.ask(url, f"STREAM.DELETE.{name}")
+    cli(f"apply -f {file}", status=0)
+    assert "Nothing to change" in cli(f"diff -f {file}", status=0).out
+    js.publish(url, "work", count=3)
+    js.wait_for_messages(url, "COPY", 3)
