@@ -104,11 +104,12 @@ def find_lagging_replicas(info: Json, now: datetime | str | None) -> Iterator[Re
     replicas = group.get("replicas")
     if not replicas:
         return  # the usual case; parsing times is what takes long
-    is_young = not is_settled(info.get("created"), now)
+    # Only a leader knows how far its followers are.
+    is_unknown = not is_settled(info.get("created"), now) or not has_leader(info)
     for peer in replicas:
         if peer.get("offline"):
             yield ReplicaState(peer["name"], "offline", True)
-        elif not peer.get("current") and not is_young:
+        elif not peer.get("current") and not is_unknown:
             time_as_leader = max(compute_age(group.get("leader_since"), now), 0)
             silence = _compute_silence(peer, time_as_leader)
             words = "outdated" if peer.get("active") else "not seen"

@@ -16,8 +16,8 @@ class Rule(NamedTuple):
 
     means: its meaning in a few words. part: what it looks at. causes: codes of the rules whose findings
     explain this one: if they name all of the same objects, this one is only a symptom and is left out. why:
-    why it matters; empty if each finding says it. mend: what to do; a command line may follow it. rounds:
-    whether it needs several looks.
+    why it matters; empty if each finding says it. mend: what to do, with commands in braces; a command line
+    may follow it. rounds: whether it needs several looks.
     """
 
     code: str
@@ -100,7 +100,7 @@ RULES = (
             "ORIGIN_SILENT",
             "IMPORT_DEAD",
         ),
-        mend="see who has the messages: jsctl stream report",
+        mend="see who has the messages: {stream report}",
     ),
     Rule(
         "LINK_FAILED",
@@ -124,7 +124,7 @@ RULES = (
         "a mirror or source falls behind",
         "links",
         rounds=True,
-        mend="see what limits it: jsctl stream report",
+        mend="see what limits it: {stream report}",
     ),
     Rule("SUBJECT_TWICE", "streams of several domains store one subject", "streams"),
     Rule(
@@ -132,7 +132,7 @@ RULES = (
         "a server with replicas is away",
         "servers",
         ("META_NO_LEADER",),
-        mend="start its server: jsctl server list shows which run",
+        mend="start its server: {server list} shows which run",
     ),
     Rule(
         "REPLICA_BEHIND",
@@ -140,7 +140,7 @@ RULES = (
         "streams",
         ("REPLICA_OFFLINE",),
         why="if the leader fails now, what the replica lacks is missing until the leader is back",
-        mend="wait; if it stays behind, see its server: jsctl server report jetstream",
+        mend="wait; if it stays behind, see its server: {server report jetstream}",
     ),
     Rule(
         "REPLICAS_FEW",
@@ -154,7 +154,7 @@ RULES = (
         "a stream has no leader",
         "streams",
         ("META_NO_LEADER",),
-        mend="start the servers that hold it: jsctl server report jetstream shows which are away",
+        mend="start the servers that hold it: {server report jetstream} shows which are away",
     ),
     Rule(
         "CONSUMER_NO_LEADER",
@@ -162,7 +162,7 @@ RULES = (
         "consumers",
         ("META_NO_LEADER", "STREAM_NO_LEADER"),
         why="nothing is delivered until most of its replicas are there",
-        mend="start the servers that hold it: jsctl server report jetstream shows which are away",
+        mend="start the servers that hold it: {server report jetstream} shows which are away",
     ),
     Rule(
         "STREAM_UNFINISHED",
@@ -191,7 +191,7 @@ RULES = (
         "requests to JetStream fail",
         "servers",
         rounds=True,
-        mend="see which requests fail: jsctl events --js-advisory",
+        mend="see which requests fail: {events --js-advisory}",
     ),
     Rule(
         "SLOW_CONSUMERS",

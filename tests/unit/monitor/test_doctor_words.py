@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.snapshot import ContextView, DomainView, ServerView, Snapshot
 from jsctl.views import doctor as view
@@ -90,3 +91,39 @@ def test_the_count_of_domains() -> None:
     contexts = [ContextView(each.context) for each in views]
     shown = view.show(Snapshot(NOW, contexts, views), []).parts[-1]
     assert "5 contexts, 3 domains, 0 streams" in str(shown)
+
+
+def test_only_a_leader_says_where_replicas_are_and_what_is_copied() -> None:
+    """A follower that answers in its place has not seen the others, and copies nothing."""
+    mirror = {**stream(3, 0), "mirror": {"name": "ORDERS", "active": -1}}
+    mirror["config"] = {**mirror["config"], "mirror": {"name": "ORDERS"}}
+    unseen = [{"name": name, "current": False, "active": 60 * SECOND} for name in ("s2", "s3")]
+    mirror["cluster"] = {**mirror["cluster"], "leader": "", "replicas": unseen}
+    place = DomainView("c", "A", "A", "", "$JS.API", streams={"S": mirror})
+    [finding] = diagnose(Snapshot(NOW, [ContextView("c")], [place]))
+    assert finding.code == "STREAM_NO_LEADER"
+
+
+def test_a_cluster_of_which_no_server_answers_is_named() -> None:
+    """Nobody else knows what it holds: the others say that nothing is wrong."""
+    gateway = {"gateway": {"gateways": [{"name": "east"}, {"name": "west"}]}}
+    east = [ServerView(name, name, "east", varz=gateway) for name in ("e1", "e2")]
+    [finding] = diagnose(Snapshot(NOW, servers=east))
+    assert (finding.code, finding.about) == ("SERVER_SILENT", "cluster west")
+    west = ServerView("w1", "w1", "west", varz=gateway)
+    assert diagnose(Snapshot(NOW, servers=[*east, west])) == []
+
+
+def test_the_command_lines_of_a_fix_name_their_context() -> None:
+    """Servers are asked with the system account, streams with theirs."""
+    behind = stream(3, 0)
+    behind["cluster"]["replicas"][0] |= {"current": False, "active": 1, "lag": 5000}
+    login = ["--context", "app"]
+    place = DomainView("app", "A", "A", "hub", "$JS.hub.API", streams={"S": behind}, login=login)
+    contexts = [
+        ContextView("app", login=login),
+        ContextView("ops", is_system=True, login=["--context", "ops"]),
+    ]
+    [finding] = diagnose(Snapshot(NOW, contexts, [place]))
+    assert finding.code == "REPLICA_BEHIND"
+    assert finding.mend.endswith("see its server: jsctl server report jetstream --context ops")

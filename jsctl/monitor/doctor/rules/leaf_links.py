@@ -1,4 +1,4 @@
-"""Leaf node connections."""
+"""Leaf node connections and gateways."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -61,4 +61,32 @@ def server_silent(snapshot: Snapshot) -> Iterator[Finding]:
             f"see whether server {name} hangs or its machine is suspended; if it does not go on by itself,"
             f" restart it: {snapshot.build_system_line('server list')} shows which answer",
             [f"server {name}", *cut_off],
+        )
+    yield from _find_silent_clusters(snapshot)
+
+
+def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Finding]:
+    """Yield clusters to which servers are to have a gateway, and none of whose servers answers.
+
+    What only such a cluster holds is in no answer of the others.
+    """
+    answering = {server.cluster for server in snapshot.servers if server.varz}
+    configured: dict[str, set[str]] = defaultdict(set)
+    for server in snapshot.servers:
+        for gateway in (server.varz.get("gateway") or {}).get("gateways") or ():
+            configured[str(gateway.get("name") or "")].add(server.cluster)
+    for name, others in sorted(configured.items()):
+        if name in answering:
+            continue
+        verb = "has" if len(others) == 1 else "have"
+        yield Finding(
+            "SERVER_SILENT",
+            f"cluster {name}",
+            f"{', '.join(sorted(others))} {verb} a gateway to it, and none of its servers answers",
+            "its streams cannot be reached from here, and its servers count as members of JetStream that are"
+            " away",
+            f"start the servers of cluster {name}, or mend its network:"
+            f" {snapshot.build_system_line('server list')} shows which answer; if the cluster was removed,"
+            " take its gateway out of the configurations",
+            [f"cluster {name}"],
         )

@@ -16,7 +16,7 @@ from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
 from jsctl.monitor.rules.objects import SILENT
-from jsctl.monitor.trouble import is_settled
+from jsctl.monitor.trouble import has_leader, is_settled
 from jsctl.nats.error_codes import ErrorCode
 
 _RECENT = 10 * SECOND  #: ns since the last sign of life of an origin that certainly exists
@@ -121,6 +121,8 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources with an error, and those that have not heard from their origin for long, or
     never."""
     for link in snapshot.links():
+        if not has_leader(link.info):
+            continue  # only a leader copies
         error, heard = link.state.get("error") or {}, read_last_active(dict(link.state))
         is_old_enough = is_settled(link.info.get("created"), link.info.get("ts") or snapshot.at)
         if error:

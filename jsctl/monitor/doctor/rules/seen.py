@@ -1,5 +1,6 @@
 """The rules of single objects, on all streams, copies, consumers and accounts of a snapshot."""
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
@@ -21,22 +22,22 @@ def find_seen(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield what is wrong with each stream, mirror, source, consumer and account, as a report does."""
     for view in snapshot.domains:
         for trouble in objects.check_account(dict(view.limits)):
-            yield build_finding(trouble, view, f"account {view.account_name}")
+            yield build_finding(trouble, snapshot, view, f"account {view.account_name}")
         for name, info in view.streams.items():
             for trouble in objects.check_stream(info, snapshot.at):
-                yield build_finding(trouble, view, f"stream {view.format_stream(name)}")
+                yield build_finding(trouble, snapshot, view, f"stream {view.format_stream(name)}")
         for info in view.consumers or ():
-            yield from _find_of_consumer(view, info)
+            yield from _find_of_consumer(snapshot, view, info)
     yield from _find_of_links(snapshot)
 
 
-def _find_of_consumer(view: DomainView, info: Json) -> Iterator[Finding]:
+def _find_of_consumer(snapshot: Snapshot, view: DomainView, info: Json) -> Iterator[Finding]:
     stream, name = info["stream_name"], info["name"]
     if stream not in view.streams:
         return
     facts = Facts(stream, name, info, select_stream_facts(view.streams[stream]))
     for trouble in find_troubles(facts):
-        yield build_finding(trouble, view, f"consumer {view.format_stream(stream)} > {name}")
+        yield build_finding(trouble, snapshot, view, f"consumer {view.format_stream(stream)} > {name}")
 
 
 def _find_of_links(snapshot: Snapshot) -> Iterator[Finding]:
@@ -62,7 +63,7 @@ def _find_of_links(snapshot: Snapshot) -> Iterator[Finding]:
     for key, troubles in check_links(edges, ends).items():
         link = links[key]
         for trouble in troubles:
-            yield build_finding(trouble, link.view, link.label, [link.object])
+            yield build_finding(trouble, snapshot, link.view, link.label, [link.object])
 
 
 def _place(view: DomainView) -> Hashable:
@@ -79,15 +80,31 @@ def _find_origin(link: Link) -> Node:
 
 
 def build_finding(
-    trouble: Trouble, view: DomainView, about: str, identities: Sequence[str] | None = None
+    trouble: Trouble,
+    snapshot: Snapshot,
+    view: DomainView,
+    about: str,
+    identities: Sequence[str] | None = None,
 ) -> Finding:
     """Return the finding for a problem of an object. identities: see Finding; None for `about` alone."""
     rule = BY_CODE[trouble.code]
-    advice = trouble.advice or rule.mend
+    advice = trouble.advice or _fill_in_commands(rule.mend, snapshot, view)
     lines = [view.build_line(each.verb, *each.names, flags=each.flags) for each in trouble.help]
     mend = f"{advice}: {' && '.join(lines)}" if lines else advice
     why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
     return Finding(trouble.code, about, trouble.says or trouble.words, why, mend, identities or [about])
+
+
+def _fill_in_commands(mend: str, snapshot: Snapshot, view: DomainView) -> str:
+    """Return what to do, with command lines for its commands in braces: servers are asked with the system
+    account."""
+
+    def build(command: re.Match[str]) -> str:
+        verb, *flags = re.split(r" (?=--)", command[1])
+        in_system = verb.startswith("server ")
+        return (snapshot.build_system_line if in_system else view.build_line)(verb, flags=flags)
+
+    return re.sub(r"\{(.+?)\}", build, mend)
 
 
 _LIMIT_REASONS: Mapping[str, str] = {

@@ -10,6 +10,7 @@ from jsctl.localserver.interest import find_unjoined
 from jsctl.localserver.readiness import read_context_settings
 from jsctl.testing import Network
 from tests.support.networks import Networks
+from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.cluster
@@ -24,7 +25,7 @@ clusters:
   south: {servers: [south]}
   leaf: {domain: leaf, servers: [leaf], remotes: [{to: west, user: app}]}
 gateways: [east, west, south]
-contexts: {east: {cluster: east, user: app}}
+contexts: {east: {cluster: east, user: app}, system: {cluster: east, user: admin}}
 """
 
 
@@ -46,6 +47,8 @@ def test_a_cluster_is_cut_off_from_all_others(tmp_path: Path) -> None:
         links = net.jsctl("server network link")
         assert links.count("without W") == 2 and links.count("down") == 2
         assert len(net.missing()) == 4
+        cli = Cli(Path(net.environ["XDG_CONFIG_HOME"]))
+        assert "Cluster W (SERVER_SILENT)" in cli("doctor --context system", status=1).out
         with pytest.raises(NotFound, match="its clusters are"):
             net.isolate("north")
         net.heal()
