@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,18 +133,20 @@ def system_lines(folder: Path, server: str) -> dict[str, list[str]]:
     }
 
 
-def prepare(cli: Cli, url: str, folder: Path) -> None:
-    """Make what the command lines name, on the server and in the current folder."""
+def prepare(cli: Cli, url: str, folder: Path, **login: Any) -> None:
+    """Make what the command lines name, on the server and in the current folder. login: of `Settings`, where
+    the URL has none."""
     (folder / "site").mkdir()
     (folder / NAMES["object"]).write_text("x")
     (folder / "streams.yaml").write_text("streams: [{name: ORDERS, subjects: ['ORDERS.*'], max_age: 1d}]\n")
-    make_again(url)
+    make_again(url, **login)
     add_object(cli, NAMES["object bucket"], NAMES["object"], folder)
     cli(["stream", "backup", "ORDERS", str(folder / "data/backup/ORDERS")], status=0)
 
 
-def make_again(url: str) -> None:
-    """Make the streams as new ones; the last command may have removed or sealed them."""
+def make_again(url: str, **login: Any) -> None:
+    """Make the streams as new ones; the last command may have removed or sealed them. login: as for
+    `prepare`."""
     requests = (
         ("STREAM.DELETE.ORDERS", None),
         ("STREAM.CREATE.ORDERS", {"name": "ORDERS", "subjects": ["ORDERS.*"], "allow_direct": True}),
@@ -166,7 +169,7 @@ def make_again(url: str) -> None:
     )
 
     async def work() -> None:
-        connection = await Connection.open(Settings(url=url))
+        connection = await Connection.open(replace(Settings(url=url), **login))
         try:
             api = Api(connection)
             for subject, body in requests:
