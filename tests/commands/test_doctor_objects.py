@@ -138,6 +138,17 @@ def test_messages_that_were_given_up(cli: Cli, well: str) -> None:
 
 
 @pytest.mark.slow
+def test_two_things_wrong_with_one_consumer(cli: Cli, well: str) -> None:
+    """Each has its own line in doctor and the exporter, so that an alert on either is raised."""
+    consumer(well, max_deliver=1, ack_wait=200_000_000)
+    js.publish(well, "orders.1", count=3)
+    cli("consumer next ORDERS NEW --count 2 --no-ack", status=0)
+    both = ["NOBODY_PULLS", "GIVEN_UP"]
+    wait_for(lambda: codes(cli) == both, "one of them is missing", 30)
+    assert reported(cli) == sorted(both)
+
+
+@pytest.mark.slow
 def test_a_paused_consumer(cli: Cli, well: str) -> None:
     consumer(well, pause_until="2090-01-01T00:00:00Z")
     paste(cli, only(cli, "CONSUMER_PAUSED")["mend"])

@@ -7,6 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.places import Answers, Place
+from jsctl.monitor.trouble import Trouble
 
 EPHEMERAL = "(ephemeral)"
 """The name in labels of all consumers of a stream that are not durable."""
@@ -14,7 +15,7 @@ EPHEMERAL = "(ephemeral)"
 HELP: Mapping[str, str] = {
     "jsctl_not_checked": "Whether a part could not be looked at, so that it may be well or wrong",
     "jsctl_problem": "1 for each thing that is wrong",
-    "jsctl_problems": "How many things are wrong",
+    "jsctl_problems": "How many streams, copies, consumers and others have something wrong",
 }
 
 _PARTS = ("streams", "consumers", "account")
@@ -46,22 +47,25 @@ def build_problem_samples(
     counts = {"bad": 0, "warning": 0}
     yielded_keys = set()
     for problem in problems:
-        level = "bad" if problem.trouble.bad else "warning"
-        counts[level] += 1
-        # Numbers and the names of ephemeral consumers would make a new series in each round.
-        words = re.sub(r"\d[\d,.]*", "#", problem.trouble.words)
+        counts[_name_level(problem.trouble)] += 1
         name = (problem.name[0], EPHEMERAL) if problem.name in ephemeral else problem.name
-        problem_labels = {
-            "kind": problem.kind,
-            "name": " > ".join(name),
-            "problem": words,
-            "code": problem.trouble.code,
-            "level": level,
-        }
-        labels = {**where, **problem_labels}
-        key = tuple(labels.values())
-        if key not in yielded_keys:
-            yielded_keys.add(key)
-            yield Sample("jsctl_problem", labels, 1)
+        for trouble in problem.parts or [problem.trouble]:
+            problem_labels = {
+                "kind": problem.kind,
+                "name": " > ".join(name),
+                # Numbers and the names of ephemeral consumers would make a new series in each round.
+                "problem": re.sub(r"\d[\d,.]*", "#", trouble.words),
+                "code": trouble.code,
+                "level": _name_level(trouble),
+            }
+            labels = {**where, **problem_labels}
+            key = tuple(labels.values())
+            if key not in yielded_keys:
+                yielded_keys.add(key)
+                yield Sample("jsctl_problem", labels, 1)
     for level, count in counts.items():
         yield Sample("jsctl_problems", {**where, "level": level}, count)
+
+
+def _name_level(trouble: Trouble) -> str:
+    return "bad" if trouble.bad else "warning"

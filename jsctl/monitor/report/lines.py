@@ -116,7 +116,8 @@ class ServerLine(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A problem. since: when it was first seen, in seconds since 1970."""
+    """A problem. since: when it was first seen, in seconds since 1970. parts: what it consists of, if it is
+    more than one."""
 
     kind: Kind
     name: tuple[str, ...]
@@ -125,6 +126,7 @@ class Problem(NamedTuple):
     why: str = ""
     help: Suggestion | None = None
     drain: int | None = None
+    parts: Sequence[Trouble] = ()
 
     @property
     def key(self) -> Hashable:

@@ -355,7 +355,8 @@ class Tracker:
                 is_bad = any(trouble.bad for trouble in consumer.troubles)
                 trouble = Trouble(words, is_bad, consumer.troubles[0].code)
                 name = (consumer.stream, consumer.consumer)
-                yield Problem("consumer", name, trouble, now, consumer.why, consumer.help, consumer.drain)
+                why, help, drain, parts = consumer.why, consumer.help, consumer.drain, consumer.troubles
+                yield Problem("consumer", name, trouble, now, why, help, drain, parts)
         for server in self.servers or ():
             for trouble in server.troubles:
                 yield _build_problem("server", (server.server,), trouble, now)

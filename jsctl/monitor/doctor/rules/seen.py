@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+from jsctl.base.command_lines import Suggestion
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
@@ -86,25 +87,27 @@ def build_finding(
     about: str,
     identities: Sequence[str] | None = None,
 ) -> Finding:
-    """Return the finding for a problem of an object. identities: see Finding; None for `about` alone."""
+    """Return the finding for a problem of an object. identities: see Finding; None for `about` alone.
+
+    Its command lines work in the object's account, those that ask servers with the system account.
+    """
     rule = BY_CODE[trouble.code]
-    advice = trouble.advice or _fill_in_commands(rule.mend, snapshot, view)
-    lines = [view.build_line(each.verb, *each.names, flags=each.flags) for each in trouble.help]
+
+    def build(command: Suggestion) -> str:
+        in_system = command.verb.startswith("server ")
+        builder = snapshot.build_system_line if in_system else view.build_line
+        return builder(command.verb, *command.names, flags=command.flags)
+
+    advice = trouble.advice or re.sub(r"\{(.+?)\}", lambda found: build(_parse_command(found[1])), rule.mend)
+    lines = [build(command) for command in trouble.help]
     mend = f"{advice}: {' && '.join(lines)}" if lines else advice
     why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
     return Finding(trouble.code, about, trouble.says or trouble.words, why, mend, identities or [about])
 
 
-def _fill_in_commands(mend: str, snapshot: Snapshot, view: DomainView) -> str:
-    """Return what to do, with command lines for its commands in braces: servers are asked with the system
-    account."""
-
-    def build(command: re.Match[str]) -> str:
-        verb, *flags = re.split(r" (?=--)", command[1])
-        in_system = verb.startswith("server ")
-        return (snapshot.build_system_line if in_system else view.build_line)(verb, flags=flags)
-
-    return re.sub(r"\{(.+?)\}", build, mend)
+def _parse_command(text: str) -> Suggestion:
+    verb, *flags = re.split(r" (?=--)", text)
+    return Suggestion(verb, flags=flags)
 
 
 _LIMIT_REASONS: Mapping[str, str] = {
