@@ -1,7 +1,7 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from jsctl.base.units import pluralize
@@ -77,45 +77,48 @@ async def make_plan(
         async with gate:
             return await _plan_stream(stream, targets[stream.place], rules)
 
-    planned = await gather_or_cancel(compare(stream) for stream in declared.streams)
-    steps = [step for group in planned for step in group if step]
-    for bucket in declared.streams:
-        if bucket.values:
-            target = targets[bucket.place]
-            step = await compare_values(bucket, target, await fetch_stream(target, bucket.name))
-            steps += [step] if step else []
-    # The first of each group is the stream itself.
-    same = [stream for stream, group in zip(declared.streams, planned, strict=True) if group[0] is None]
-    same_buckets = sum(bool(stream.kind) for stream in same)
-    same_consumers = sum(step is None for group in planned for step in group[1:])
+    groups = await gather_or_cancel(compare(stream) for stream in declared.streams)
+    steps = [step for group in groups for step in group if step]
     if prune:
-        declared_keys = _list_declared_keys(declared, targets)
-        removals = await gather_or_cancel(
-            _plan_removals(targets[place], labels, declared, declared_keys, rules)
-            for place, labels in declared.labels.items()
-            if not targets[place].is_missing
-        )
-        planned_keys = {step.key for step in steps}
-        pruned = {step.key: step for group in removals for step in group}
-        steps += [step for key, step in pruned.items() if key not in planned_keys]
+        steps += await _plan_removals(declared, targets, rules, {step.key for step in steps})
     warnings = await find_plan_warnings(steps)
     steps = plan_releases(await refuse_impossible(steps))
+    same = [stream for stream, group in zip(declared.streams, groups, strict=True) if group[0] is None]
+    same_buckets = sum(bool(stream.kind) for stream in same)
+    same_consumers = sum(step is None for group in groups for step in group[1:])
     return Plan(steps, len(same) - same_buckets, same_consumers, same_buckets, warnings)
 
 
 async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Step | None]:
-    """Return the steps for a stream and its consumers, with None for each that already is as declared."""
-    if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:
-        return steps
+    """Return the steps for a stream, for its consumers, and for the values of a bucket, the first ones with None
+    for what already is as declared."""
     info = await fetch_stream(target, stream.name)
+    values = await compare_values(stream, target, info)
+    value_steps = [values] if values else []
+    if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:
+        return [*steps, *value_steps]
     step = await compare_stream(stream, target, info, rules)
     consumer_steps = await gather_or_cancel(
         compare_consumer(consumer, stream.name, target, info, rules) for consumer in stream.consumers
     )
-    return [step, *(each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)]
+    permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
+    return [step, *permitted, *value_steps]
 
 
 async def _plan_removals(
+    declared: Declared, targets: Mapping[Place, Target], rules: Rules, planned: Set[Key]
+) -> list[Step]:
+    """Return removals of what carries a label and is no longer declared. planned: the keys of other steps."""
+    declared_keys = _list_declared_keys(declared, targets)
+    removals = await gather_or_cancel(
+        _plan_removals_at(targets[place], labels, declared, declared_keys, rules)
+        for place, labels in declared.labels.items()
+        if not targets[place].is_missing
+    )
+    return list({step.key: step for group in removals for step in group if step.key not in planned}.values())
+
+
+async def _plan_removals_at(
     target: Target,
     labels: frozenset[str],
     declared: Declared,
