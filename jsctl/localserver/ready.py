@@ -12,7 +12,8 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
-from jsctl.localserver.copies import Copies
+from jsctl.jetstream.message.copies import Copies
+from jsctl.jetstream.stream import requests as streams
 from jsctl.localserver.interest import find_unjoined
 from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import LocalNetwork
@@ -144,7 +145,13 @@ async def _find_unready(
         running = {node.domain for node in up}
         away = frozenset(node.domain for node in network.state.nodes) - running
         apis = {domain: Api(connection, domain=domain) for domain in domains if domain not in away}
-        return await question.copies[user].find_behind(apis, away, settle=question.settle)
+        infos = {
+            (domain, str(info["config"]["name"])): info
+            for domain, api in apis.items()
+            async for page in streams.list_info_pages(api)
+            for info in page
+        }
+        return await question.copies[user].find_behind(infos, apis, away, settle=question.settle)
     finally:
         await connection.close()
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.jetstream.config.origins import pair_origins
+from jsctl.jetstream.config.origins import api_to_domain, pair_origins
+from jsctl.jetstream.message.copies import CONTACT
 from jsctl.jetstream.state import read_last_active
-from jsctl.localserver.copies import CONTACT
 from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.readiness import (
@@ -19,7 +19,6 @@ from jsctl.localserver.readiness import (
     read_context_settings,
 )
 from jsctl.localserver.state import NodeState
-from jsctl.monitor.doctor.snapshot import api_to_domain
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection

@@ -36,6 +36,11 @@ def domain_to_api(domain: str) -> str:
     return f"$JS.{domain}.API"
 
 
+def api_to_domain(api: str) -> str:
+    """Return the domain of an API prefix; empty for a custom prefix."""
+    return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""
+
+
 def parse_origin(text: str) -> Json:
     """Parse a mirror or source into its JSON object. Raises BadInput."""
     if text.lstrip().startswith("{"):

@@ -90,8 +90,8 @@ async def make_plan(
 
 
 async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Step | None]:
-    """Return the steps for a stream, for its consumers, and for the values of a bucket, the first ones with None
-    for what already is as declared."""
+    """Return the steps for a stream and its consumers, with None for each that already is as declared, and
+    the step for the values of a bucket if they differ."""
     info = await fetch_stream(target, stream.name)
     values = await compare_values(stream, target, info)
     value_steps = [values] if values else []

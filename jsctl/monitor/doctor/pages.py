@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from jsctl.jetstream.api import build_api_prefix
+from jsctl.jetstream.config.origins import api_to_domain
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.imports import trace_imports
 from jsctl.monitor.doctor.snapshot import (
@@ -12,7 +13,6 @@ from jsctl.monitor.doctor.snapshot import (
     Json,
     Origin,
     ServerView,
-    api_to_domain,
     choose_login,
     is_complete,
     list_links,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
-from jsctl.jetstream.config.origins import pair_origins
+from jsctl.jetstream.config.origins import api_to_domain, pair_origins
 from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]
@@ -316,8 +316,3 @@ def _build_place(login: Sequence[str], prefix: str) -> list[str]:
     if domain := api_to_domain(prefix):
         return [*login, *build_flag("--js-domain", domain)]
     return [*login, *(build_flag("--js-api-prefix", prefix) if prefix != build_api_prefix("") else [])]
-
-
-def api_to_domain(api: str) -> str:
-    """Return the domain of an API prefix; empty for a custom prefix."""
-    return api[4:-4] if api.startswith("$JS.") and api.endswith(".API") and len(api) > 8 else ""

@@ -11,10 +11,11 @@ from jsctl.base.units import (
     pluralize,
     truncate_to_seconds,
 )
+from jsctl.jetstream.config.origins import api_to_domain
 from jsctl.jetstream.state import read_last_active
 from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import Link, Snapshot, api_to_domain
+from jsctl.monitor.doctor.snapshot import Link, Snapshot
 from jsctl.monitor.rules.objects import SILENT
 from jsctl.monitor.trouble import has_leader, is_settled
 from jsctl.nats.error_codes import ErrorCode

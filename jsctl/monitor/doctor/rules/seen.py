@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from jsctl.base.command_lines import Suggestion
-from jsctl.jetstream.config.origins import list_origins
+from jsctl.jetstream.config.origins import api_to_domain, list_origins
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, api_to_domain, list_links
+from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, list_links
 from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.catalog import BY_CODE
 from jsctl.monitor.rules.links import Edge, Node, check_links, read_ends

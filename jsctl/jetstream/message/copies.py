@@ -1,4 +1,4 @@
-"""The mirrors and sources of a network, compared with their origins by sequences.
+"""Mirrors and sources compared with their origins by sequences.
 
 A copy whose connection is gone goes on reporting lag 0, so that only the origin can tell what the copy lacks.
 A server asks for a lost origin again after 10, 20, ... 120 s, and may wait 30 s for each answer
@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 from jsctl.base.units import NEVER, SECOND, parse_time_ns, pluralize
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.config.origins import pair_origins
+from jsctl.jetstream.config.origins import api_to_domain, pair_origins
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import read_last_active
-from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.doctor.snapshot import api_to_domain
 from jsctl.nats.message import Message
 
 Json = dict[str, Any]
@@ -80,18 +78,19 @@ class Copies:
         self._heard_since: dict[tuple[str, str, int], float] = {}
 
     async def find_behind(
-        self, apis: Mapping[str, Api], away: frozenset[str] = frozenset(), *, settle: bool = True
+        self,
+        infos: Mapping[tuple[str, str], Json],
+        apis: Mapping[str, Api],
+        away: frozenset[str] = frozenset(),
+        *,
+        settle: bool = True,
     ) -> list[str]:
         """Return sentences about streams without a leader, and about copies that are not as far as they must
         be.
 
-        apis: by domain. away: domains whose servers were stopped on purpose. settle: watch for a while those
-        copies that cannot be compared by sequences.
+        infos: of streams, just fetched, by domain and name. apis: by domain. away: domains whose servers were
+        stopped on purpose. settle: watch for a while those copies that cannot be compared by sequences.
         """
-        infos: dict[_Stream, Json] = {}
-        for domain, api in apis.items():
-            async for page in streams.list_info_pages(api):
-                infos.update({(domain, str(info["config"]["name"])): info for info in page})
         sentences = [
             f"stream {name} has no leader"
             for (_, name), info in infos.items()
