@@ -1,0 +1,112 @@
+"""Which tests run, and in which order: `--fast`, `--long` and `--fuzz`."""
+
+import functools
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import is_hypothesis_test
+
+TESTS = Path(__file__).parents[1]
+
+_FAST = "not slow and not spark and not cluster and not long"
+"""Marks that `--fast` leaves out; it also leaves out `tests/fuzz`, where a case takes all memory it may."""
+
+_LONG = ("long", "cluster")
+"""Marks of what kills, makes faults, starts clusters or walks demos: it needs `--long`, or a file's name."""
+
+_ORDER = (
+    "spark/test_chaos.py",
+    # While the quick Spark is made, what needs none.
+    "scenarios/test_watched_network.py",
+    "jetstream/backup/test_copy_resumed.py",
+    "commands/demo/test_walk.py",
+    "architecture/test_lint.py",
+    "commands/test_doctor_cluster.py",
+    "jetstream/backup",
+    "spark/session",
+    "commands/export",
+    "commands/test_import.py",
+    "fuzz/test_spark_session.py",
+    "spark/test_pipeline.py",
+    "scenarios/test_readme_tour.py",
+    "commands/demo",
+    "spark",
+    "scenarios",
+    "jetstream",
+    "commands/server",
+    "commands",
+    "nats",
+    "fuzz",
+    "contract",
+)
+"""Files and folders by how long they take."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="with the tests that kill, make faults, start clusters or walk demos",
+    )
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="every contract, one case of each other test that does not wait, no property tests",
+    )
+    parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if times := config.getoption("--fuzz"):
+        os.environ["JSCTL_FUZZ"] = str(times)  # workers inherit it
+    if config.getoption("--fast"):
+        config.option.markexpr = config.option.markexpr or _FAST
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import what `--fast` leaves out as a whole."""
+    if not config.getoption("--fast") or not collection_path.is_relative_to(TESTS):
+        return None
+    if collection_path == TESTS / "fuzz":
+        return True
+    if not collection_path.match("test_*.py"):
+        return None
+    of_all = re.search(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
+    return True if of_all and re.search(r"mark\.(slow|spark|cluster|long)\b", of_all[0]) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run the slow ones first: workers, which take a file at a time, then end at about the same time. Leave
+    out the long ones, unless these are asked for, or a file is."""
+    is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
+    if not config.getoption("--long") and not is_file_named:
+        config.hook.pytest_deselected(items=[item for item in items if _is_long(item)])
+        items[:] = [item for item in items if not _is_long(item)]
+    if config.getoption("--fast"):
+        first_cases = {
+            _case(item): item
+            for item in items[::-1]
+            # Without property tests Hypothesis need not read the whole package for its constants.
+            if not is_hypothesis_test(getattr(item, "obj", None))
+        }
+        items[:] = list(first_cases.values())[::-1]
+    folders = [TESTS / path for path in _ORDER]
+
+    @functools.cache
+    def place(file: Path) -> int:
+        return next((at for at, path in enumerate(folders) if file.is_relative_to(path)), len(folders))
+
+    items.sort(key=lambda item: place(item.path))
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in _LONG)
+
+
+def _case(item: pytest.Item) -> tuple[object, ...]:
+    """Return what cases of one test have in common; contracts hold for every case."""
+    is_contract = item.path.is_relative_to(TESTS / "contract")
+    name = item.originalname if isinstance(item, pytest.Function) and not is_contract else item.name
+    return item.path, item.getparent(pytest.Class), name
