@@ -17,7 +17,17 @@ TOPICS = (
         "bench",
     ),
     *("report", "doctor", "servers", "networks", "testing", "accounts", "domains", "backup", "apply"),
-    *("export", "import", "spark", "scripts", "permissions", "shell", "configuration", "contributing"),
+    *(
+        "export",
+        "import",
+        "spark",
+        "kafka",
+        "scripts",
+        "permissions",
+        "shell",
+        "configuration",
+        "contributing",
+    ),
 )
 _NOTE = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)
 """A line that is for those who write the page, such as the mark of a part that is generated."""

@@ -57,11 +57,12 @@ _SOURCE = {
     "tlsFirst": "`true` for TLS before the server's greeting",
     "inboxPrefix": "prefix of reply subjects",
     "subject": "subject filters, separated by commas (all)",
-    "startingOffsets": "`earliest`, `latest`, a sequence, or `-1000` for the last thousand (`earliest`; in"
-    " streaming queries `latest`)",
-    "endingOffsets": "`latest` or a sequence, exclusive (`latest`); batch queries only",
-    "startingTimestamp": "a time, ms since 1970, or `-10m` for ten minutes ago, instead of `startingOffsets`",
-    "endingTimestamp": "a time, ms since 1970, or `-10m`, exclusive; batch queries only",
+    "startingOffsets": "`earliest`, a sequence, `-1000` for the last thousand, in streaming queries `latest`,"
+    ' or JSON by stream, `{"ORDERS": 23}` (`earliest`; in streaming queries `latest`)',
+    "endingOffsets": "`latest` or a sequence, exclusive, or JSON by stream (`latest`); batch queries only",
+    "startingTimestamp": "a time, ms since 1970, or `-10m` for ten minutes ago, or JSON by stream, instead of"
+    " `startingOffsets`",
+    "endingTimestamp": "a time, ms since 1970, or `-10m`, exclusive, or JSON by stream; batch queries only",
     "maxOffsetsPerTrigger": "sequences in each batch (all); streaming queries only",
     "maxBytesPerTrigger": "bytes in each batch, about (all); streaming queries only",
     "minOffsetsPerTrigger": "sequences to wait for before a batch (none); streaming queries only",

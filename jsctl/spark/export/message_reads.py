@@ -76,7 +76,7 @@ class MessageReads:
         options |= {"startingOffsets": str(start), "endingOffsets": str(end)}
         if start == end:
             # An empty range, which is valid in an empty stream, too.
-            options |= {"startingOffsets": "latest", "endingOffsets": "earliest"}
+            options |= {"startingOffsets": "earliest", "endingOffsets": "earliest"}
         if self.headers:
             options["includeHeaders"] = "true"
         if read_plan:

@@ -40,6 +40,7 @@ from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.continuous import check_messages, refuse_continuous_trigger
 from jsctl.spark.sink.publishing import Counts, WriteJob
+from jsctl.spark.source import kafka_names
 from jsctl.spark.source import options as read_options
 from jsctl.spark.source.failures import format_messages, log, without_traceback
 from jsctl.spark.source.option_values import OptionValues
@@ -174,8 +175,10 @@ def check_columns(schema: StructType, subject: str = "") -> None:
     types: dict[str, DataType] = {field.name: field.dataType for field in schema.fields}
     for name in types:
         if name not in (*_COLUMNS, *_IGNORED_COLUMNS):
+            meaning = kafka_names.find_column(name)
             raise BadInput(
-                f"column {name} is not one of {', '.join(_COLUMNS)}", "select the columns of a message"
+                f"column {name} is not one of {', '.join(_COLUMNS)}{meaning and ': ' + meaning}",
+                "select the columns of a message",
             )
     if "data" not in types:
         raise BadInput("there is no column data", "name the column with the payloads data: binary or string")

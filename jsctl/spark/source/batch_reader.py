@@ -103,7 +103,7 @@ class JetStreamReader(DataSourceReader):
     def _plan(
         self, connection: StreamConnection, planning: PlanningConnection, name: str
     ) -> list[RangePartition]:
-        options = replace(self.options, stream=name, streams=())
+        options = self.options.select_stream(name)
         stream = plan.fetch_stream(connection, options)
         start, end = plan.resolve_range(connection, options, stream, lenient=self.lenient)
         is_promised = not self.lenient and plan.is_promised(options, stream, start)

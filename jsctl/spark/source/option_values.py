@@ -1,9 +1,8 @@
 """Values of the data source's options, by name."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 
-from jsctl.base.units import MS, parse_bytes, parse_duration, parse_time, to_datetime
+from jsctl.base.units import parse_bytes, parse_duration
 from jsctl.errors import BadInput
 
 
@@ -16,32 +15,6 @@ class OptionValues:
     def get_text(self, name: str, default: str = "") -> str:
         """Return a value without surrounding white space."""
         return self._options.get(name.lower(), default).strip()
-
-    def parse_offset(self, name: str, *, relative: bool = False) -> str | int:
-        """Return `earliest`, `latest`, a sequence, or empty text. relative: negative sequences are
-        allowed."""
-        text = self.get_text(name)
-        if text in ("", "earliest", "latest"):
-            return text
-        if text.isdecimal() and int(text) > 0:
-            return int(text)
-        if relative and text.startswith("-") and text[1:].isdecimal() and int(text) < 0:
-            return int(text)
-        relative_hint = ", or -1000 for the last thousand" if relative else ""
-        raise BadInput(f"{name} {text!r} is not earliest, latest or a sequence{relative_hint}")
-
-    def parse_time(self, name: str) -> datetime | timedelta | None:
-        """Return a time, or a duration before now, such as -10m."""
-        text = self.get_text(name)
-        try:
-            if text.startswith("-"):
-                return timedelta(microseconds=parse_duration(text[1:]) / 1000)
-            if text.isdecimal() and len(text) > 8:  # as Kafka's: ms since 1970
-                return to_datetime(int(text) * MS)
-            return parse_time(text) if text else None
-        except (ValueError, OverflowError, OSError):
-            hint = "write 2026-11-21T06:57:05Z, milliseconds since 1970, or -10m for ten minutes ago"
-            raise BadInput(f"{name} {text!r} is not a time", hint) from None
 
     def parse_count(self, name: str, default: int, *, least: int, most: int = 1 << 62) -> int:
         """Return a whole number between `least` and `most`."""

@@ -6,9 +6,8 @@ They have the same names as the equivalent options of Kafka's data source.
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import SECOND
@@ -17,9 +16,11 @@ from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.subjects import covers, overlaps
+from jsctl.spark.source import kafka_names
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
+from jsctl.spark.source.range_options import Offset, ReadRange, Time, parse_ranges
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
@@ -33,7 +34,6 @@ _STREAMING_ONLY = (
     "committedConsumer",
 )
 
-Offset = Literal["earliest", "latest"] | int
 Rows = Literal["messages", "keys", "objects"]
 
 _CONNECTION = {
@@ -118,7 +118,8 @@ class ReadOptions:
 
     stream: one name; empty if `streams` are several names and patterns of names. subjects: filters, empty
     for all. start, end: sequences, the end exclusive; a negative start counts back from the end. start_time,
-    end_time: the first message at or after; a span is that long ago. max_offsets, max_trigger_bytes: for each
+    end_time: the first message at or after; a span is that long ago. ranges: of the streams that differ from
+    these. max_offsets, max_trigger_bytes: for each
     trigger, 0 for all. min_offsets: for each trigger, unless it waited for max_delay, in ns. fetch_mode:
     auto, direct or consumer. batch, max_bytes: messages and bytes of each request. timeout: ns without an
     answer. retries: attempts without progress. retry_timeout: how long a server may be away, in ns.
@@ -134,8 +135,8 @@ class ReadOptions:
     subjects: tuple[str, ...]
     start: Offset
     end: Offset
-    start_time: datetime | timedelta | None
-    end_time: datetime | timedelta | None
+    start_time: Time | None
+    end_time: Time | None
     max_offsets: int
     max_trigger_bytes: int
     min_offsets: int
@@ -155,6 +156,22 @@ class ReadOptions:
     latest: bool = False
     payload: "PayloadColumns | None" = None
     rows: Rows = "messages"
+    ranges: Mapping[str, ReadRange] = field(default_factory=dict)
+
+    def select_stream(self, name: str) -> "ReadOptions":
+        """Return the options for one of the streams."""
+        default = ReadRange(self.start, self.end, self.start_time, self.end_time)
+        start, end, start_time, end_time = self.ranges.get(name, default)
+        return replace(
+            self,
+            stream=name,
+            streams=(),
+            start=start,
+            end=end,
+            start_time=start_time,
+            end_time=end_time,
+            ranges={},
+        )
 
     @property
     def prefix(self) -> str:
@@ -196,25 +213,7 @@ def parse_read_options(
     bucket = parse_bucket(values, streaming)
     columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values)
     stream, streams = (bucket.stream, ()) if bucket else _parse_streams(values)
-    start, end = values.parse_offset("startingOffsets", relative=True), values.parse_offset("endingOffsets")
-    start_time, end_time = values.parse_time("startingTimestamp"), values.parse_time("endingTimestamp")
-    for name, offset, time in (("starting", start, start_time), ("ending", end, end_time)):
-        if offset != "" and time:
-            raise BadInput(
-                f"options {name}Offsets and {name}Timestamp cannot be used together", "use only one"
-            )
-    if streams and (_is_sequence(start) or _is_sequence(end)):
-        raise BadInput(
-            "a sequence is valid in one stream only, but streams names several",
-            "use earliest, latest, -1000, startingTimestamp or endingTimestamp",
-        )
-    if isinstance(start_time, datetime) and isinstance(end_time, datetime) and start_time >= end_time:
-        raise BadInput("startingTimestamp must be before endingTimestamp")
-    if streaming and (end != "" or end_time):
-        raise BadInput(
-            "endingOffsets and endingTimestamp are only for spark.read",
-            "remove them: a streaming query has no end",
-        )
+    default_range, ranges = parse_ranges(values, streams or (stream,), streaming)
     for name in _STREAMING_ONLY if streaming is False else ():
         if name.lower() in options:
             raise BadInput(f"{name} is only for spark.readStream")
@@ -245,10 +244,11 @@ def parse_read_options(
         stream=stream,
         streams=streams,
         subjects=subjects,
-        start=cast(Offset, start or ("latest" if streaming else "earliest")),
-        end=cast(Offset, end or "latest"),
-        start_time=start_time,
-        end_time=end_time,
+        start=default_range.start,
+        end=default_range.end,
+        start_time=default_range.start_time,
+        end_time=default_range.end_time,
+        ranges=ranges,
         max_offsets=max_offsets,
         max_trigger_bytes=values.parse_size("maxBytesPerTrigger", 0),
         min_offsets=min_offsets,
@@ -293,10 +293,6 @@ def _parse_streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:
     return stream, streams
 
 
-def _is_sequence(offset: str | int) -> bool:
-    return isinstance(offset, int) and offset > 0
-
-
 def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> None:
     """Raise BadInput for options that are not among `names`. options: by name in lower case."""
     names_by_key = {name.lower() for name in names}
@@ -304,9 +300,11 @@ def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> 
         if name == "path":
             raise BadInput("a stream has no path", 'use .option("stream", "ORDERS") and .load()')
         if name not in names_by_key:
+            if meaning := kafka_names.find_option(name):
+                raise BadInput(f"unknown option '{name}': {meaning}")
             nearest = find_nearest(name, names)
             hint = f"did you mean {nearest}?" if nearest else f"the options are {', '.join(names)}"
-            raise BadInput(f"unknown option {name}", hint)
+            raise BadInput(f"unknown option '{name}'", hint)
 
 
 def resolve_connection_settings(

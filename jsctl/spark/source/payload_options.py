@@ -7,6 +7,7 @@ from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import WITH_FIELDS, WITH_REGISTRY, WITH_SCHEMA, Decoding, check_kinds
+from jsctl.spark.source import kafka_names
 from jsctl.spark.source.option_values import OptionValues
 
 if TYPE_CHECKING:
@@ -49,7 +50,11 @@ def _choose(values: OptionValues, available: tuple[str, ...], left_out: set[str]
         return tuple(name for name in available if name not in left_out)
     chosen = {part.strip().lower() for part in text.split(",") if part.strip()}
     if unknown := sorted(chosen - {name.lower() for name in available}):
-        raise BadInput(f"columns {text!r}: there is no column {unknown[0]}", f"use {', '.join(available)}")
+        meaning = kafka_names.find_column(unknown[0])
+        raise BadInput(
+            f"columns {text!r}: there is no column {unknown[0]}{meaning and ': ' + meaning}",
+            f"use {', '.join(available)}",
+        )
     for option in ("includeHeaders", "includeData", "keepData"):
         if values.get_text(option):
             raise BadInput(f"options columns and {option} cannot be used together", "use only one")

@@ -1,8 +1,8 @@
 """The plan to read a stream: its state, the sequences that the options name, and the way to read them."""
 
 import random
-import re
 import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.range_options import compile_name_pattern
 from jsctl.spark.source.range_reader import DataLoss, ReadJob
 from jsctl.spark.source.replies import AnswerLimits
 
@@ -106,7 +107,7 @@ def list_stream_names(connection: StreamConnection, options: ReadOptions) -> lis
     if options.stream:
         return [options.stream]
     names = [name for name in options.streams if "*" not in name]
-    patterns = [re.compile(re.escape(name).replace(r"\*", ".*")) for name in options.streams if "*" in name]
+    patterns = [compile_name_pattern(name) for name in options.streams if "*" in name]
     if patterns:
         existing = _list_all_names(connection, options)
         names += [name for name in existing if any(pattern.fullmatch(name) for pattern in patterns)]
@@ -120,7 +121,18 @@ def list_existing_stream_names(connection: StreamConnection, options: ReadOption
         raise NotFound(
             f"no stream has a name like {', '.join(options.streams)}", f"{build_line('stream ls')} shows all"
         )
+    check_ranges(options, names)
     return names
+
+
+def check_ranges(options: ReadOptions, names: Sequence[str]) -> None:
+    """Raise NotFound when the options have the range of a stream that is not among `names`."""
+    for name in options.ranges:
+        if name not in names and options.fail_on_loss:
+            raise NotFound(
+                f"the options name offsets of stream {name}, which does not exist",
+                f"{build_line('stream ls')} shows all",
+            )
 
 
 def _list_all_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
@@ -313,13 +325,8 @@ def is_promised(options: ReadOptions, stream: StreamState, start: int) -> bool:
 
     A stream at its limit drops its first message all the time.
     """
-    if options.start_time is None and (options.start == "latest" or _is_sequence(options.start)):
-        return True
-    return start > stream.first
-
-
-def _is_sequence(offset: str | int) -> bool:
-    return isinstance(offset, int) and offset > 0
+    is_named = options.start == "latest" or (isinstance(options.start, int) and options.start > 0)
+    return (options.start_time is None and is_named) or start > stream.first
 
 
 def resolve_time(time: datetime | timedelta, stream: StreamState) -> datetime:

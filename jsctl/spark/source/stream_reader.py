@@ -7,7 +7,6 @@ that were purged meanwhile.
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never, cast
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -155,6 +154,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _find_start(self) -> Offset:
         def work(connection: StreamConnection) -> Offset:
             names = self._list_stream_names(connection)
+            plan.check_ranges(self.options, names)
             parts = {name: self._build_first_part(connection, name) for name in names}
             if self._committed:
                 self._committed.check(connection, self.options)
@@ -191,7 +191,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return stream
 
     def _build_options(self, name: str) -> ReadOptions:
-        return self.options if self.options.stream else replace(self.options, stream=name, streams=())
+        return self.options.select_stream(name)
 
     def _build_first_part(self, connection: StreamConnection, name: str) -> Part:
         stream, options = self._fetch(connection, name), self._build_options(name)

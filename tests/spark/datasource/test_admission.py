@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from jsctl.base.units import parse_bytes
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.source.range_reader import DataLoss
 from tests.spark.datasource.test_planning import Query, add, batch, fill, read, sequences
 from tests.support import js
@@ -74,6 +74,27 @@ def test_several_streams_in_one_frame(url: str) -> None:
     assert len(read(batch(url, streams="OTHER,LOG_*", startingOffsets="-3"))) == 9
     with pytest.raises(JsctlError, match="stream NOPE not found"):
         batch(url, streams="LOG_A,NOPE").partitions()
+
+
+def test_each_stream_from_an_offset_of_its_own(url: str) -> None:
+    for name in ("LOG_A", "LOG_B", "LOG_C"):
+        fill(url, 10, name)
+    offsets = {"startingOffsets": '{"LOG_A": 8, "LOG_B": -3}', "endingOffsets": '{"LOG_A": 10, "LOG_C": 2}'}
+    expected = [("LOG_A", 8), ("LOG_A", 9), ("LOG_B", 8), ("LOG_B", 9), ("LOG_B", 10), ("LOG_C", 1)]
+    assert read(batch(url, streams="LOG_*", **offsets)) == expected
+    assert read(batch(url, "LOG_A", startingOffsets='{"LOG_A": 10}')) == [("LOG_A", 10)]
+    times = '{"LOG_A": "-1h", "LOG_B": 4102444800000}'
+    assert read(batch(url, streams="LOG_A,LOG_B", startingTimestamp=times)) == [
+        ("LOG_A", n) for n in range(1, 11)
+    ]
+    query = Query(url, streams="LOG_A,LOG_B", startingOffsets='{"LOG_A": 9}')
+    assert query.step() == [("LOG_A", 9), ("LOG_A", 10)]  # the other begins at its end
+    add(url, 1, "LOG_B")
+    assert query.step() == [("LOG_B", 11)]
+    again = Query(url, streams="LOG_A,LOG_B", startingOffsets='{"LOG_A": 1}', offset=query.offset)
+    assert again.step() == []
+    with pytest.raises(NotFound, match="offsets of stream LOG_X, which does not exist"):
+        Query(url, streams="LOG_*", startingOffsets='{"LOG_X": 9}')
 
 
 @pytest.mark.slow

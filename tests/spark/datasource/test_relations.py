@@ -127,7 +127,7 @@ def random_query(chosen: random.Random) -> str:
 def test_a_reader_takes_no_filters(session: Any, url: str) -> None:
     """Spark asks readers that have this method, and then keeps the plan of one use for all."""
     assert "pushFilters" not in vars(JetStreamReader)
-    with pytest.raises(BadInput, match="unknown option pushdown"):
+    with pytest.raises(BadInput, match="unknown option 'pushdown'"):
         connect(session, pushdown="true", servers=url)
 
 

@@ -94,7 +94,7 @@ def test_a_frame_is_whole_after_a_query_with_filters(spark: Any, url: str) -> No
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"strem": "X"}, "unknown option strem; did you mean stream?"),
+        ({"strem": "X"}, "unknown option 'strem'; did you mean stream?"),
         ({"stream": "NOPE"}, "stream NOPE not found"),
         ({"startingOffsets": "500"}, "is beyond the stream"),
         ({"fetchMode": "quick"}, "is not auto, direct or consumer"),

@@ -17,13 +17,13 @@ def test_offsets(url: str) -> None:
     js.ask(url, "STREAM.PURGE.S", {"seq": 11})
     assert planned(url) == (11, 101, True)
     assert planned(url, startingOffsets="20", endingOffsets="30") == (20, 30, True)
-    assert planned(url, startingOffsets="latest") == (101, 101, True)
     assert planned(url, endingOffsets="earliest") == (11, 11, True)
     assert planned(url, startingOffsets="101") == (101, 101, True)
     assert planned(url, startingOffsets="1", failOnDataLoss="false") == (11, 101, True)
     for wrong, words in (
         ({"startingOffsets": "1"}, "starts at sequence 11, after startingOffsets 1"),
         ({"startingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
+        ({"startingOffsets": "latest"}, "startingOffsets latest is only for spark.readStream"),
         ({"endingOffsets": "102"}, "is beyond the stream, whose last message is 100"),
         ({"startingOffsets": "50", "endingOffsets": "40"}, "startingOffsets 50 is after endingOffsets 40"),
     ):

@@ -1,5 +1,6 @@
 """Options of the data source, ranges, and header lines."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,27 @@ def test_values() -> None:
     moment = parse_read_options({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
     assert moment is not None
     assert parse_read_options({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
+
+
+def test_ranges_by_stream() -> None:
+    several = {"servers": "nats://h:4222", "streams": "ORDERS,LOG_*"}
+    offsets = '{"ORDERS": 23, "LOG_A": -5, "LOG_B": "earliest"}'
+    options = parse_read_options({**several, "startingOffsets": offsets, "endingOffsets": '{"ORDERS": 40}'})
+    found = {name: options.select_stream(name) for name in ("ORDERS", "LOG_A", "LOG_B", "LOG_C")}
+    assert {name: (each.start, each.end) for name, each in found.items()} == {
+        "ORDERS": (23, 40),
+        "LOG_A": (-5, "latest"),
+        "LOG_B": ("earliest", "latest"),
+        "LOG_C": ("earliest", "latest"),
+    }
+    times = parse_read_options({**several, "startingTimestamp": '{"ORDERS": 1795244225000, "LOG_A": "-10m"}'})
+    assert times.select_stream("ORDERS").start_time == datetime.fromtimestamp(1795244225, UTC)
+    assert times.select_stream("LOG_A").start_time == timedelta(minutes=10)
+    assert times.select_stream("LOG_B").start_time is None
+    streaming = parse_read_options({**several, "startingOffsets": '{"ORDERS": "latest"}'}, streaming=True)
+    assert streaming.select_stream("LOG_B").start == "latest"
+    assert parse_read_options({**BASE, "startingOffsets": '{"ORDERS": 3}'}).select_stream("ORDERS").start == 3
+    assert parse_read_options({**several, "streams": "ORDERS", "startingOffsets": "3"}).start == 3
 
 
 @pytest.mark.parametrize(
@@ -114,7 +136,7 @@ def test_secrets_are_not_in_its_text() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"strem": "X"}, "unknown option strem; did you mean stream?"),
+        ({"strem": "X"}, "unknown option 'strem'; did you mean stream?"),
         ({"path": "/x"}, "a stream has no path"),
         ({"stream": ""}, "option stream is missing"),
         ({"stream": "A.B"}, "is not a valid stream name"),
@@ -145,6 +167,28 @@ def test_secrets_are_not_in_its_text() -> None:
         ({"stream": "", "streams": "A,B", "startingOffsets": "5"}, "a sequence is valid in one stream only"),
         ({"columns": "a"}, "there is no column a"),
         ({"startingOffsets": "-0"}, "or -1000 for the last thousand"),
+        ({"startingOffsets": "latest"}, "only for spark.readStream; use earliest"),
+        ({"startingOffsets": '{"ORDERS": "latest"}'}, "only for spark.readStream"),
+        ({"startingOffsets": '{"ORDERS": {"0": 23}}'}, "a stream has no partitions; use one value for each"),
+        ({"startingOffsets": '{"ORDERS": true}'}, "startingOffsets of ORDERS is true"),
+        ({"startingOffsets": '{"ORDERS": -2}'}, 'would be earliest in Kafka; write "earliest"'),
+        ({"endingOffsets": '{"ORDERS": -1}'}, 'would be latest in Kafka; write "latest"'),
+        ({"startingOffsets": '{"ORDERS": 0}'}, "'0' is not earliest, latest or a sequence"),
+        ({"startingOffsets": '{"LOGS": 1}'}, "names stream LOGS, which this query does not read"),
+        ({"startingOffsets": '{"ORDERS"'}, "startingOffsets is not valid JSON"),
+        ({"startingTimestamp": '{"ORDERS": "soon"}'}, "'soon' is not a time"),
+        (
+            {"startingTimestamp": '{"ORDERS": "2026-01-01"}', "endingTimestamp": "2025-01-01"},
+            "must be before",
+        ),
+        ({"subscribe": "A"}, "unknown option 'subscribe': the streams are named by 'streams'"),
+        ({"subscribePattern": "A.*"}, "the streams are named by 'streams', with"),
+        ({"topic": "A"}, "unknown option 'topic': messages are chosen and written by 'subject'"),
+        ({"value": "A"}, "unknown option 'value': the payload is the column 'data'"),
+        ({"kafka.bootstrap.servers": "h:9092"}, "the servers are named by 'servers'"),
+        ({"kafka.sasl.mechanism": "PLAIN"}, "the login is that of 'context'"),
+        ({"kafka.max.poll.records": "5"}, "settings of Kafka's client have no meaning here"),
+        ({"columns": "key,value"}, "there is no column key: the subject takes the place of the key"),
     ],
 )
 def test_wrong_options_say_so(options: dict[str, str | None], words: str) -> None:
