@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from jsctl.contexts.settings import Settings
-from jsctl.spark.sink.publishing import Row, WriteJob, check_stream, publish
+from jsctl.spark.sink.publishing import WriteJob, check_stream, publish
+from jsctl.spark.sink.row import Row
 from tests.fuzz.record import Record, cases
 from tests.support import js
 from tests.support.hostile import Middleman, middleman, mutate_answer

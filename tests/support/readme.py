@@ -96,6 +96,7 @@ _SOURCE = {
 _SINK = {
     "stream": "the only stream that may store the messages: each has `Nats-Expected-Stream`, so that the"
     " server refuses it otherwise",
+    "bucket": "key-value bucket whose entries the rows are, with columns of its own, instead of `stream`",
     "subject": "subject of rows that have none",
     "writeId": "a second `df.write` of the same rows with this id stores nothing twice; batch queries only",
     "requestTimeout": "time without a reply after which a request fails (10s)",

@@ -10,8 +10,8 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.spark.session.settings_box import prepare_settings_for_tasks
 from jsctl.spark.session.spark_errors import extract_message, find_damaged_file, find_missing_dependency
 from jsctl.spark.session.task_archive import provide_pynacl
-from jsctl.spark.sink import publishing
-from jsctl.spark.sink.publishing import Counts, Row, WriteJob, publish
+from jsctl.spark.sink.publishing import Counts, WriteJob, publish
+from jsctl.spark.sink.row import Row, list_batch_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +91,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
 
         provide_pynacl()
         context = TaskContext.get()
-        counts = publish(job, context.partitionId() if context else 0, publishing.list_batch_rows(batches))
+        counts = publish(job, context.partitionId() if context else 0, list_batch_rows(batches))
         row = {"published": counts.published, "duplicates": counts.duplicates, "bytes": counts.bytes}
         yield pyarrow.record_batch({name: [value] for name, value in row.items()})
 

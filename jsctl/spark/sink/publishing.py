@@ -21,6 +21,9 @@ server refuses what another stream would store.
 Rows as in 1. are copies; headers that instructed the server which stored the original are left out:
 Nats-Msg-Id, Nats-Expected-*, Nats-Rollup and Nats-Batch-*.
 
+Entries of a bucket are messages, too: their `bucket` and `revision` are what `stream` and `sequence` are for
+others.
+
 The stream remembers ids for its duplicate window (2 minutes by default). Messages that are repeated later are
 stored twice.
 """
@@ -49,6 +52,7 @@ from jsctl.errors import (
     Unreachable,
 )
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.kv.bucket import build_missing_error
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.nats.connection import Connection
@@ -56,7 +60,9 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
+from jsctl.spark.sink.bucket_rows import list_bucket_rows
 from jsctl.spark.sink.rights import check_may_publish
+from jsctl.spark.sink.row import Row, list_batch_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,22 +76,8 @@ _EXPECTED_STREAM = "Nats-Expected-Stream"
 
 Pairs = list[tuple[str, bytes]]
 
-COLUMNS = ("subject", "data", "headers", "msg_id", "stream", "sequence")
-"""The columns of a row."""
-
 _INSTRUCTIONS = re.compile(r"nats-(msg-id|rollup|expected-.*|batch-.*)", re.IGNORECASE)
 """Headers that instruct the server. With them a copy could be refused, or remove messages."""
-
-
-class Row(NamedTuple):
-    """The parts of a message. Each may be None; headers are pairs with "key" and "value"."""
-
-    subject: Any
-    data: Any
-    headers: Any = None
-    msg_id: Any = None
-    stream: Any = None
-    sequence: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +85,8 @@ class WriteJob:
     """The target of rows.
 
     stream: the only one that may store the messages; empty for any. subject: for rows without one. write_id:
-    identifies this write in message ids. retries: maximum number of attempts without progress.
+    identifies this write in message ids. retries: maximum number of attempts without progress. bucket: whose
+    stream it is, if rows are its entries.
     """
 
     settings: Settings
@@ -101,6 +94,7 @@ class WriteJob:
     subject: str = ""
     write_id: str = ""
     retries: int = 5
+    bucket: str = ""
 
 
 class Counts(NamedTuple):
@@ -146,12 +140,14 @@ async def _fetch_stream_config(api: Api, job: WriteJob) -> Json:
         config = (await api.call(f"STREAM.INFO.{job.stream}"))["config"]
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NOT_FOUND:
+            if job.bucket:
+                raise build_missing_error(api, job.bucket) from None
             raise NotFound(
                 f"there is no stream {job.stream}", f"create it with {build_line('stream add', job.stream)}"
             ) from None
         raise
     if config.get("mirror"):
-        raise BadInput(f"{job.stream} is a mirror, which accepts no messages")
+        raise BadInput(f"{job.stream} is a mirror, which accepts no messages", "write to its origin")
     if config.get("sealed"):
         raise BadInput(f"{job.stream} is sealed, and accepts no messages")
     return dict(config)
@@ -188,15 +184,9 @@ async def _publish(job: WriteJob, bursts: Iterable[Sequence[OutgoingMessage]]) -
     return Counts(publisher.published, publisher.duplicates, publisher.bytes)
 
 
-def list_batch_rows(batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
-    """Yield the rows of Arrow batches. Missing columns are None."""
-    for batch in batches:
-        names = batch.schema.names
-        columns: list[list[Any]] = [
-            batch.column(names.index(name)).to_pylist() if name in names else [None] * batch.num_rows
-            for name in COLUMNS
-        ]
-        yield from map(Row, *columns)
+def list_rows(job: WriteJob, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
+    """Yield the rows of Arrow batches. Raises BadInput for a row that is not an entry of the bucket."""
+    return list_bucket_rows(job.settings, job.bucket, batches) if job.bucket else list_batch_rows(batches)
 
 
 def build_message_bursts(
@@ -204,9 +194,25 @@ def build_message_bursts(
 ) -> Iterator[Sequence[OutgoingMessage]]:
     """Yield rows as bursts of messages with ids."""
     ids = _MessageIds(job.write_id, partition)
-    remaining = iter(rows)
-    while burst := [_build_message(job, ids, row) for row in islice(remaining, BURST)]:
+    messages = (_build_message(job, ids, row) for row in rows)
+    if job.bucket:
+        yield from _cut_at_repeated_keys(messages)
+        return
+    while burst := list(islice(messages, BURST)):
         yield burst
+
+
+def _cut_at_repeated_keys(messages: Iterable[OutgoingMessage]) -> Iterator[Sequence[OutgoingMessage]]:
+    """Yield bursts in which each key is once: a message that is published again must not follow a later value
+    of its key."""
+    burst: dict[str, OutgoingMessage] = {}
+    for message in messages:
+        if message.subject in burst or len(burst) == BURST:
+            yield list(burst.values())
+            burst = {}
+        burst[message.subject] = message
+    if burst:
+        yield list(burst.values())
 
 
 def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessage:
@@ -219,8 +225,8 @@ def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessa
     message_id = row.msg_id
     if not message_id:
         message_id = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
-    message_id = message_id or ids.make(subject, payload, pairs, origin)
-    own = [(ID, message_id.encode())]
+    message_id = message_id or ids.make(subject, payload, [*pairs, *row.own_headers], origin)
+    own = [(ID, message_id.encode()), *row.own_headers]
     if job.stream:
         own.append((_EXPECTED_STREAM, job.stream.encode()))
     names = {key.lower() for key, _ in own}

@@ -11,7 +11,8 @@ Rows with `stream` and `sequence`, as the reader returns them, get message ids f
 ignored. Any other columns are refused.
 
 Options: those of the connection, as for reading; `stream` (the server refuses messages that another one would
-store; it is looked up before anything is published), `subject` (for rows without one), `writeId` (for
+store; it is looked up before anything is published), `bucket` (rows are entries of a key-value bucket, with
+the columns of `jsctl.spark.sink.bucket_rows`), `subject` (for rows without one), `writeId` (for
 batches: a second write of the same rows with the same id stores nothing twice), `requestTimeout` (10s),
 `retries` (5).
 
@@ -22,6 +23,7 @@ that plans or writes logs a warning about duplicates that were dropped, and abou
 """
 
 import os
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,9 +37,11 @@ from jsctl.base import loops
 from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.kv.names import bucket_to_stream
 from jsctl.nats import login
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink import publishing
+from jsctl.spark.sink.bucket_rows import check_bucket_columns
 from jsctl.spark.sink.continuous import check_messages, refuse_continuous_trigger
 from jsctl.spark.sink.publishing import Counts, WriteJob
 from jsctl.spark.source import kafka_names
@@ -48,7 +52,15 @@ from jsctl.spark.source.option_values import OptionValues
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OPTION_NAMES = (*read_options.CONNECTION_OPTIONS, "stream", "subject", "writeId", "requestTimeout", "retries")
+OPTION_NAMES = (
+    *read_options.CONNECTION_OPTIONS,
+    "stream",
+    "bucket",
+    "subject",
+    "writeId",
+    "requestTimeout",
+    "retries",
+)
 
 _COLUMNS = ("subject", "data", "headers", "msg_id")
 _IGNORED_COLUMNS = ("stream", "sequence", "timestamp")
@@ -71,7 +83,7 @@ class JetStreamWriter(DataSourceArrowWriter):
     def write(self, iterator: "Iterator[pa.RecordBatch]") -> Committed:
         provide_pynacl()
         return Committed(
-            publishing.publish(self.job, _get_task().partitionId(), publishing.list_batch_rows(iterator))
+            publishing.publish(self.job, _get_task().partitionId(), publishing.list_rows(self.job, iterator))
         )
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
@@ -99,7 +111,7 @@ class JetStreamStreamWriter(DataSourceStreamArrowWriter):
         job = replace(self.job, write_id=f"{query}/{batch}")
         if batch == "0" and task.partitionId() == 0:  # Spark makes a writer for every batch
             _warn(publishing.check_stream(job), self.has_ids)
-        return Committed(publishing.publish(job, task.partitionId(), publishing.list_batch_rows(iterator)))
+        return Committed(publishing.publish(job, task.partitionId(), publishing.list_rows(job, iterator)))
 
     @without_traceback
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
@@ -127,16 +139,26 @@ def parse_write_options(
     values = OptionValues(by_name)
     if streaming and "writeid" in by_name:
         raise BadInput("option writeId is for df.write", "df.writeStream uses the query's id and batch")
+    bucket = values.get_text("bucket")
+    for name in ("stream", "subject") if bucket else ():
+        if name in by_name:
+            raise BadInput(f"options bucket and {name} cannot be used together", "use only one")
+    if bucket and not re.fullmatch(r"[a-zA-Z0-9_-]+", bucket):
+        raise BadInput(f"{bucket!r} is not a valid bucket name")
     job = WriteJob(
         settings=replace(
             loops.run(login.with_files(read_options.resolve_connection_settings(by_name, environ, settings))),
             timeout=values.parse_duration("requestTimeout", 10 * SECOND),
         ),
-        stream=values.get_text("stream"),
+        stream=bucket_to_stream(bucket) if bucket else values.get_text("stream"),
         subject=values.get_text("subject"),
         write_id=values.get_text("writeId") or uuid.uuid4().hex,
         retries=values.parse_count("retries", 5, least=0),
+        bucket=bucket,
     )
+    if bucket:
+        check_bucket_columns(schema)
+        return job
     if any(c in job.stream for c in " .*>/\\\t\r\n"):
         raise BadInput(f"{job.stream!r} is not a valid stream name")
     check_columns(schema, job.subject)
@@ -155,7 +177,7 @@ def create_writer(
     provide_pynacl()  # Spark plans in a Python of the executors, too
     may_be_repeated = any(name.lower() == "writeid" for name in options)
     subject = "" if "subject" in schema.names else job.subject
-    _warn(publishing.check_stream(job, subject), has_ids(schema) or not may_be_repeated)
+    _warn(publishing.check_stream(job, subject), has_ids(job, schema) or not may_be_repeated)
     return JetStreamWriter(job)
 
 
@@ -167,7 +189,7 @@ def create_stream_writer(
     _refuse_overwrite(overwrite)
     job = parse_write_options(options, schema, streaming=True, settings=settings)
     refuse_continuous_trigger(options)
-    return JetStreamStreamWriter(job, has_ids(schema))
+    return JetStreamStreamWriter(job, has_ids(job, schema))
 
 
 def check_columns(schema: StructType, subject: str = "") -> None:
@@ -195,10 +217,10 @@ def check_columns(schema: StructType, subject: str = "") -> None:
         )
 
 
-def has_ids(schema: StructType) -> bool:
+def has_ids(job: WriteJob, schema: StructType) -> bool:
     """Return whether the columns determine message ids, so that these do not depend on how Spark splits the
-    rows."""
-    return {"stream", "sequence"} <= set(schema.names) or "msg_id" in schema.names
+    rows. Entries of a bucket need none: one that is stored twice is still the newest of its key."""
+    return job.bucket != "" or {"stream", "sequence"} <= set(schema.names) or "msg_id" in schema.names
 
 
 def _warn(sentences: Sequence[str], has_ids: bool) -> None:

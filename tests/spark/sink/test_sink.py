@@ -16,6 +16,7 @@ from jsctl.nats.headers import parse_headers
 from jsctl.spark.sink import publishing
 from jsctl.spark.sink.continuous import check_messages
 from jsctl.spark.sink.publishing import WriteJob
+from jsctl.spark.sink.row import Row, list_batch_rows
 from tests.support import js
 from tests.support.servers import RealServer
 from tests.support.waiting import wait_for
@@ -81,7 +82,7 @@ def test_nothing_reaches_another_stream(spark: Any, url: str, tmp_path: Path) ->
 
 def test_the_option_stream_goes_before_what_a_row_says() -> None:
     """Its headers may come from a stream that the sink wrote."""
-    row = publishing.Row("S.x", b"", [{"key": "nats-expected-stream", "value": b"OLD"}])
+    row = Row("S.x", b"", [{"key": "nats-expected-stream", "value": b"OLD"}])
 
     def headers(stream: str) -> dict[str, str]:
         ((message,),) = publishing.build_message_bursts(WriteJob(Settings(), stream), 0, [row])
@@ -111,7 +112,7 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
 
     def ids(partition: int, data: list[bytes]) -> list[str]:
         (burst,) = publishing.build_message_bursts(
-            job, partition, publishing.list_batch_rows([pa.record_batch({"data": data})])
+            job, partition, list_batch_rows([pa.record_batch({"data": data})])
         )
         return [dict(parse_headers(message.header_block))["Nats-Msg-Id"] for message in burst]
 
@@ -119,7 +120,7 @@ def test_ids_do_not_depend_on_the_order(url: str) -> None:
     assert len({*ids(0, [b"a", b"a"]), *ids(1, [b"a", b"a"])}) == 4
 
 
-def message_ids(partition: int, rows: list[publishing.Row]) -> list[str]:
+def message_ids(partition: int, rows: list[Row]) -> list[str]:
     """The ids that a task gives its rows."""
     job = WriteJob(Settings(), subject="S.x", write_id="w")
     (burst,) = publishing.build_message_bursts(job, partition, rows)
@@ -127,18 +128,16 @@ def message_ids(partition: int, rows: list[publishing.Row]) -> list[str]:
 
 
 def test_ids_of_copies_do_not_depend_on_the_split() -> None:
-    rows = [publishing.Row("S.x", b"same", stream="O", sequence=number) for number in (1, 2, 2)]
+    rows = [Row("S.x", b"same", stream="O", sequence=number) for number in (1, 2, 2)]
     ids = message_ids(0, rows)
     assert len(set(ids)) == 3  # two rows of one message are two messages
     assert sorted(message_ids(1, rows[1:]) + message_ids(7, rows[:1])) == sorted(ids)
-    assert message_ids(0, [publishing.Row("S.x", b"same")]) != message_ids(
-        1, [publishing.Row("S.x", b"same")]
-    )
+    assert message_ids(0, [Row("S.x", b"same")]) != message_ids(1, [Row("S.x", b"same")])
 
 
 @pytest.mark.parametrize("headers", [[None], [{"key": None, "value": b"x"}]])
 def test_null_headers_are_one_sentence(headers: list[Any]) -> None:
-    rows = [publishing.Row("S.x", b"", each) for each in ([{"key": "K", "value": None}], headers)]
+    rows = [Row("S.x", b"", each) for each in ([{"key": "K", "value": None}], headers)]
     with pytest.raises(BadInput, match=r"null, or whose key is; leave it out: filter\(headers, h -> h.key"):
         list(publishing.build_message_bursts(WriteJob(Settings()), 0, rows))
 
@@ -194,12 +193,12 @@ def test_the_rights_that_writing_needs(tmp_path: Path) -> None:
     server = RealServer(tmp_path, RIGHTS).start()
     try:
         js.stream(server.url_for("admin"), "S", "S.>")
-        rows = [publishing.Row("S.x", b"1")]
+        rows = [Row("S.x", b"1")]
         writer = WriteJob(Settings(url=server.url_for("writer")), "S", write_id="w")
         assert publishing.check_stream(writer) == []
         assert publishing.publish(writer, 0, rows).published == 1
         with pytest.raises(Denied, match=r"S\.other"):
-            publishing.publish(writer, 0, [publishing.Row("S.other", b"1")])
+            publishing.publish(writer, 0, [Row("S.other", b"1")])
         for user, subject in (("some", "S.no.x"), ("asking", "S.other")):
             job = WriteJob(Settings(url=server.url_for(user)), "S", write_id="w")
             assert publishing.check_stream(job, "S.x") == publishing.check_stream(job) == []
@@ -327,7 +326,7 @@ def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
         thread = threading.Thread(target=trouble)
         thread.start()
         counts = publishing.publish(
-            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, publishing.list_batch_rows(batches)
+            WriteJob(Settings(url=server.url), "S", "S.x", "w"), 0, list_batch_rows(batches)
         )
         thread.join()
         assert (counts.published, counts.duplicates) == (60_000, 0)
