@@ -14,7 +14,7 @@ from jsctl.monitor.doctor.diagnosis import CODES, diagnose
 from jsctl.monitor.doctor.gather import take_snapshot
 from jsctl.monitor.doctor.snapshot import ContextView
 from jsctl.views import doctor as view
-from jsctl.views import spark_parts
+from jsctl.views import parts as parts_view
 from jsctl.views.result import Result
 
 
@@ -66,7 +66,7 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
     if spark:
         from jsctl.spark.session.installation import list_parts
 
-        return spark_parts.show(list_parts())
+        return parts_view.for_spark(list_parts())
     places, broken = _resolve_all_contexts(env) if all_contexts else (resolve_targets(env), [])
     snapshot = await take_snapshot(places, trace=env.trace)
     snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])

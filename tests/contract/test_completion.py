@@ -54,7 +54,7 @@ def test_commands_and_flags_complete(tmp_path: Path) -> None:
     assert "stream" in complete("jsctl str", 1, tmp_path)
     assert "ls" in complete("jsctl stream l", 2, tmp_path)
     assert "--names" in complete("jsctl stream ls --na", 3, tmp_path)
-    assert complete("jsctl completion ", 2, tmp_path) == list(FILES)
+    assert complete("jsctl completion ", 2, tmp_path) == ["install", "uninstall", *FILES]
     assert {"help", "version"} <= set(complete("jsctl ", 1, tmp_path))
     assert complete("jsctl help str", 2, tmp_path) == ["stream"]
     assert (
@@ -109,7 +109,7 @@ def test_names_are_quoted_for_bash(offline_cli: Cli) -> None:
     assert sorted(read) == sorted([*RUNS, "x y"])
 
 
-@pytest.fixture(params=list(FILES))
+@pytest.fixture(params=["bash", "zsh", "fish"])
 def shell(request: pytest.FixtureRequest, cli: Cli, tmp_path: Path) -> Iterator[Terminal]:
     """A shell in a pseudo-terminal, with the completions of jsctl, in a folder of its own; `jsctl` in its
     functions and scripts is this project's."""

@@ -18,7 +18,7 @@ def test_the_commands_are_in_groups(offline_cli: Cli) -> None:
     titles = "Streams and messages, Buckets, Live and reports, Network and accounts, Spark, This tool"
     assert re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE)[1:7] == titles.split(", ")
     grouped = [name for names in registry.list_groups().values() for name in names]
-    assert sorted(grouped) == sorted([*registry.list_children(""), "help", "version"])
+    assert sorted(grouped) == sorted([*registry.list_children(""), "help"])
 
 
 def test_help_at_any_width(offline_cli: Cli) -> None:

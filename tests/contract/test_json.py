@@ -75,6 +75,8 @@ OF_ACCOUNT = {
     "context add": "context add new --server nats://n1:4222 --defaults",
     "context select": "context select here",
     "context previous": "context previous",
+    "completion install": "completion install --shell fish",
+    "completion uninstall": "completion uninstall --shell fish",
 }
 """Lines of an account, where the first example of the help does not fit what is there."""
 

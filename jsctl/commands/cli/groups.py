@@ -12,7 +12,6 @@ from jsctl.commands.cli.global_flags import (
     GroupOption,
     get_global_options,
     is_own,
-    show_version,
 )
 from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import BUILT_IN, Context, show_help, simplify_row, suggest_command
@@ -180,8 +179,6 @@ class Group(_GlobalFlagsCommand, click.Group):
             if not args[1:]:
                 show_help(ctx, None, True)
             return self.resolve_command(ctx, [*args[1:], "--help"])
-        if args[0] == "version" and not self.path:
-            show_version(ctx, None, True)
         try:
             _, command, rest = super().resolve_command(ctx, args)
             return command.name if command else None, command, rest  # not the alias, in help and errors

@@ -7,8 +7,8 @@ import click
 
 from jsctl.base.similar_names import find_nearest
 
-BUILT_IN = {"help": "Show help on a command", "version": "Show the version"}
-"""Commands that are not in the registry: help of every group, version of the program alone."""
+BUILT_IN = {"help": "Show help on a command"}
+"""The command of every group that is not in the registry."""
 
 _NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
 """Verbs that destroy: a typo must not lead to one of them."""
@@ -62,8 +62,7 @@ def suggest_command(name: str, path: str, children: Iterable[str]) -> str:
 
     path: of the group; empty for the top level. children: the names of its commands.
     """
-    built_in = ["help"] if path else [*BUILT_IN]
-    offered = [*built_in, *(child for child in children if child not in _NEVER_SUGGESTED)]
+    offered = [*BUILT_IN, *(child for child in children if child not in _NEVER_SUGGESTED)]
     nearest = find_nearest(name, offered)
     return f"did you mean {nearest!r}?" if nearest else ""
 

@@ -2,9 +2,10 @@
 
 The names come from servers, where any client may have chosen them. A name is on the user's command line as
 soon as it is completed, so it must be one word there that the shell does not interpret: bash inserts names
-literally, so they are quoted here; zsh and fish quote what they insert.
+literally, so they are quoted here, and so does PowerShell; zsh and fish quote what they insert.
 """
 
+import json
 import os
 import re
 
@@ -21,7 +22,9 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish"}
+from jsctl.base.json_text import parse_json
+
+FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish", "powershell": "jsctl.ps1"}
 """Each shell, and the name of its file in completions/."""
 
 VARIABLE = "_JSCTL_COMPLETE"
@@ -126,6 +129,47 @@ end
 complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 """
 
+_POWERSHELL = """\
+Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    # The words before the cursor without their quotation marks, as JSON; a new word is empty.
+    $words = @()
+    $last = ''
+    foreach ($element in $commandAst.CommandElements) {
+        $value = if ($element.Value -is [string]) { $element.Value } else { $element.Extent.Text }
+        if ($element.Extent.EndOffset -lt $cursorPosition) {
+            $words += $value
+        } elseif ($element.Extent.StartOffset -lt $cursorPosition) {
+            $last = $value
+        }
+    }
+    $words += $last
+
+    $before = $env:%(complete_var)s, $env:COMP_WORDS
+    try {
+        $env:%(complete_var)s = 'powershell_complete'
+        $env:COMP_WORDS = ConvertTo-Json -Compress -InputObject $words
+        $lines = @(& $words[0] 2>$null)
+    } finally {
+        $env:%(complete_var)s, $env:COMP_WORDS = $before
+    }
+
+    $files = $false
+    $results = @(foreach ($line in $lines) {
+        $item = ConvertFrom-Json -InputObject $line
+        if ($item.type -eq 'plain') {
+            [System.Management.Automation.CompletionResult]::new(
+                $item.insert, $item.value, 'ParameterValue', $item.help)
+        } else {
+            $files = $true
+        }
+    })
+    # Without any result, PowerShell completes files.
+    if ($results.Count -or $files) { $results } else { '' }
+}
+"""
+
 
 class Completer(ShellComplete):
     """A completer like click's that also knows what parameters without a declared completer name."""
@@ -169,7 +213,32 @@ class _Fish(Completer, FishComplete):
     source_template = _FISH
 
 
-_SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+class _PowerShell(Completer):
+    name = "powershell"
+    source_template = _POWERSHELL
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        words = parse_json(os.environ["COMP_WORDS"])
+        return words[1:-1], words[-1]
+
+    def format_completion(self, item: "CompletionItem[str]") -> str:
+        """Return a line of JSON in ASCII: Windows PowerShell reads other characters in an old code page."""
+        return json.dumps(
+            {
+                "type": item.type,
+                "value": item.value or " ",  # neither it nor the help may be empty
+                "insert": _quote_for_powershell(item.value),
+                "help": item.help or item.value or " ",
+            }
+        )
+
+
+_SHELLS: dict[str, type[ShellComplete]] = {
+    "bash": _Bash,
+    "zsh": _Zsh,
+    "fish": _Fish,
+    "powershell": _PowerShell,
+}
 
 
 def register() -> None:
@@ -196,3 +265,15 @@ def _quote_for_bash(word: str) -> str:
     if _is_plain(word):  # nearly always; of 5,000 names, each would take a hundredth of a ms
         return word
     return re.sub(r"[^\w@%+=:,./-]", r"\\\g<0>", word)
+
+
+_is_plain_in_powershell = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_-]*=?").fullmatch
+
+
+def _quote_for_powershell(word: str) -> str:
+    """Return a printable word as PowerShell reads it back: for it, typographic quotation marks end a string,
+    too.
+    """
+    if _is_plain_in_powershell(word):
+        return word
+    return "'" + re.sub("['\u2018-\u201b]", r"\g<0>\g<0>", word) + "'"
