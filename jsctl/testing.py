@@ -36,7 +36,7 @@ from jsctl.localserver.network import Network as Servers
 from jsctl.localserver.network import Plan, open_private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.process import build_module_command
-from jsctl.localserver.ready import READY_SECONDS, find_unready, wait_until_ready
+from jsctl.localserver.ready import READY_SECONDS, find_missing, wait_until_ready
 from jsctl.localserver.short_forms import load_named
 from jsctl.localserver.spec_reader import BUILTIN
 from jsctl.localserver.state import NodeState, load_state
@@ -265,9 +265,10 @@ class Network:
     def missing(self) -> list[str]:
         """Return what `wait` would wait for, one sentence each; an empty list when the network is ready.
 
-        Servers that were stopped, killed or paused with this object are not waited for.
+        Servers that were stopped, killed or paused with this object are not waited for. Where only time can
+        tell, such as whether a mirror still hears from its origin, this takes up to 5 s.
         """
-        return self._run(find_unready(self._load_network()))
+        return self._run(find_missing(self._load_network()))
 
     # -- private ----------------------------------------------------------------------------------
 

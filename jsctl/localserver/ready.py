@@ -5,7 +5,7 @@ and every mirror, source and replica is as far as its origin was when the questi
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from jsctl.base.command_lines import build_line
@@ -31,18 +31,21 @@ need 150 s until it asks for a mirror's origin again (see `copies`)."""
 
 _LOGIN_SECONDS = 20
 _REPORT_SECONDS = 3.0
+_PAUSE_SECONDS = 0.1
 
 
 class Question:
-    """What a network must have reached to be ready, as it was when this was asked first.
+    """What a network must have reached to be ready, as it was when this was asked first."""
 
-    settle: see `Copies.find_behind`.
-    """
-
-    def __init__(self, *, settle: bool = True) -> None:
-        self.settle = settle
+    def __init__(self) -> None:
         self.copies: dict[str, Copies] = defaultdict(Copies)  #: by user
         self.replicas: dict[tuple[str, str, str], int] = {}
+
+    def is_undecided(self, sentences: Iterable[str]) -> bool:
+        """Return whether a few seconds may disprove all sentences."""
+        return all(
+            any(sentence in copies.undecided for copies in self.copies.values()) for sentence in sentences
+        )
 
 
 async def wait_until_ready(
@@ -63,7 +66,7 @@ async def wait_until_ready(
         if now > reported_at + _REPORT_SECONDS:
             reported_at = now
             report(f"waiting: {sentences[0]}")
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(_PAUSE_SECONDS)
     remainder = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
     raise JsctlError(
         f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{remainder}",
@@ -71,12 +74,21 @@ async def wait_until_ready(
     )
 
 
-async def find_unready(network: LocalNetwork, question: Question | None = None) -> list[str]:
+async def find_missing(network: LocalNetwork) -> list[str]:
+    """Return what `wait_until_ready` would wait for; what only time can tell is watched for some seconds."""
+    question = Question()
+    while True:
+        sentences = await find_unready(network, question)
+        if not sentences or not question.is_undecided(sentences):
+            return sentences
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def find_unready(network: LocalNetwork, question: Question) -> list[str]:
     """Return sentences about what is not ready. What was stopped on purpose is not waited for.
 
-    question: what was asked before; None asks again.
+    question: what was asked before.
     """
-    question = question or Question(settle=False)
     sentences = [
         f"server {node.name} is not running"
         for node in network.state.nodes
@@ -151,7 +163,7 @@ async def _find_unready(
             async for page in streams.list_info_pages(api)
             for info in page
         }
-        return await question.copies[user].find_behind(infos, apis, away, settle=question.settle)
+        return await question.copies[user].find_behind(infos, apis, away)
     finally:
         await connection.close()
 

@@ -23,6 +23,8 @@ _Stream = tuple[str, str]  #: domain and name
 CONTACT = 5 * SECOND // 2
 """ns. An origin is heard from every second (nats-server: sourceHealthHB); after two such beats it is lost."""
 
+_PATIENCE = 2 * CONTACT  #: on a busy machine beats are late
+
 
 class _Copy(NamedTuple):
     """A mirror or source. number: in its stream. config, state: its parts of the stream's info."""
@@ -70,27 +72,31 @@ class _Copy(NamedTuple):
 
 
 class Copies:
-    """The copies of one account, and how far each must be: as far as its origin was when it was asked."""
+    """The copies of one account, and how far each must be: as far as its origin was when it was asked.
+
+    Each must also have heard from its origin since: a copy may have all that there was, and get nothing of
+    what comes.
+    """
 
     def __init__(self) -> None:
+        self.undecided: set[str] = set()  #: sentences of the last answer that a few seconds may disprove
         self._targets: dict[tuple[str, str, int], Message | None] = {}
         self._done: set[tuple[str, str, int]] = set()
-        self._heard_since: dict[tuple[str, str, int], float] = {}
+        self._asked_at: dict[tuple[str, str, int], int] = {}
 
     async def find_behind(
         self,
         infos: Mapping[tuple[str, str], Json],
         apis: Mapping[str, Api],
         away: frozenset[str] = frozenset(),
-        *,
-        settle: bool = True,
     ) -> list[str]:
         """Return sentences about streams without a leader, and about copies that are not as far as they must
         be.
 
         infos: of streams, just fetched, by domain and name. apis: by domain. away: domains whose servers were
-        stopped on purpose. settle: watch for a while those copies that cannot be compared by sequences.
+        stopped on purpose.
         """
+        self.undecided.clear()
         sentences = [
             f"stream {name} has no leader"
             for (_, name), info in infos.items()
@@ -101,39 +107,55 @@ class Copies:
             # A copy of a copy is asked for once its origin has everything.
             for copy in levels[level]:
                 if copy.origin_stream[0] not in away:
-                    sentences += await self._check(apis, copy, settle)
+                    sentences += await self._check(apis, copy)
             if sentences:
                 break
         return sentences
 
-    async def _check(self, apis: Mapping[str, Api], copy: _Copy, settle: bool) -> list[str]:
+    async def _check(self, apis: Mapping[str, Api], copy: _Copy) -> list[str]:
         prefix = f"stream {copy.name}"
         if error := copy.state.get("error"):
             return [f"{prefix} does not copy {copy.origin}: {error.get('description', 'an error')}"]
         heard = read_last_active(copy.state)
         if heard == NEVER:
             return [f"{prefix} does not copy {copy.origin} yet"]
-        if copy.key not in self._done and (behind := await self._find_behind(apis, copy, settle)):
-            return [f"{prefix} {behind}{_describe_contact(heard)}"]
-        self._done.add(copy.key)
-        if heard > CONTACT:  # it has what there was, and gets nothing of what comes
-            return [f"{prefix} is cut off from {copy.origin}{_describe_contact(heard)}"]
-        return []
+        waited = time.monotonic_ns() - self._asked_at.setdefault(copy.key, time.monotonic_ns())
+        heard_at = waited - heard  # from when it was asked; below 0 is before
+        doubt = ""
+        if copy.key not in self._done:
+            behind = await self._find_behind(apis, copy)
+            if behind:
+                return [f"{prefix} {behind}{_describe_contact(heard)}"]
+            if behind is None and heard_at < CONTACT:
+                # A lag of 0 is believed after two beats: each compares how many messages were sent and got.
+                doubt = f"has not been seen to have all of {copy.origin} yet"
+        if heard > CONTACT:
+            doubt = f"is cut off from {copy.origin}{_describe_contact(heard)}"
+        elif heard_at < 0:
+            doubt = f"has not heard from {copy.origin} yet"
+        if not doubt:
+            self._done.add(copy.key)
+            return []
+        if waited < _PATIENCE:
+            self.undecided.add(f"{prefix} {doubt}")
+        return [f"{prefix} {doubt}"]
 
-    async def _find_behind(self, apis: Mapping[str, Api], copy: _Copy, settle: bool) -> str:
-        """Return what a copy lacks, as the end of a sentence; empty for nothing."""
-        api = apis[copy.domain]
+    async def _find_behind(self, apis: Mapping[str, Api], copy: _Copy) -> str | None:
+        """Return what a copy lacks, as the end of a sentence; empty for nothing, None if only its server says
+        that it lacks nothing.
+        """
         if copy.key not in self._targets:
+            api = apis[copy.domain]
             origin_api = Api(api.connection, prefix=copy.api) if copy.api else api
             try:
                 self._targets[copy.key] = await _fetch_newest(origin_api, copy)
             except JsctlError:  # another account's origin often cannot be asked
-                return self._find_unsettled(copy, settle)
+                return _describe_lag(copy)
         target = self._targets[copy.key]
         if target is None:
             return ""
         if copy.reached is None:
-            return self._find_unsettled(copy, settle)
+            return _describe_lag(copy)
         if copy.reached >= target.sequence:
             return ""
         if copy.filters != [">"]:
@@ -141,19 +163,10 @@ class Copies:
         missing = target.sequence - max(copy.reached, int(copy.config.get("opt_start_seq") or 1) - 1)
         return f"is {pluralize(missing, 'message')} behind {copy.origin}"
 
-    def _find_unsettled(self, copy: _Copy, settle: bool) -> str:
-        """Judge a copy by its server's report. It believes a lag of 0 after two heartbeats: each of them
-        compares how many messages were sent and received."""
-        lag, now = int(copy.state.get("lag") or 0), time.monotonic()
-        if lag:
-            self._heard_since.pop(copy.key, None)
-            return f"is {pluralize(lag, 'message')} behind {copy.origin}"
-        if read_last_active(copy.state) > CONTACT:
-            self._heard_since.pop(copy.key, None)
-            return f"is cut off from {copy.origin}"
-        if settle and now - self._heard_since.setdefault(copy.key, now) < CONTACT / SECOND:
-            return f"has not been seen to have all of {copy.origin} yet"
-        return ""
+
+def _describe_lag(copy: _Copy) -> str | None:
+    lag = int(copy.state.get("lag") or 0)
+    return f"is {pluralize(lag, 'message')} behind {copy.origin}" if lag else None
 
 
 def _describe_contact(heard: int) -> str:

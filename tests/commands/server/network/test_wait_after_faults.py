@@ -10,6 +10,7 @@ import pytest
 from jsctl.errors import JsctlError
 from jsctl.localserver.process import build_module_command
 from jsctl.testing import Network
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.cluster
 
@@ -36,6 +37,23 @@ def test_copies_of_copies_and_loops() -> None:
         net.wait(60)
         assert [count(net, name) for name in ("FIRST", "SECOND", "THIRD", "EU")] == [3000] * 3 + [3]
         assert count(net, "US", "leaf") == 3
+
+
+def test_what_wait_accepts_is_not_missing() -> None:
+    with Network("hub-leaf") as net:
+        net.jsctl("stream add ORDERS --subjects orders --defaults", context="leaf")
+        net.jsctl("stream add COPY --mirror ORDERS@leaf --defaults", context="hub")
+        net.jsctl("stream add ALL --source ORDERS@leaf --defaults", context="hub")
+        for fault, repair in ((net.pause, net.resume), (net.kill, net.start), (net.stop, net.start)):
+            fault("leaf")
+            repair("leaf")
+            net.wait()
+            assert net.missing() == []
+            time.sleep(3)  # a copy that was cut off all the time shows it now
+            assert net.missing() == []
+            net.jsctl("pub -J orders one", context="leaf")
+            wait_for(lambda: count(net, "COPY") == count(net, "ORDERS", "leaf"), "the message", seconds=5)
+            wait_for(lambda: count(net, "ALL") == count(net, "ORDERS", "leaf"), "the message", seconds=5)
 
 
 @pytest.mark.long
