@@ -80,7 +80,8 @@ def test_it_blocks_in_an_asynchronous_test_too(net):
         net.wait()
 
     asyncio.run(work())
-    assert net.missing() == []
+    while net.missing():  # hub may notice after this that it lost contact when the leaf was restarted
+        net.wait()
 
 
 def test_a_network_of_its_own(jsctl_network, tmp_path):

@@ -4,6 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+import pytest
+
 from tests.support.sources import PACKAGE, ROOT
 
 DESCRIBED = re.compile(r"(?:[.)]\s+|\n\n)([a-z_]+(?:, [a-z_]+)*): ")
@@ -40,6 +42,7 @@ def list_unknown(function: Function, text: str) -> list[str]:
     return [name for name in described if name not in list_parameters(function)]
 
 
+@pytest.mark.slow
 def test_described_parameters_exist() -> None:
     wrong = [
         f"{place} {name}"
@@ -58,6 +61,7 @@ def test_a_missing_parameter_is_found() -> None:
     assert list_unknown(function, "Return it.\n\nrows, took: ns.") == ["took"]
 
 
+@pytest.mark.slow
 def test_functions_that_docstrings_call_exist() -> None:
     documented = list(list_docstrings())
     known = {

@@ -24,6 +24,7 @@ STARTS = re.compile(rf"\bjsctl ({'|'.join(map(re.escape, reversed(WORDS)))}|\{{|
 """A command line that begins; a word beside the verbs, such as `jsctl: error`, is none."""
 
 
+@pytest.mark.slow
 def test_command_lines_with_values_are_built_in_one_place() -> None:
     building = [
         f"{path.relative_to(PACKAGE)}:{line}: {text}"

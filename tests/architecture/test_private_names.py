@@ -55,6 +55,7 @@ def list_private_names(folder: Path) -> Iterator[str]:
             yield from (name for name in found if re.match("_[a-z]", name) and name not in ours)
 
 
+@pytest.mark.slow
 def test_each_private_name_is_listed() -> None:
     exit_of_a_fork = {"_exit"}
     assert set(list_private_names(PACKAGE / "commands")) - exit_of_a_fork == CLICK

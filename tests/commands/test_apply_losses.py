@@ -252,10 +252,10 @@ def test_only_targets_change(files: Files) -> None:
 
 def test_an_idle_consumer_that_will_expire(files: Files, url: str) -> None:
     interest(url)
-    text = "streams: [{name: S, consumers: [{name: C, inactive_threshold: 100ms}]}]"
+    text = "streams: [{name: S, consumers: [{name: C, inactive_threshold: 2s}]}]"  # it outlives the change
     assert "    deletes up to 40 messages (" in files("diff", text, status=2).out
     assert "this deletes up to 40 messages" in files("apply", text, "--force", status=64).err
-    refused = files.cli("consumer edit S C --inactive-threshold 100ms --force", status=64)
+    refused = files.cli("consumer edit S C --inactive-threshold 2s --force", status=64)
     assert "this deletes up to 40 messages" in refused.err
     assert messages(url) == 40
     files("apply", text, "--allow-data-loss", status=0)

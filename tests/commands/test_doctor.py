@@ -17,6 +17,7 @@ from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from tests.support import js
 from tests.support.doctor import ALONE, CREATE, DELIVER, FLOW, INFO, REMOTE, Patient, hub, leaf, running
+from tests.support.processes import suspend
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
@@ -226,7 +227,7 @@ ORIGIN = {"name": "ORDERS", "external": {"api": "$JS.hub.API"}}
 NOBODY = "leaf-east has 1 leaf node connection of this account, and no server answers on the other side"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hub_that_hangs(tmp_path: Path) -> None:
     """It is named once, not by each link that leads to it."""
     port = free_port()
@@ -244,7 +245,7 @@ def test_a_hub_that_hangs(tmp_path: Path) -> None:
         wait_for(lambda: patient.codes() == [], "it is not well")
         assert NOBODY not in patient.cli("doctor --context east", status=0).out
         assert center.process
-        center.process.send_signal(signal.SIGSTOP)
+        suspend(center.process.pid)
         try:
             [silent] = patient.findings("--context system --timeout 2s")
             assert (silent["code"], silent["about"]) == ("SERVER_SILENT", "server hub-server")
@@ -340,7 +341,7 @@ def test_imports_through_an_account_between(tmp_path: Path, lacks: str, code: st
         assert not code or "account EXC" in findings[0]["seen"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mirror_that_looks_active_and_brings_nothing(tmp_path: Path) -> None:
     """Seen without the system account: the mirror is compared with its origin."""
     patient = Patient(tmp_path)
@@ -355,7 +356,7 @@ def test_a_mirror_that_looks_active_and_brings_nothing(tmp_path: Path) -> None:
         assert (idle["code"], idle["about"]) == ("LINK_IDLE", "stream hub > COPY")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mirror_that_stalls(tmp_path: Path) -> None:
     """Seen without the system account: the server says so after some seconds."""
     patient = Patient(tmp_path)

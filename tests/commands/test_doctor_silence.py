@@ -8,13 +8,13 @@ import pytest
 
 from tests.support import js
 from tests.support.doctor import ALONE, Patient, hub, leaf, running
+from tests.support.processes import suspend
 from tests.support.run import Cli
 from tests.support.servers import free_port
 from tests.support.waiting import wait_for
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.long
 def test_a_hub_that_hangs(tmp_path: Path) -> None:
     """It is named once, not by each link that leads to it."""
     port = free_port()
@@ -31,7 +31,7 @@ def test_a_hub_that_hangs(tmp_path: Path) -> None:
         js.stream(east.url_for("acc"), "COPY", mirror={"name": "ORDERS", "external": {"api": "$JS.hub.API"}})
         wait_for(lambda: patient.codes() == [], "it is not well")
         assert center.process
-        center.process.send_signal(signal.SIGSTOP)
+        suspend(center.process.pid)
         try:
             [silent] = patient.findings("--context system --timeout 2s")
             assert (silent["code"], silent["about"]) == ("SERVER_SILENT", "server hub-server")

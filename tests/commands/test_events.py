@@ -85,7 +85,6 @@ def test_cloud_events(cli: Cli, url: str) -> None:
     assert event["data"]["stream"] == "EV" and event["id"] and event["time"]
 
 
-@pytest.mark.slow
 def test_connections_for_the_system_account(tmp_path: Path, system_url: str, url: str) -> None:
     system = Cli(tmp_path / "sys", system_url)
     with Watching(system, "--count", "2", "--filter", '"name":"one-of-mine"') as w:

@@ -174,7 +174,6 @@ def scrape(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int,
             return error.code, "", ""
 
 
-@pytest.mark.slow
 def test_scrapes(running: tuple[subprocess.Popen[str], int], url: str) -> None:
     process, port = running
     wait_for(lambda: 'stream_name="ORDERS"' in scrape(port)[2], "the first round is complete")

@@ -88,7 +88,6 @@ def test_a_pipe_needs_no_rich() -> None:
     assert done.stderr == "\n" or not done.stderr, done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rows", [24, 1000])
 def test_a_long_page_goes_through_the_pager(rows: int, tmp_path: Path) -> None:
     pager = tmp_path / "pager"

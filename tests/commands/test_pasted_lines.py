@@ -47,7 +47,6 @@ def test_consumer_why(have: Cli, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "column", "words"),
     [

@@ -137,6 +137,7 @@ def run(cli: Cli, command: str, status: int = 0) -> "subprocess.CompletedProcess
     return ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -175,7 +176,6 @@ def test_stdin_is_the_body(command: str, stream: Cli, url: str, tmp_path: Path) 
     assert js.ask(url, "STREAM.INFO.S")["state"]["messages"] == 1
 
 
-@pytest.mark.slow
 def test_stdin_is_the_body_under_make(stream: Cli, url: str, tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("publish:\n\t@$(JSCTL) pub s.a --count 2 -J\n")
     run(stream, f"printf 'n {{{{Count}}}}' | make -s -C {tmp_path} publish")
@@ -216,12 +216,17 @@ def test_a_stdin_that_cannot_be_read_is_no_empty_body(stream: Cli, url: str) -> 
     ("line", "name"),
     [
         ("pub s.a -J", "the body"),
-        ("pub s.a --send-on newline -J", "the body"),
-        ("req s.a", "the body"),
         ("kv put B k", "the value"),
-        ("kv create B k ''", "the value"),
-        ("object put O --name n", "the object"),
-        ("schema validate stream_configuration", "the document"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("pub s.a --send-on newline -J", "the body"),
+                ("req s.a", "the body"),
+                ("kv create B k ''", "the value"),
+                ("object put O --name n", "the object"),
+                ("schema validate stream_configuration", "the document"),
+            )
+        ),
     ],
 )
 def test_a_silent_stdin_is_announced(line: str, name: str, stream: Cli) -> None:

@@ -18,7 +18,6 @@ from tests.support.replier import Start
 from tests.support.run import Cli
 
 
-@pytest.mark.slow
 def test_a_command(cli: Cli, replier: Start) -> None:
     replier("cmd.*", "--command", "printf '%s|' {{1}} {{Request}} x")
     assert cli(["req", "cmd.tok", "a b; $(id)", "--raw"], status=0).out == "tok|a b; $(id)|x|\n"
@@ -41,7 +40,6 @@ def test_a_command_that_writes_without_end_or_never_ends(
         assert time.monotonic() - began < 20
 
 
-@pytest.mark.slow
 def test_an_answer_that_is_too_large_is_an_error_and_the_next_one_is_served(cli: Cli, replier: Start) -> None:
     replier("cmd.*", "--command", "sh -c 'if [ {{1}} = big ]; then yes; else echo small; fi'")
     assert "wrote more than 1,048,576 bytes" in cli("req cmd.big x", status=0).err
@@ -58,13 +56,11 @@ def test_a_stalled_reader_delays_no_answer(cli: Cli, replier: Start) -> None:
     assert out.count("x" * 100) == 2000 and "Answered 2,000 requests" in err
 
 
-@pytest.mark.slow
 def test_the_commands_environment(cli: Cli, replier: Start) -> None:
     replier("env", "--command", "printenv NATS_REQUEST_SUBJECT NATS_REQUEST_BODY")
     assert cli("req env body --raw", status=0).out == "env\nbody\n"
 
 
-@pytest.mark.slow
 def test_a_failing_command_says_so(cli: Cli, replier: Start) -> None:
     replier("bad", "--command", "false")
     assert "Nats-Service-Error: false ended with status 1" in cli("req bad x", status=0).err
@@ -72,14 +68,12 @@ def test_a_failing_command_says_so(cli: Cli, replier: Start) -> None:
     assert "Nats-Service-Error: cannot run /nope/x" in cli("req none x", status=0).err
 
 
-@pytest.mark.slow
 def test_templates_and_headers(cli: Cli, replier: Start) -> None:
     replier("t", "{{Count}}: {{Request}}", "-H", "N: {{Count}}")
     outcome = cli("req t hello", status=0)
     assert "0: hello" in outcome.out and "N: 0" in outcome.err
 
 
-@pytest.mark.slow
 def test_requests_are_not_templates(cli: Cli, replier: Start, url: str) -> None:
     replier("cmd.*", "--command", "echo {{1}} {{Request}} {{9}}")
     for text in ("{{Random 1 67108864}}", "{{Nope}}", "{{Random 9 1}}", "{{{{ID}}"):
@@ -88,7 +82,6 @@ def test_requests_are_not_templates(cli: Cli, replier: Start, url: str) -> None:
         assert outcome.out == f"{token} {text} \n"
 
 
-@pytest.mark.slow
 def test_one_request_that_cannot_be_answered_ends_nothing(cli: Cli, replier: Start, url: str) -> None:
     echoing = replier("echo", "--echo")
     assert echoing.stdout  # somebody reads the large request that it shows
@@ -118,7 +111,6 @@ def test_one_request_that_cannot_be_answered_ends_nothing(cli: Cli, replier: Sta
         assert cli(f"req {subject} y --raw", status=0).out in ("y\n", "x\n")
 
 
-@pytest.mark.slow
 def test_weights(cli: Cli, replier: Start) -> None:
     replier("w", "heavy", "--weight", "9")
     replier("w", "light")

@@ -75,7 +75,6 @@ def test_several_replies(cli: Cli, replier: Start) -> None:
     assert sorted(fewer.out.split()) == ["1", "2", "3"] and "3 of 9 replies on ask arrived" in fewer.err
 
 
-@pytest.mark.slow
 def test_until_an_empty_reply(cli: Cli, replier: Start) -> None:
     replier("ask", "--command", "true", "--queue", "a")
     replier("ask", "x", "--queue", "b", "--sleep", "1ms")

@@ -176,7 +176,6 @@ def test_it_stops_at_the_first_failure(cli: Cli, url: str, tmp_path: Path) -> No
     assert cli("shell --file /nope", status=64).err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_a_script_on_stdin_is_not_read_by_its_commands(cli: Cli, url: str) -> None:
     js.stream(url, "S", "s")
     outcome = cli("shell", stdin="pub s --force-stdin\nstream ls --names\n! exit 3\nversion\n", status=3)
@@ -265,7 +264,6 @@ def test_completion_history_and_ctrl_c(prompt: Terminal, cli: Cli) -> None:
     assert "stream info NOPE" in history.read_text() and "hunter2" not in history.read_text()
 
 
-@pytest.mark.slow
 def test_a_server_that_was_lost(cli: Cli, tmp_path: Path) -> None:
     server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n').start()
     try:
@@ -290,7 +288,6 @@ def test_a_server_that_was_lost(cli: Cli, tmp_path: Path) -> None:
         server.stop()
 
 
-@pytest.mark.slow
 def test_ctrl_c_right_after_a_line(cli: Cli) -> None:
     """At every millisecond: while the prompt still has the terminal, between both, and in the command."""
     with hostile_server() as mute:

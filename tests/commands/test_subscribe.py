@@ -208,7 +208,6 @@ def test_domains(hub_cli: Cli, hub_leaf: object) -> None:
     assert hub_cli("sub --stream LEAF --all -T --js-domain hub", status=3).out == ""
 
 
-@pytest.mark.slow
 def test_a_closed_pipe_ends_it_before_the_next_message(cli: Cli) -> None:
     running = cli.start("sub q")
     assert running.stdout is not None and running.stderr is not None

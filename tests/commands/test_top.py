@@ -34,7 +34,6 @@ def test_a_file(system: Cli, tmp_path: Path) -> None:
     assert "2 servers, version" in system("top --output - --raw", status=0).out
 
 
-@pytest.mark.slow
 def test_a_screen(system: Cli) -> None:
     with system.terminal("top --lookup", columns=80, rows=24) as screen:
         screen.expect_exact(" connections")

@@ -65,6 +65,7 @@ def info(cli: Cli, url: str) -> dict[str, Any]:
     return {**answer, "config": {**answer["config"], "max_idle": 60_000_000_000}}
 
 
+@pytest.mark.slow
 def test_its_flag_and_its_key_in_files_are_read(tmp_path: Path) -> None:
     assert "--max-idle DURATION" in run(RUN, "stream", "add", "--help")
     line = ["stream", "add", "S", "--subjects", "s", "--defaults", "--output", "-"]

@@ -64,7 +64,6 @@ def test_commands_and_flags_complete(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_context_names_complete(tmp_path: Path, offline_cli: Cli) -> None:
     offline_cli("context add edge --server nats://127.0.0.1:1", status=0)
     assert complete("jsctl --context e", 2, offline_cli.home) == ["edge"]
@@ -96,7 +95,6 @@ NEVER = ["x\x1b[2Jy", "x\x07y", "--force", "x\u202ey"]
 """Names that no completion shows."""
 
 
-@pytest.mark.slow
 def test_names_are_quoted_for_bash(offline_cli: Cli) -> None:
     folder = offline_cli.home / "nats" / "context"
     folder.mkdir(parents=True)
@@ -265,7 +263,6 @@ def test_names_are_known_without_their_server(cli: Cli, url: str) -> None:
     assert complete_now(cli, "jsctl stream info O", 20_000) == ["ORDERS", "OTHERS"]
 
 
-@pytest.mark.slow
 def test_a_server_that_never_answers_is_not_waited_for(offline_cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         offline_cli.environ["NATS_URL"] = f"nats://127.0.0.1:{silent.getsockname()[1]}"

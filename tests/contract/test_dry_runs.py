@@ -180,6 +180,7 @@ def filled(cli: Cli, url: str, here: Path) -> Cli:
     return cli
 
 
+@pytest.mark.slow
 def test_nothing_is_changed(filled: Cli, url: str, here: Path) -> None:
     before = state_of(url), files_of(here, filled.home)
     for line in LINES:
@@ -282,7 +283,6 @@ OF_STORE = [
 ]
 
 
-@pytest.mark.slow
 def test_verbs_of_the_store(tmp_path: Path, here: Path) -> None:
     site = Site(tmp_path)
     try:

@@ -59,7 +59,6 @@ def test_long_help_goes_through_the_pager(line: str, pager: str, tmp_path: Path)
     assert screen.exitstatus == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "variables"),
     [
@@ -79,7 +78,6 @@ def test_help_without_a_pager(line: str, variables: dict[str, str], pager: str, 
     assert screen.exitstatus == 0
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/bin/less").exists(), reason="no less")
 def test_less_shows_a_screen_at_a_time(tmp_path: Path) -> None:
     screen = start("--help", tmp_path)

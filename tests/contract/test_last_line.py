@@ -137,7 +137,6 @@ LINES = ["--help", "stream --help", "stream", "cheat streams", "cheat --json", "
 REDIRECTS = [">/dev/full 2>&1", ">&-", ">&- 2>&-", "2>&- <&-"]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 @pytest.mark.parametrize(
     ("line", "redirect"),

@@ -55,7 +55,10 @@ def run(cli: Cli, variables: Mapping[str, str], *args: str | bytes, status: int 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(VARIABLES) + 1))
+@pytest.mark.parametrize(
+    "number",
+    [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, len(VARIABLES) + 1))],
+)
 def test_bytes_stay_as_they_are(
     number: int, latin: Mapping[str, str], cli: Cli, url: str, tmp_path: Path
 ) -> None:

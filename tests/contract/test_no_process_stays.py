@@ -99,6 +99,7 @@ def test_no_process_of_a_network_lives_on_after_down(cli: Cli, tmp_path: Path) -
     check(cli.home, "server network down")
 
 
+@pytest.mark.slow
 def test_a_process_that_lives_on_is_seen(cli: Cli) -> None:
     environ = {**os.environ, **cli.environ}
     with subprocess.Popen(["sleep", "60"], env=environ, start_new_session=True) as process:

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -109,8 +110,17 @@ def choose_flags(cli: Cli, login: Login, place: str) -> list[str]:
 @pytest.mark.parametrize(
     ("login", "place"),
     [
-        *(("password", place) for place in ("context", "variables", "flags")),
-        *[("token", "context"), ("creds", "variables"), ("nkey and TLS", "flags")],
+        ("password", "context"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("password", "variables"),
+                ("password", "flags"),
+                ("token", "context"),
+                ("creds", "variables"),
+                ("nkey and TLS", "flags"),
+            )
+        ),
     ],
     indirect=["login"],
 )
@@ -136,7 +146,7 @@ def test_every_verb(place: str, login: Login, cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("login", ["password", "creds"], indirect=True)
+@pytest.mark.parametrize("login", ["password", pytest.param("creds", marks=pytest.mark.long)], indirect=True)
 def test_every_endless_verb(login: Login, cli: Cli, tmp_path: Path) -> None:
     """So does what verbs write until ctrl-C."""
     flags = choose_flags(cli, login, "context")
@@ -144,9 +154,10 @@ def test_every_endless_verb(login: Login, cli: Cli, tmp_path: Path) -> None:
     assert len(endless) > 20
     for start in range(0, len(endless), BATCH):
         batch = [(line, cli.start([*line, *flags, "--trace"])) for line in endless[start : start + BATCH]]
+        until = time.monotonic() + 2
         for line, process in batch:
             try:
-                out, err = process.communicate(timeout=2)
+                out, err = process.communicate(timeout=max(0, until - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate(timeout=20)

@@ -1,12 +1,13 @@
 """SIGTERM, as timeout, systemd and Kubernetes send it, to what has no end of its own."""
 
-import subprocess
 from collections.abc import Sequence
 
 import pytest
 
 from tests.support import js
+from tests.support.processes import is_connected
 from tests.support.run import Cli
+from tests.support.waiting import wait_for
 
 
 @pytest.mark.parametrize(
@@ -39,8 +40,7 @@ def test_what_is_watched_ends_with_143(line: str, cli: Cli, url: str, system_url
         words = [*words, "--server", system_url]
     process = cli.start(words)
     try:
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1.5)
+        wait_for(lambda: is_connected(process.pid), "it does not connect")
         process.terminate()
         out, err = process.communicate(timeout=20)
     finally:

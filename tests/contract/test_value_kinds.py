@@ -169,7 +169,6 @@ def test_names_of_an_account_and_its_servers(
     )
 
 
-@pytest.mark.slow
 def test_names_of_the_store(tmp_path: Path) -> None:
     site = Site(tmp_path)
     try:

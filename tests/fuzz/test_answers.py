@@ -77,7 +77,7 @@ def _perhaps(chance: random.Random, _: bytes, payload: bytes) -> bytes:
     return mutate_answer(payload, chance) if chance.random() < 0.5 else payload
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_commands(
     man: Middleman,
     own_account: Account,
@@ -108,7 +108,7 @@ def test_commands(
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_system_commands(
     man: Middleman, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +128,7 @@ def test_system_commands(
     assert not faults, "\n".join(map(str, faults))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_cut_and_drip(man: Middleman, offline_cli: Cli) -> None:
     man.change = None
     with Record("answers cut at a byte") as record:
@@ -201,7 +201,7 @@ def test_lists_without_end(man: Middleman, offline_cli: Cli) -> None:
     assert "malformed" in failed.err and failed.err.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_interrupt_is_lost(man: Middleman, tmp_path: Path) -> None:
     """Wherever a command is: at its start, waiting for an answer, a login, a server that is away, or busy."""
     names = names_page([f"N{number}", "M"] for number in itertools.count())

@@ -22,7 +22,7 @@ READING = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_documents(own_account: Account, offline_cli: Cli, tmp_path: Path) -> None:
     js.stream(own_account.url, "S", "s.>", metadata={"io.nats.monitor.lag-critical": "1"})
     consumer = {"stream_name": "S", "config": {"durable_name": "C", "ack_policy": "explicit"}}

@@ -60,7 +60,7 @@ def with_file(line: list[str], path: str, parameter: click.Parameter, file: str)
     return [*line[:at], file, *line[at + (at < len(line) and not line[at].startswith("-")) :]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_file(
     cli: Cli, url: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +157,7 @@ CONTENTS = {
 """What a file may hold that is something else, by its name."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_of_another_kind(
     cli: Cli, url: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

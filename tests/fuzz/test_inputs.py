@@ -145,7 +145,7 @@ READERS = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a flag names: one line, and nothing is read for ever."""
     monkeypatch.chdir(tmp_path)
@@ -207,7 +207,7 @@ def test_lines_without_end(offline_cli: Cli, tmp_path: Path) -> None:
                 record.count("refused")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_that_are_not_regular(offline_cli: Cli, tmp_path: Path) -> None:
     """Archives of audits, their reports, and recordings."""
     os.mkfifo(tmp_path / "pipe")

@@ -79,7 +79,7 @@ def try_line(cli: Shown, line: list[str], path: str, url: str, record: Record, f
         faults.append(f"{line}: {str(fault)[-900:]!r} {fault!r}"[:1500])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_arguments(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli = Shown(tmp_path, url)
@@ -101,7 +101,7 @@ def test_arguments(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not (tmp_path / "pwned").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_a_server_holds(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streams, consumers, keys and objects with such names, descriptions and metadata, for each verb that
     lists or shows them."""

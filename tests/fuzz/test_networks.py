@@ -42,7 +42,7 @@ def line_of(verb: str, folder: Path) -> list[str]:
     return [word.replace("{}", str(folder)) for word in NETWORK_VERBS[verb].split()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_answers(folder: Path, tmp_path: Path) -> None:
     """A man in the middle of the network's server and its contexts."""
     state = (folder / "network.json").read_text()

@@ -80,7 +80,7 @@ SERVERS: dict[str, Callable[[socket.socket], None]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SERVERS)
 def test_servers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli = Cli(tmp_path)
@@ -112,7 +112,7 @@ def greet(client: socket.socket) -> None:
     listen(client)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("serve", [listen, greet, say_nothing])
 def test_exports(serve: Callable[[socket.socket], None], tmp_path: Path) -> None:
     """Spark is not started for a server that does not answer, and nothing is left."""

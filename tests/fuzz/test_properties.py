@@ -84,7 +84,6 @@ def test_bytes(name: str) -> None:
     check(name, BYTES[name], LINES | st.binary(max_size=200))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SEEDS)
 def test_texts(name: str) -> None:
     parse, seed = SEEDS[name]

@@ -90,7 +90,6 @@ def test_violation_at_login(name: str, tmp_path: Path, capfd: pytest.CaptureFixt
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.slow
 def test_cut_at_any_byte_of_the_login(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     whole = info() + b"PONG\r\n"
     cli = Cli(tmp_path)

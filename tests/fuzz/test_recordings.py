@@ -4,6 +4,8 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
 from jsctl.monitor.report import recording
 from jsctl.monitor.report.recording import Recording, encode_round
 from tests.fuzz.record import Record, cases
@@ -15,6 +17,7 @@ TIME = slice(recording._HEADER.size - 8, recording._HEADER.size)
 LINES = ("report --replay {} --json", "report --replay {}", "report --replay {} --problems --count 1")
 
 
+@pytest.mark.slow
 def test_mutated_rounds(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "S", "s.>")
     js.ask(url, "CONSUMER.DURABLE.CREATE.S.C", {"stream_name": "S", "config": {"durable_name": "C"}})

@@ -53,7 +53,7 @@ def read_stream(options: dict[str, str]) -> None:
         reader.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("read", [read_batch, read_stream])
 def test_mutated_answers(man: Middleman, read: Callable[[dict[str, str]], None]) -> None:
     with Record(f"mutated answers of Spark's {read.__name__}") as record:

@@ -51,6 +51,7 @@ def _perhaps(chance: random.Random, share: float, _: bytes, payload: bytes) -> b
     return mutate_answer(payload, chance) if chance.random() < share else payload
 
 
+@pytest.mark.long
 def test_commands(spark: Any, man: Middleman, own_account: Account, offline_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text('{"subject": "s.b", "data": "x"}\n' * 3)
     url = {"NATS_URL": own_account.url}
@@ -104,6 +105,7 @@ def run_query(spark: Any, url: str, folder: Path, options: dict[str, str]) -> st
     return ""
 
 
+@pytest.mark.long
 def test_streaming_query(spark: Any, man: Middleman, tmp_path: Path) -> None:
     """What ends it is an error of jsctl; what is tried again after it finds all that is there."""
     faults = []

@@ -32,7 +32,7 @@ def write(job: WriteJob) -> None:
     publish(job, 0, (Row(f"s.{number}", b"x") for number in range(20)))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_mutated_answers(man: Middleman) -> None:
     job = WriteJob(Settings(url=man.account_url, timeout=300_000_000), "S")
     with Record("mutated answers of Spark's sink") as record:

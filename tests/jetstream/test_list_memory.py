@@ -5,6 +5,8 @@ import json
 import random
 from typing import Any
 
+import pytest
+
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
@@ -58,6 +60,7 @@ def test_pages_of_another_form_are_left_as_they_are() -> None:
             assert remember(memory, data) == (["A"], [])
 
 
+@pytest.mark.slow
 def test_the_same_as_without_a_memory(url: str) -> None:
     """While streams are made, filled, purged, edited and removed."""
     chosen = random.Random(4)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
@@ -80,7 +81,7 @@ def infos_held() -> int:
 
 def ask(url: str, work: Callable[[Api], Awaitable[None]]) -> None:
     async def connected_work() -> None:
-        connection = await Connection.open(Settings(url=url))
+        connection = await Connection.open(Settings(url=url, timeout=30 * SECOND))
         try:
             await work(Api(connection))
         finally:
@@ -101,7 +102,7 @@ def test_consumers_of_several_pages(cli: Cli, url: str) -> None:
 
 
 async def consume(url: str, names: list[str]) -> None:
-    connection = await Connection.open(Settings(url=url))
+    connection = await Connection.open(Settings(url=url, timeout=30 * SECOND))
     api = Api(connection)
     try:
         await asyncio.gather(
@@ -123,7 +124,6 @@ def test_pages_go_when_they_were_read(many: str) -> None:
     assert max(held) <= 2 * PAGE
 
 
-@pytest.mark.slow
 def test_rows_are_kept_and_their_pages_not(many: str) -> None:
     held: list[int] = []
 

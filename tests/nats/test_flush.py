@@ -1,7 +1,6 @@
 """`Connection.flush` and `settle`, when the connection is lost meanwhile."""
 
 import asyncio
-import os
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,21 +11,16 @@ from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Unreachable
 from jsctl.nats.connection import Connection
+from tests.support.processes import suspend
 from tests.support.servers import RealServer
 
 CONFIG = 'listen: "127.0.0.1:{port}"'
 
 
-def suspend(server: RealServer) -> None:
-    """Stop a server's process, so that it answers nothing."""
-    assert server.process
-    server.process.send_signal(signal.SIGSTOP)
-    os.waitpid(server.process.pid, os.WUNTRACED)
-
-
 async def lose(server: RealServer, work: Callable[[], Awaitable[None]]) -> None:
     """Await work that begins before a server is killed, which then starts again."""
-    suspend(server)
+    assert server.process
+    suspend(server.process.pid)
     task = asyncio.ensure_future(work())
     await asyncio.sleep(0.1)
     server.kill()
@@ -73,7 +67,8 @@ def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
 
     async def run() -> None:
         connection = await Connection.open(Settings(url=server.url, timeout=SECOND // 2))
-        suspend(server)
+        assert server.process
+        suspend(server.process.pid)
         for work in (connection.flush, connection.settle):
             with pytest.raises(Unreachable, match=r"^lost the connection to .*: it does not answer$"):
                 await work()

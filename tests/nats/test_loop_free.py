@@ -21,6 +21,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
 from tests.support import js
 from tests.support.hostile import hostile_server, info
+from tests.support.processes import suspend, unread_bytes
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
@@ -230,6 +231,7 @@ def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> 
     server = RealServer(tmp_path, RIGHTS).start()
 
     def start_again() -> None:
+        wait_for(lambda: unread_bytes(server.port), "the message has not been sent")
         server.kill()
         server.start()
 
@@ -238,7 +240,7 @@ def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> 
     async def ask(connection: Connection) -> list[Message]:
         await connection.request("$JS.API.STREAM.NAMES")
         assert server.process
-        server.process.send_signal(signal.SIGSTOP)
+        suspend(server.process.pid)
         timer.start()
         other = loops.start(connection.request("$JS.API.STREAM.LIST"))
         return [await connection.request("$JS.API.STREAM.NAMES"), await other]
@@ -261,13 +263,13 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
 
     async def ask(connection: Connection) -> object:
         assert server.process
-        server.process.send_signal(signal.SIGSTOP)
-        timer = threading.Timer(2, start_again)  # once the message has been sent, also on a busy machine
-        timer.start()
+        suspend(server.process.pid)
+        thread = threading.Thread(target=start_again)
+        thread.start()
         try:
             return await connection.request_message(OutgoingMessage("$JS.API.STREAM.NAMES", b""))
         finally:
-            timer.join()
+            thread.join()
 
     try:
         with pytest.raises(JsctlError, match="lost the connection to nats://127"):

@@ -31,6 +31,7 @@ def run(cli: Cli, command: str, status: int = 0) -> str:
     return ended.stdout + (ended.stderr if status else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "verb",
     [

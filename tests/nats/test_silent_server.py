@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import js
+from tests.support.processes import suspend
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
@@ -58,7 +59,7 @@ def server(tmp_path: Path) -> Iterator[tuple[RealServer, int]]:
 TWICE = ("sub --stream S --all", "kv watch B", "reply x --echo", "bench sub x")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_interrupts(server: tuple[RealServer, int], tmp_path: Path) -> None:
     real, http = server
     environ = {**os.environ, **Cli(tmp_path, real.url).environ, "PYTHONUNBUFFERED": "1"}
@@ -87,7 +88,7 @@ def test_interrupts(server: tuple[RealServer, int], tmp_path: Path) -> None:
 
         wait_for(are_there, "a command is not there", seconds=40)
         assert real.process
-        os.kill(real.process.pid, signal.SIGSTOP)
+        suspend(real.process.pid)
         for index, (line, child) in enumerate(zip(lines, children, strict=True)):
             started = time.monotonic()
             child.send_signal(signal.SIGINT)

@@ -194,7 +194,7 @@ def mute() -> Iterator[int]:
         yield int(listener.getsockname()[1])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_that_hangs(cli: Cli, url: str) -> None:
     with mute() as port:
         started = time.monotonic()

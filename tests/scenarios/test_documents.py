@@ -20,7 +20,6 @@ from tests.support.run import Cli, Terminal
 Run = Callable[..., str]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", [line for lines in documents.LINES.values() for line in lines], ids=lambda line: line[6:60]
 )
@@ -28,7 +27,6 @@ def test_each_line_parses(line: str) -> None:
     parse(line)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("line", "what"), documents.REPLACED.items())
 def test_what_servers_no_longer_have(line: str, what: str, offline_cli: Cli) -> None:
     shown = offline_cli(line.removeprefix("jsctl "), status=1).out
@@ -76,7 +74,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_the_tour_streams(cli: Cli, here: Path) -> None:
     run = runner(cli, documents.TOUR)
     created = "Stream ORDERS was created"
@@ -222,7 +219,6 @@ def test_the_tour_events(cli: Cli) -> None:
                 raise AssertionError(f"{line} shows no sample")
 
 
-@pytest.mark.slow
 def test_the_tour_backups(cli: Cli, here: Path) -> None:
     run = runner(cli, documents.TOUR)
     run("str add ORDERS --subjects")
@@ -239,7 +235,6 @@ def test_the_tour_backups(cli: Cli, here: Path) -> None:
     run("str info ORDERS", "Maximum Age: 1y")
 
 
-@pytest.mark.slow
 def test_the_partitions(cli: Cli) -> None:
     run = runner(cli, documents.PARTITIONS)
     for number in range(10):

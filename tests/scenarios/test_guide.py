@@ -174,7 +174,6 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
     assert re.search(rf"{name} +Mirror +JS\.acc@hub\.API +aggregate-test-leaf", report)
 
 
-@pytest.mark.slow
 def test_imports_by_flags(network: HubLeaf, tmp_path: Path) -> None:
     """The same without questions, as a script would write it."""
     cli = Cli(tmp_path, network.url)

@@ -141,9 +141,13 @@ def run(shell: Terminal, line: str) -> None:
     assert int(shell.match[1]) in allowed, f"{line}\n{shell.before}"
 
 
-@pytest.mark.parametrize(
-    "topic", [pytest.param(topic, marks=[pytest.mark.spark] if topic in SPARK else []) for topic in TOPICS]
-)
+def marks(topic: str) -> list[pytest.MarkDecorator]:
+    """A walk through a topic takes as long as a reader's; that of `start` is the quickest."""
+    needs_spark = [pytest.mark.spark] if topic in SPARK else []
+    return [*needs_spark, pytest.mark.slow if topic == "start" else pytest.mark.long]
+
+
+@pytest.mark.parametrize("topic", [pytest.param(topic, marks=marks(topic)) for topic in TOPICS])
 def test_the_lines_of_a_topic_work(topic: str, shell: Terminal, tmp_path: Path) -> None:
     if topic not in ALONE:
         run(shell, blocks("start")[0].text.splitlines()[0])

@@ -80,7 +80,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
         one.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=[commands[0] for commands, _ in ROWS])
 def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, offline_cli: Cli) -> None:
     for command in ROWS[number][0]:
@@ -91,7 +90,6 @@ def test_the_permissions_of_a_row_are_enough(number: int, server: RealServer, of
         assert done.out or done.err
 
 
-@pytest.mark.slow
 def test_all_commands_of_the_table_are_run() -> None:
     assert {command for commands, _ in ROWS for command in commands} == set(ARGUMENTS)
 
@@ -164,7 +162,6 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServe
         one.stop()
 
 
-@pytest.mark.slow
 def test_spark_rows_are_those_of_the_table() -> None:
     assert len(_SPARK) == len(SPARK_ROWS)
 

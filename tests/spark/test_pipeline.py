@@ -87,6 +87,7 @@ def change(url: str, key: str, value: bytes, operation: str = "") -> None:
     js.publish_framed(url, f"$KV.SETTINGS.{key}", f"NATS/1.0\r\n{header}\r\n".encode(), value)
 
 
+@pytest.mark.long
 def test_the_example(url: str, tmp_path: Path) -> None:
     project = copy_example(tmp_path)
     for name in ("ORDERS", "LARGE"):
@@ -109,6 +110,7 @@ def test_the_example(url: str, tmp_path: Path) -> None:
     assert (setting["key"], setting["value"], setting["revision"]) == ("a", b"2", 3)
 
 
+@pytest.mark.long
 def test_auto_cdc_takes_the_changes_of_a_bucket(url: str, tmp_path: Path) -> None:
     """Up to its target, which `test_auto_cdc_merges_the_changes_of_a_bucket` has: a dry run looks at the keys
     and columns of the source."""

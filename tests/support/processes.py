@@ -1,6 +1,9 @@
 """Which processes run, and waiting for what they do."""
 
+import os
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,3 +39,30 @@ def in_session(leader: int) -> list[Process]:
         for pid, parent, session, state, args in results
         if session == str(leader) and not state.startswith("Z")
     ]
+
+
+def suspend(pid: int) -> None:
+    """Stop a child process (SIGSTOP), and wait until none of its threads runs."""
+    os.kill(pid, signal.SIGSTOP)
+    os.waitpid(pid, os.WUNTRACED)
+
+
+def is_connected(pid: int) -> bool:
+    """Whether a process has a TCP connection."""
+    links = []
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            links.append(str(file.readlink()))
+    return any(f"socket:[{fields[9]}]" in links for fields in _read_connections())
+
+
+def unread_bytes(port: int) -> int:
+    """Return how many bytes were sent to a port of this host that its process has not read yet."""
+    fields = [one for one in _read_connections() if one[1].endswith(f":{port:04X}")]
+    return sum(int(one[4].split(":")[1], 16) for one in fields)
+
+
+def _read_connections() -> list[list[str]]:
+    """Return the fields of each TCP connection of this host, as `proc_net_tcp` of Linux describes them."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [fields for fields in lines if fields[3] == "01"]

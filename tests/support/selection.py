@@ -10,11 +10,12 @@ from hypothesis import is_hypothesis_test
 
 TESTS = Path(__file__).parents[1]
 
-_FAST = "not slow and not spark and not cluster and not long"
-"""Marks that `--fast` leaves out; it also leaves out `tests/fuzz`, where a case takes all memory it may."""
-
 _LONG = ("long", "cluster")
 """Marks of what kills, makes faults, starts clusters or walks demos: it needs `--long`, or a file's name."""
+
+_NOT_FAST = (*_LONG, "slow", "spark")
+"""Marks that `--fast` leaves out; it also leaves out `tests/fuzz`, where a case takes all memory it may.
+Contracts hold in all runs: of these, `slow` ones are fast, too."""
 
 _ORDER = (
     "spark/test_chaos.py",
@@ -61,8 +62,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if times := config.getoption("--fuzz"):
         os.environ["JSCTL_FUZZ"] = str(times)  # workers inherit it
-    if config.getoption("--fast"):
-        config.option.markexpr = config.option.markexpr or _FAST
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -71,10 +70,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if collection_path == TESTS / "fuzz":
         return True
-    if not collection_path.match("test_*.py"):
+    if not collection_path.match("test_*.py") or _is_contract(collection_path):
         return None
     of_all = re.search(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
-    return True if of_all and re.search(r"mark\.(slow|spark|cluster|long)\b", of_all[0]) else None
+    return True if of_all and re.search(rf"mark\.({'|'.join(_NOT_FAST)})\b", of_all[0]) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -82,17 +81,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     out the long ones, unless these are asked for, or a file is."""
     is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
     if not config.getoption("--long") and not is_file_named:
-        config.hook.pytest_deselected(items=[item for item in items if _is_long(item)])
-        items[:] = [item for item in items if not _is_long(item)]
+        config.hook.pytest_deselected(items=[item for item in items if _has(item, _LONG)])
+        items[:] = [item for item in items if not _has(item, _LONG)]
+    order: tuple[str, ...] = _ORDER
     if config.getoption("--fast"):
-        first_cases = {
-            _case(item): item
-            for item in items[::-1]
-            # Without property tests Hypothesis need not read the whole package for its constants.
-            if not is_hypothesis_test(getattr(item, "obj", None))
-        }
+        order = ("contract", *_ORDER)
+        first_cases = {_case(item): item for item in items[::-1] if _is_fast(item)}
         items[:] = list(first_cases.values())[::-1]
-    folders = [TESTS / path for path in _ORDER]
+    folders = [TESTS / path for path in order]
 
     @functools.cache
     def place(file: Path) -> int:
@@ -101,12 +97,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: place(item.path))
 
 
-def _is_long(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in _LONG)
+def _has(item: pytest.Item, marks: tuple[str, ...]) -> bool:
+    return any(item.get_closest_marker(name) for name in marks)
+
+
+def _is_contract(file: Path) -> bool:
+    return file.is_relative_to(TESTS / "contract")
+
+
+def _is_fast(item: pytest.Item) -> bool:
+    """Return whether `--fast` has a test; without property tests Hypothesis need not read the whole package
+    for its constants."""
+    left_out = tuple(name for name in _NOT_FAST if name != "slow" or not _is_contract(item.path))
+    return not _has(item, left_out) and not is_hypothesis_test(getattr(item, "obj", None))
 
 
 def _case(item: pytest.Item) -> tuple[object, ...]:
     """Return what cases of one test have in common; contracts hold for every case."""
-    is_contract = item.path.is_relative_to(TESTS / "contract")
+    is_contract = _is_contract(item.path)
     name = item.originalname if isinstance(item, pytest.Function) and not is_contract else item.name
     return item.path, item.getparent(pytest.Class), name

@@ -11,7 +11,6 @@ from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 
 
-@pytest.mark.slow
 def test_what_doctor_finds_and_reports_from_an_archive(
     system: Cli, hub_leaf: HubLeaf, offline_cli: Cli, tmp_path: Path
 ) -> None:

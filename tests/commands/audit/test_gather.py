@@ -24,7 +24,6 @@ def archive(system: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_gather_and_analyze(system: Cli, archive: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archive) as files:
         names = set(files.namelist())

@@ -216,7 +216,7 @@ def test_mistakes(declared: Declared, change: tuple[str, str], says: str) -> Non
     assert not declared.root.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_in_the_middle(declared: Declared, tmp_path: Path) -> None:
     """kill -9 between two writes: what is there can be read, and the next run continues with it, until one
     comes to its end."""

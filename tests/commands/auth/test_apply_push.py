@@ -272,7 +272,7 @@ def test_the_steps_for_a_new_operator_are_shown(site: Declared) -> None:
     assert "Nothing to change" in site.cli(f"diff -f {site.file} --store '{store}'", status=0).out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_between_two_writes(site: Declared, tmp_path: Path) -> None:
     """Writes of files, and what is sent to servers."""
     names = set()

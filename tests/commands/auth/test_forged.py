@@ -83,7 +83,6 @@ def test_what_is_accepted(forged_user: Path, acme: AuthStore, auth_cli: Cli) -> 
     auth_cli("auth validate", status=0)
 
 
-@pytest.mark.slow
 def test_the_question_on_a_terminal(forged_user: Path, acme: AuthStore, auth_cli: Cli) -> None:
     [fix] = {
         finding["fix"]

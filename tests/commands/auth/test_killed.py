@@ -10,7 +10,7 @@ from tests.support.killing import kill_points
 from tests.support.run import Cli
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line",
     [

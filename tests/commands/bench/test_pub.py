@@ -1,5 +1,7 @@
 """`bench pub`."""
 
+import pytest
+
 from tests.support import js
 from tests.support.benching import run
 from tests.support.run import Cli
@@ -33,6 +35,7 @@ def test_the_subjects(cli: Cli, url: str) -> None:
     assert subjects == {f"m.{number}" for number in range(7)}
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(cli: Cli) -> None:
     terminal = cli.terminal("bench pub events --msgs 300 --rate 400")
     terminal.expect("Publishing without acks.*/300")

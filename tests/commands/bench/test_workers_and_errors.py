@@ -78,6 +78,7 @@ def test_nobody_is_there(offline_cli: Cli) -> None:
         assert len(outcome.err.splitlines()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("paused", ["at the start", "while it measures"])
 def test_a_worker_that_is_paused(paused: str, cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The benchmark ends, and its workers, too."""

@@ -8,7 +8,6 @@ from tests.support.run import Cli
 pytestmark = pytest.mark.usefixtures("orders")
 
 
-@pytest.mark.slow
 def test_sub(cli: Cli, url: str) -> None:
     js.publish(url, "ORDERS.a", b"one")
     js.publish(url, "ORDERS.a", b"two")

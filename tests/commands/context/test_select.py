@@ -1,13 +1,11 @@
 """`context select`."""
 
 import pexpect
-import pytest
 
 from jsctl.errors import ExitStatus
 from tests.support.run import Cli
 
 
-@pytest.mark.slow
 def test_select_from_a_list(cli: Cli) -> None:
     assert "there are no contexts" in cli("context select", answers=[], status=ExitStatus.NOT_FOUND).err
     for name in ("a", "b"):

@@ -60,7 +60,7 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     assert (demo.work / "jsctl-demo" / "mine").read_text() == "mine"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     out, _ = demo.run("demo", "--keep", "--no-spark", "--json")
     record: dict[str, Any] = json.loads(out)
@@ -77,7 +77,7 @@ def test_keep_leaves_the_network_and_stop_ends_it(demo: Demo) -> None:
     assert list((demo.home / "config" / "nats" / "context").iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "there"),
     [
@@ -98,7 +98,6 @@ def test_a_signal_at_any_point_leaves_nothing(demo: Demo, there: str, number: si
     demo.leaves_nothing()
 
 
-@pytest.mark.slow
 def test_kill_9_leaves_no_process(demo: Demo) -> None:
     process = demo.start("demo", "--no-spark")
     wait_for(lambda: len(children(demo.work)) >= 3, "no servers")
@@ -107,7 +106,7 @@ def test_kill_9_leaves_no_process(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a server outlived the demo")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_java_one_line_says_what_is_wrong(demo: Demo) -> None:
     out, err = demo.run("demo", status=1, environ={"JAVA_HOME": "/nonexistent"})
     assert "# Both domains on one screen" in out
@@ -118,7 +117,6 @@ def test_without_java_one_line_says_what_is_wrong(demo: Demo) -> None:
     wait_for(lambda: not children(demo.work), "a server is left")
 
 
-@pytest.mark.slow
 def test_no_folder_to_write_to(demo: Demo) -> None:
     _, err = demo.run("demo", "--to", "nope/demo", "--no-spark", status=64)
     assert err == "jsctl: error: there is no folder nope; name a folder in an existing one with --to\n"
@@ -127,6 +125,7 @@ def test_no_folder_to_write_to(demo: Demo) -> None:
     assert err.startswith("jsctl: error: cannot create file/demo: Not a directory")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_the_whole_demo(demo: Demo) -> None:
@@ -179,6 +178,7 @@ def test_the_whole_demo(demo: Demo) -> None:
     demo.run("server", "stop", "hub", environ=own)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo, tmp_path: Path) -> None:

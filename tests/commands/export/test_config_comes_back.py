@@ -63,6 +63,7 @@ def work(cli: Cli, url: str, tmp_path: Path) -> Iterator[tuple[Cli, str, Path]]:
     yield cli, url, tmp_path
 
 
+@pytest.mark.slow
 @given(kinds=st.sets(st.sampled_from(sorted(KINDS)), min_size=1))
 @settings(
     max_examples=12,
@@ -94,7 +95,7 @@ def test_any_streams_come_back(work: tuple[Cli, str, Path], kinds: set[str]) -> 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_each_kind_comes_back(work: tuple[Cli, str, Path], kind: str) -> None:
-    test_any_streams_come_back.hypothesis.inner_test(work, {kind})  # type: ignore[attr-defined]
+    test_any_streams_come_back.hypothesis.inner_test(work, {kind})
 
 
 def test_consumers_that_servers_make_to_copy_are_left_out(work: tuple[Cli, str, Path]) -> None:

@@ -146,7 +146,7 @@ print("rows:", spark.read.format("jetstream").option("stream", "ORDERS").load().
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_connect_in_a_notebook(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a real kernel of Jupyter, whose cells run in an event loop."""
     from jupyter_client.manager import KernelManager

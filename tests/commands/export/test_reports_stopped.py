@@ -89,6 +89,7 @@ def test_sigterm_writes_what_was_sampled_and_leaves_nothing_else(
     assert pq.read_table(folder / "out" / "streams").num_rows >= 4
 
 
+@pytest.mark.long
 def test_killed_it_leaves_no_jvm_and_the_next_run_cleans_up(
     sampling: tuple[subprocess.Popen[str], int, Path], streams: Cli, url: str, spark: Any
 ) -> None:

@@ -51,6 +51,7 @@ def test_of_some_subjects_what_is_missing_is_not_known(
     assert ", deleted not counted, lost up to 10, in " in done.out
 
 
+@pytest.mark.long
 def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
     server = RealServer(tmp_path / "server", ALONE).start()
     to = tmp_path / "out"

@@ -26,6 +26,7 @@ def start(cli: Cli, *args: str) -> "subprocess.Popen[bytes]":
     )
 
 
+@pytest.mark.long
 def test_kill_9_and_again(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     to = tmp_path / "out"
     fill(url, 26_000)  # more than what one process reads and hands over

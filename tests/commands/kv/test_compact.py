@@ -70,6 +70,7 @@ def test_deleted_keys_among_others(cli: Cli, url: str) -> None:
     assert cli("kv ls CONFIG", status=0).out == "a20\n"
 
 
+@pytest.mark.slow
 def test_keys_that_need_a_request_each_do_not_wait_for_one_another(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support import js
 from tests.support.run import Cli
 
@@ -43,7 +41,6 @@ def test_a_value_in_an_editor(config: Cli) -> None:
     assert "cannot be used together" in config("kv edit CONFIG user.1 --history 3", status=64).err
 
 
-@pytest.mark.slow
 def test_a_value_that_somebody_else_changed_meanwhile(config: Cli, tmp_path: Path, url: str) -> None:
     editor = tmp_path / "editor"
     editor.write_text(

@@ -39,7 +39,6 @@ def test_mirror_and_source_of_the_same_domain(cli: Cli, url: str) -> None:
     assert "stored under the name of A" in warned
 
 
-@pytest.mark.slow
 def test_buckets_of_two_domains(hub_cli: Cli) -> None:
     cli = hub_cli
     cli("kv add C --js-domain hub --history 3", status=0)

@@ -59,7 +59,6 @@ def test_an_empty_argument_is_no_value(config: Cli) -> None:
     assert config("kv get CONFIG b --raw", status=0).out == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("line", ["kv put CONFIG x", "kv put CONFIG x ''", "object put O --name n"])
 def test_the_list_of_a_loop_is_no_value(line: str, config: Cli, tmp_path: Path) -> None:
     config("object add O", status=0)

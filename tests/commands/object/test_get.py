@@ -57,6 +57,7 @@ def test_a_damaged_object_leaves_the_file_as_it_was(files: Path, cli: Cli, url: 
     assert sorted(path.name for path in files.iterdir()) == ["a", "source"]
 
 
+@pytest.mark.long
 def test_a_killed_get_leaves_the_old_file(files: Path, cli: Cli) -> None:
     put(cli, "big", os.urandom(80_000_000))
     (files / "big").write_text("mine")

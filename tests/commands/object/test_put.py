@@ -69,7 +69,7 @@ def test_a_full_bucket_keeps_nothing_of_a_put(files: Path, cli: Cli, url: str) -
     assert js.info(url, "OBJ_SMALL")["state"]["messages"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_put_continues(files: Path, cli: Cli, url: str) -> None:
     (files / "big").write_bytes(os.urandom(60_000_000))
     running = start(cli, "put", "FILES", "big", "--chunk-size", "4096")

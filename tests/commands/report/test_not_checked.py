@@ -99,7 +99,6 @@ def test_nothing_is_known_of_a_place_that_does_not_answer(offline_cli: Cli) -> N
     assert "--fail-on: not checked" in offline_cli(line, status=1).err
 
 
-@pytest.mark.slow
 def test_the_screen_says_it(offline_cli: Cli, server: RealServer) -> None:
     watched = Watched(
         offline_cli.terminal(f"report --watch 200ms --part problems -s {server.url_for('none')}")

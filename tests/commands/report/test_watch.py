@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import js
 from tests.support.emulator import Watched
+from tests.support.processes import suspend
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 
@@ -53,7 +54,6 @@ def both(offline_cli: Cli, east: RealServer, west: RealServer) -> Cli:
     return offline_cli
 
 
-@pytest.mark.slow
 def test_two_domains_on_one_screen(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     js.stream(hub_leaf.url, "test", "test", domain="leaf")
     js.stream(
@@ -118,7 +118,6 @@ def test_an_account_whose_jetstream_is_taken_away_and_given_back(offline_cli: Cl
         server.stop()
 
 
-@pytest.mark.slow
 def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServer) -> None:
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --context west --context east"))
@@ -129,7 +128,6 @@ def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServe
     assert watched.end() == 0
 
 
-@pytest.mark.slow
 def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServer, west: RealServer) -> None:
     """A row of its own: counted, and openable. The tabs keep the counts that were last known."""
     js.stream(east.url, "going", "going")
@@ -149,14 +147,14 @@ def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServ
     assert watched.end() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_that_hangs_delays_nobody(both: Cli, east: RealServer, west: RealServer) -> None:
     west.start()
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --timeout 4s --context west --context east"))
     watched.until("going")
     assert west.process is not None
-    west.process.send_signal(signal.SIGSTOP)
+    suspend(west.process.pid)
     try:
         js.publish(east.url, "going", count=777)
         watched.until(lambda text: re.search(r"going +777", text), 3)
@@ -168,7 +166,6 @@ def test_a_server_that_hangs_delays_nobody(both: Cli, east: RealServer, west: Re
     assert watched.end() == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_the_terminal_is_restored_at_a_signal(cli: Cli, number: signal.Signals) -> None:
     watched = Watched(cli.terminal("report --watch 200ms"))
@@ -180,7 +177,6 @@ def test_the_terminal_is_restored_at_a_signal(cli: Cli, number: signal.Signals) 
     assert not watched.screen.cursor_hidden
 
 
-@pytest.mark.slow
 def test_stopped_and_continued(cli: Cli) -> None:
     watched = Watched(cli.terminal("report --watch 200ms"))
     watched.until("there are no streams")

@@ -13,7 +13,6 @@ from tests.support.servers import RealServer
 SECRET = "correct horse"
 
 
-@pytest.mark.slow
 def test_a_server_takes_the_hash(offline_cli: Cli, tmp_path: Path) -> None:
     hash = offline_cli("server passwd --cost 4", stdin=f"{SECRET}\n", status=0).out.strip()
     assert hash.startswith("$2a$04$")

@@ -32,7 +32,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
             run.process.communicate(timeout=20)
 
 
-@pytest.mark.slow
 def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> None:
     run = start("--port", "0")
     network = run.ready()
@@ -58,6 +57,7 @@ def test_signals_stop_it_cleanly(start: Callable[..., Run], number: signal.Signa
     assert "Server Exiting" in Path(run.said["servers"][0]["log"]).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there", ["", "**/hub.conf", "**/hub.log", "**/leaf.log", "nats/context/*"])
 def test_a_signal_during_the_start_leaves_nothing(start: Callable[..., Run], there: str) -> None:
     run = start("hub-leaf", "--port", "0")
@@ -68,7 +68,7 @@ def test_a_signal_during_the_start_leaves_nothing(start: Callable[..., Run], the
     assert not list(run.home.glob("nats/context/*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kill_9_leaves_no_server_and_no_context(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     run.ready()
@@ -79,6 +79,7 @@ def test_kill_9_leaves_no_server_and_no_context(start: Callable[..., Run]) -> No
     wait_for(lambda: not list(contexts.iterdir()), "a context is left")
 
 
+@pytest.mark.long
 def test_a_killed_guard_leaves_no_server(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     run.ready()
@@ -88,6 +89,7 @@ def test_a_killed_guard_leaves_no_server(start: Callable[..., Run]) -> None:
     wait_for(lambda: not any(alive(pid) for pid in run.pids), "a server outlived its guard")
 
 
+@pytest.mark.long
 def test_a_server_that_dies_is_reported(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     run.ready()
@@ -164,6 +166,7 @@ def test_a_context_of_ours_that_was_edited_is_theirs(start: Callable[..., Run], 
     assert json.loads(path.read_text())["description"] == "edited"
 
 
+@pytest.mark.slow
 def test_server_stop(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     folder = run.ready()["folder"]
@@ -217,7 +220,6 @@ def test_a_store_in_use(start: Callable[..., Run], tmp_path: Path) -> None:
     assert alive(first.pids[0])
 
 
-@pytest.mark.slow
 def test_two_networks_at_once(start: Callable[..., Run]) -> None:
     first, second = start("--port", "0"), start("--port", "0", "--name", "other")
     urls = {run.ready()["servers"][0]["url"] for run in (first, second)}
@@ -225,7 +227,6 @@ def test_two_networks_at_once(start: Callable[..., Run]) -> None:
     assert {c["context"] for c in second.said["contexts"]} == {"other", "other-system"}
 
 
-@pytest.mark.slow
 def test_a_server_of_a_relative_path(start: Callable[..., Run]) -> None:
     """It starts in a folder of its own, from which the path leads elsewhere."""
     start("--port", "0", environ={"JSCTL_NATS_SERVER": os.path.relpath(binary())}).ready()
@@ -286,7 +287,7 @@ def test_a_wrong_configuration(start: Callable[..., Run], tmp_path: Path) -> Non
     assert "there is no file" in fails(start("--config", str(tmp_path / "none.conf")), status=64)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_edit_that_keeps_the_leaf_out_is_reported(
     start: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +305,6 @@ def test_an_edit_that_keeps_the_leaf_out_is_reported(
     assert not children(tmp_path)
 
 
-@pytest.mark.slow
 def test_what_follows_two_dashes_goes_to_the_server(start: Callable[..., Run]) -> None:
     monitor = free_port()
     run = start("--port", "0", "--", "--http_port", str(monitor), "-D")
@@ -355,7 +355,6 @@ def test_wrong_command_lines(offline_cli: Cli, line: str, message: str) -> None:
     assert message in offline_cli(line, status=64).err
 
 
-@pytest.mark.slow
 def test_the_path_goes_before_the_installed_one(start: Callable[..., Run], tmp_path: Path) -> None:
     mine = tmp_path / "bin" / "nats-server"
     mine.parent.mkdir()
@@ -366,7 +365,6 @@ def test_the_path_goes_before_the_installed_one(start: Callable[..., Run], tmp_p
     assert alive(run.pids[0])
 
 
-@pytest.mark.slow
 def test_a_foreign_server_on_the_port_is_not_taken_for_ours(
     start: Callable[..., Run], tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ def test_a_service_is_found_and_used(demo: subprocess.Popen[str], cli: Cli) -> N
     assert demo.wait(10) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_client_that_reads_no_answers_holds_nothing_up(
     demo: subprocess.Popen[str], cli: Cli, url: str
 ) -> None:

@@ -89,7 +89,6 @@ def test_keys(cli: Cli, url: str) -> None:
     assert not watched.screen.alternate and "Messages Stored" in watched.screen.text, "the last picture stays"
 
 
-@pytest.mark.slow
 def test_a_small_terminal(cli: Cli, url: str) -> None:
     js.stream(url, "G", "g")
     watched = Watched(cli.terminal("stream graph G --every 200ms --count 2", columns=80, rows=10))

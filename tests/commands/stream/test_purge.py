@@ -22,7 +22,6 @@ def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
     assert "use --force" in orders("stream purge ORDERS", status=64).err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["file", "memory"])
 @pytest.mark.parametrize("direct", [True, False])
 @pytest.mark.parametrize(

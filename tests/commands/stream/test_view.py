@@ -117,7 +117,6 @@ def test_view_pages_on_a_terminal(orders: Cli) -> None:
     assert "Reached apparent end of data" in whole.err
 
 
-@pytest.mark.slow
 def test_view_in_a_real_terminal(orders: Cli) -> None:
     child = orders.terminal("stream view ORDERS 4")
     child.expect_exact("[5] Subject: ORDERS.new")
@@ -141,7 +140,6 @@ def test_stored_headers_that_look_like_the_servers_own(cli: Cli, url: str) -> No
         ], line
 
 
-@pytest.mark.slow
 def test_a_mirror_does_not_answer_for_its_origin(cli: Cli, url: str) -> None:
     """With mirror_direct the mirror answers direct gets of its origin, deleted messages included."""
     js.stream(url, "ORIGIN", "origin.*", allow_direct=True)
@@ -177,7 +175,6 @@ def follower(cli: Cli, line: str) -> "subprocess.Popen[str]":
     )
 
 
-@pytest.mark.slow
 def test_follow(orders: Cli, url: str) -> None:
     process = follower(orders, "stream view ORDERS --since 0s --follow --json")
     try:
@@ -197,7 +194,6 @@ def test_follow(orders: Cli, url: str) -> None:
         process.wait()
 
 
-@pytest.mark.slow
 def test_follow_ends_with_its_number_and_with_its_stream(orders: Cli, url: str) -> None:
     assert sequences(orders("stream view ORDERS 5 --follow", status=0).out) == [1, 2, 4, 5, 6]
     process = follower(orders, "stream view ORDERS --follow --raw")
@@ -213,7 +209,7 @@ def test_follow_ends_with_its_number_and_with_its_stream(orders: Cli, url: str) 
         process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_follow_waits_for_a_server_that_was_killed(offline_cli: Cli, tmp_path: Path) -> None:
     config = 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
     server = RealServer(tmp_path, config).start()

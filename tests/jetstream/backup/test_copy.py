@@ -125,7 +125,6 @@ def compared(url: str, source: str, target: str) -> Comparison:
     return asyncio.run(work())
 
 
-@pytest.mark.slow
 def test_differences_are_found(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     ask(orders, "STREAM.MSG.DELETE.OLD", {"seq": 300})

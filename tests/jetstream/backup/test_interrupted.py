@@ -87,6 +87,7 @@ def growing(folder: Path) -> bool:
     return any(file.stat().st_size > 100_000 for file in folder.glob(f".jsctl-*/**/{DATA}.partial"))
 
 
+@pytest.mark.long
 def test_a_killed_backup_leaves_no_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
@@ -111,7 +112,7 @@ def test_an_unfinished_backup_of_an_earlier_version(own_cli: Cli, tmp_path: Path
     assert (folder / META).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_replacement_leaves_the_older_backup(own_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     own_cli(f"stream backup BIG {folder}", status=0)
@@ -151,7 +152,7 @@ def test_ctrl_c_leaves_nothing(own_cli: Cli, tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_restore_that_was_killed_says_so(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
@@ -166,6 +167,7 @@ def test_a_restore_that_was_killed_says_so(own_cli: Cli, server: RealServer, tmp
     assert MARK not in json.dumps(ask(server.url, "STREAM.INFO.B"))
 
 
+@pytest.mark.slow
 def test_what_is_restored_takes_no_messages_until_it_is_whole(
     own_cli: Cli, server: RealServer, tmp_path: Path
 ) -> None:
@@ -197,6 +199,7 @@ def test_what_is_newer_than_the_backup_is_not_removed(
     assert messages(server.url, "B") == 2
 
 
+@pytest.mark.slow
 def test_subjects_of_another_stream(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     refused = own_cli(f"stream restore {tmp_path}/b --name B --subjects 'big.1'", status=1)
@@ -204,6 +207,7 @@ def test_subjects_of_another_stream(own_cli: Cli, server: RealServer, tmp_path: 
     assert own_cli("stream ls -n", status=0).out == "BIG\n"
 
 
+@pytest.mark.slow
 def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
@@ -216,7 +220,7 @@ def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path:
     assert own_cli("stream ls --names", status=0).out == "BIG\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_backup_that_the_server_aborted_is_not_one(own_cli: Cli, tmp_path: Path) -> None:
     """It waits 5 s for whoever stands still, and then ends with a status of 408."""
     folder = tmp_path / "b"
@@ -231,6 +235,7 @@ def test_a_backup_that_the_server_aborted_is_not_one(own_cli: Cli, tmp_path: Pat
     assert not folder.exists()
 
 
+@pytest.mark.long
 def test_server_killed_in_a_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
@@ -254,7 +259,7 @@ def test_ctrl_c_in_an_account_backup(own_cli: Cli, server: RealServer, tmp_path:
     assert not (tmp_path / "all").exists() and not list(tmp_path.glob(".jsctl-*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     own_cli(f"stream backup BIG {tmp_path}/b", status=0)
     process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
@@ -271,6 +276,7 @@ def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: 
     assert stored(server.url, "B") == stored(server.url, "BIG")
 
 
+@pytest.mark.slow
 def test_into_another_domain(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     stream(hub_leaf.url, "SITE", "site.>", domain="leaf")
     publish_all(hub_leaf.leaf.url_for("acc"), ((f"site.{n}", os.urandom(9000)) for n in range(300)))

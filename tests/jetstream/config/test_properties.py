@@ -195,7 +195,7 @@ class RoundTrip:
         self.cli(f"stream rm {name} --force", status=0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_key_is_drawn() -> None:
     seen: set[tuple[str, ...]] = set()
 

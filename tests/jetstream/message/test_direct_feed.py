@@ -8,6 +8,7 @@ import pytest
 
 from tests.support import js
 from tests.support.lagging import Lagging
+from tests.support.processes import suspend
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
@@ -103,7 +104,7 @@ def test_a_follower_that_stood_still(cluster: Cluster, offline_cli: Cli) -> None
         server = cluster.servers[info["cluster"]["replicas"][0]["name"]]
         assert server.process is not None
         last = info["state"]["last_seq"]
-        os.kill(server.process.pid, signal.SIGSTOP)
+        suspend(server.process.pid)
         try:
             js.publish(url, "S.a", b"y" * 1000, 10_000)
             js.wait_until_stored(url, "S", last + 10_000)

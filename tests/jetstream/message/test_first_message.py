@@ -73,7 +73,7 @@ class Reading:
         return self.process.stderr.read()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nothing_is_lost_when_the_server_restarts_before_the_first_message(
     server: RealServer, tmp_path: Path
 ) -> None:

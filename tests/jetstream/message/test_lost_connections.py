@@ -104,6 +104,7 @@ def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
     assert "connection lost 1 time; connected again 1 time" in err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flags", [[], ["--direct"], ["--durable", "D"]])
 def test_a_stream_survives_a_killed_server(flags: list[str], own: Cli, server: RealServer) -> None:
     js.stream(server.url, "S", "s", allow_direct=True)
@@ -222,7 +223,7 @@ def test_a_pipe_that_is_closed_ends_it(own: Cli, server: RealServer) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr and "error" not in done.stderr, done
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_publishing_continues_after_a_killed_server(own: Cli, server: RealServer) -> None:
     process = jsctl(own, "pub", "a", "x", "--count", "20", "--sleep", "200ms")
     try:
@@ -271,7 +272,7 @@ def test_a_quiet_stream_is_not_reported(cli: Cli, url: str, monkeypatch: pytest.
     assert cli("sub --stream S --all --wait 2s", status=0).err == "Subscribing to JetStream Stream S\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_that_hangs_is_reported(
     own: Cli, server: RealServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,7 +95,7 @@ def test_an_atomic_batch_while_the_leader_steps_down(cluster_cli: Cli, shared_cl
             assert stored(url, "S") == number * 100
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("silent", ["first", "commit"])
 def test_an_atomic_batch_without_an_answer(own_account: Account, tmp_path: Path, silent: str) -> None:
     """A leader that steps down says nothing: a batch that is not begun is sent again, one that is stored is
@@ -129,7 +129,7 @@ def test_a_subject_of_nobody(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     assert time.monotonic() - began < 30
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_connection_is_lost(own_account: Account, tmp_path: Path) -> None:
     js.stream(own_account.url, "S", "s.>")
     with relay(own_account.server.port) as line:

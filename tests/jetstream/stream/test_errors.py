@@ -16,6 +16,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.connection import Connection
 from tests.support import js
+from tests.support.processes import suspend
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Cluster, RealServer
 from tests.support.subscribing import subscribing
@@ -190,7 +191,7 @@ def test_a_server_that_hangs(offline_cli: Cli, tmp_path: Path) -> None:
     one = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n').start()
     try:
         assert one.process
-        os.kill(one.process.pid, signal.SIGSTOP)
+        suspend(one.process.pid)
         line = fails(offline_cli, f"stream state S --timeout 500ms --server {one.url}", 4)
         assert "in 500ms" in line or "time" in line
     finally:

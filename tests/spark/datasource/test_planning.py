@@ -283,7 +283,7 @@ def restart_later(server: RealServer, seconds: float) -> threading.Timer:
     return timer
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_planning_and_reading_survive_an_offline_server(server: RealServer) -> None:
     """For longer than the attempts last: those are about a second here."""
     fill(server.url, 3000)
@@ -297,7 +297,7 @@ def test_planning_and_reading_survive_an_offline_server(server: RealServer) -> N
     timer.join()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_retry_timeout_ends_it(server: RealServer) -> None:
     fill(server.url, 10)
     query = Query(server.url, retries="0", retryTimeout="1500ms")

@@ -41,7 +41,6 @@ def mixed(url: str, count: int) -> list[dict[str, Any]]:
     return [row for part in reader.partitions() for rows in reader.read(part) for row in rows.to_pylist()]
 
 
-@pytest.mark.slow
 def test_sequences_are_known_without_reading(url: str) -> None:
     rows = mixed(url, 400)
     reader = batch(url, columns="sequence,stream")
@@ -85,7 +84,7 @@ print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 102
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("count", "head", "size", "most"),
     [(20, 0, 10 << 20, 150), (4000, 50_000, 10, 150), (100_000, 0, 10, 150)],

@@ -306,6 +306,7 @@ def test_a_stream_of_streams_once_each_although_batches_are_repeated(
     assert state(url, "T")["messages"] == 307
 
 
+@pytest.mark.long
 def test_a_server_that_is_killed_meanwhile(tmp_path: Path) -> None:
     """Without Spark: what has no ack is sent again on a new connection, and nothing is stored twice."""
     import pyarrow as pa

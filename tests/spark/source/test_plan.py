@@ -68,7 +68,7 @@ def test_unknown_stream(url: str) -> None:
         planned(url)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_ranges_and_deletions_against_what_was_stored(url: str) -> None:
     """Both readers, many shapes, one truth: the set of what was not deleted."""
     fill(url, 2000)

@@ -331,7 +331,7 @@ def test_a_slow_reader_that_is_disconnected_continues(
     assert seen == list(range(1, 401))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @BOTH
 def test_a_server_that_is_killed_and_comes_back(
     own_server: Callable[[str], RealServer], reader: Kind
@@ -349,7 +349,7 @@ def test_a_server_that_is_killed_and_comes_back(
     assert range_reader.deleted == range_reader.lost == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @BOTH
 def test_a_server_that_stays_away_fails_in_the_end(
     own_server: Callable[[str], RealServer], reader: Kind

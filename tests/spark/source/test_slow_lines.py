@@ -26,7 +26,7 @@ def man(own_account: Account) -> Iterator[Middleman]:
         yield raised
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @BOTH
 def test_an_answer_that_drips_is_not_waited_for(reader: Kind, own_account: Account, man: Middleman) -> None:
     man.drip, man.pause, man.unhindered = 1, 0.01, 20_000
@@ -37,7 +37,7 @@ def test_an_answer_that_drips_is_not_waited_for(reader: Kind, own_account: Accou
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @BOTH
 def test_messages_on_a_slow_line_take_longer_than_the_timeout(
     reader: Kind, own_account: Account, man: Middleman

@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from jsctl import registry
 from jsctl.jetstream import error_catalog, error_hints
 from jsctl.nats import error_code_enum
@@ -38,7 +36,6 @@ def test_every_noun_names_a_code() -> None:
     assert error_hints.find_hint(ErrorCode.STREAM_NOT_FOUND).startswith("jsctl stream ls ")
 
 
-@pytest.mark.slow
 def test_they_are_loaded_for_an_error_only() -> None:
     code = "import sys, jsctl.jetstream.api; sys.exit('jsctl.nats.error_code_enum' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

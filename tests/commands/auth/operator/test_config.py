@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
@@ -21,7 +19,6 @@ def test_config(acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> None:
     assert f"system_account: {system}" in file.read_text() and "# SYSTEM" in file.read_text()
 
 
-@pytest.mark.slow
 def test_a_memory_resolver(tmp_path: Path, acme: AuthStore, auth_cli: Cli) -> None:
     config = auth_cli("auth operator config ACME --resolver memory", status=0).out
     server = RealServer(tmp_path / "memory", "", free_port())

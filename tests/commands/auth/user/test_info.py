@@ -4,13 +4,10 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
 
-@pytest.mark.slow
 def test_names_complete(acme: AuthStore, auth_cli: Cli) -> None:
     words = ["jsctl", "auth", "user", "info", "al"]
     environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": "4"}

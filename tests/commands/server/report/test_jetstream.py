@@ -86,7 +86,6 @@ def test_without_the_system_account(cli: Cli) -> None:
     assert "login of the system account" in failed.err and failed.err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_watch(system: Cli) -> None:
     watched = Watched(system.terminal("server report jetstream --watch 200ms"))
     watched.until("JetStream Summary")

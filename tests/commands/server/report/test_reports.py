@@ -7,6 +7,7 @@ import pytest
 from tests.support.run import Cli
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "title"),
     [

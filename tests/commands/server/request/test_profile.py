@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.run import Cli
 
 
@@ -21,6 +23,7 @@ def test_a_cpu_profile_takes_as_long_as_the_timeout(system: Cli, tmp_path: Path)
     assert [(row["server"], row["size"] > 100) for row in rows] == [("hub-server", True)]
 
 
+@pytest.mark.slow
 def test_profiles_of_an_archive(system: Cli, tmp_path: Path) -> None:
     file = tmp_path / "audit.zip"
     line = "--no-account-endpoints --no-streams --no-consumers"

@@ -92,6 +92,7 @@ def commit_until_killed(path: Path, replace: bool, operations: int) -> int:
         os._exit(1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["append", "replace"])
 def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
     """Either all or nothing of the write is there once the next run has looked."""
@@ -186,6 +187,7 @@ def test_progress_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert bar.numbers(0.5).endswith("/s, 1s left")
 
 
+@pytest.mark.slow
 def test_a_stream_created_again_during_an_export_has_no_old_checkpoint() -> None:
     info = {"config": {"name": "S"}, "created": "later", "state": {"last_seq": 9}}
     with pytest.raises(DataLoss) as caught:

@@ -31,7 +31,6 @@ def make_java(folder: Path, *words: str, modules: str = "", asked: str = "") -> 
     return folder / "java"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["", "sleep 60;"])
 def test_ctrl_c_at_any_moment_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str

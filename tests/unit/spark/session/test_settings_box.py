@@ -40,7 +40,6 @@ def test_every_field_comes_out_as_it_went_in(module: str) -> None:
         assert type(getattr(opened, field.name)) is type(getattr(SECRET, field.name)), field.name
 
 
-@pytest.mark.slow
 def test_a_pickle_shows_no_secret_and_opens_only_beside_the_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,7 @@ def test_nothing_is_a_batch_too(count: int) -> None:
     assert len(messages.join_batches([messages.build_batch()] * count)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("messages", "size"), [(3, 10), (2, 60 << 20)])
 def test_an_answer_is_bounded_by_what_was_asked_for(messages: int, size: int) -> None:
     reply = Reply("S", AnswerLimits("$JS.API.DIRECT.GET.S", 2, 1000))

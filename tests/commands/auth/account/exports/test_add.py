@@ -4,13 +4,10 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
 
-@pytest.mark.slow
 def test_processes_beside_each_other_lose_nothing(acme: AuthStore, auth_cli: Cli) -> None:
     lines = [[sys.executable, "-m", "jsctl", "auth", "account", "exports", "add"] for _ in range(6)]
     running = [
