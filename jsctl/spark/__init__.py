@@ -30,7 +30,7 @@ def decode(
     *,
     schema: "str | bytes | Path" = "",
     message: str = "",
-    registry: bool = False,
+    registry: bool | str = False,
     decompress: str = "",
     keep_data: bool = False,
 ) -> "DataFrame":
@@ -44,7 +44,8 @@ def decode(
         schema: DDL for `json`; an Avro schema as JSON; the output of `protoc --descriptor_set_out`; or the
             path of a file with one of these.
         message: full name of the Protobuf message, if there are several.
-        registry: payloads begin with the id of a schema, as clients of a schema registry write them.
+        registry: payloads begin with the id of a schema, as clients of a schema registry write them: the
+            address of the registry, or True to skip the id.
         decompress: `gzip`, `s2`, `zstd`, or `auto` to detect it from the first bytes.
         keep_data: keep `data` beside the fields.
 
@@ -52,4 +53,4 @@ def decode(
     """
     from jsctl.spark.export import layout
 
-    return layout.decode_messages(messages, kind, schema, message, registry, decompress, keep_data)
+    return layout.decode_messages(messages, kind, schema, message, str(registry), decompress, keep_data)

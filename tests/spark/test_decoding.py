@@ -39,7 +39,7 @@ def test_exports_of_avro_protobuf_and_variants(cli: Cli, url: str, spark: Any, t
         js.publish_all(url, [(f"{name}.a", payload) for payload in payloads])
     export = f"--to {tmp_path}/out --incremental --verify --json"
 
-    avro = f"--decode avro --schema-file {tmp_path}/order.avsc --registry --decompress auto --keep-data"
+    avro = f"--decode avro --schema-file {tmp_path}/order.avsc --registry true --decompress auto --keep-data"
     assert cli(f"export stream AVRO {export} {avro}", status=0).json["bad"] == 1
     bad, good = rows(spark, tmp_path / "out" / "AVRO")
     assert bad["bad_payload"][:5] == b"\0\0\0\0\7" and bad["id"] is None
@@ -103,7 +103,7 @@ def test_frames(spark: Any) -> None:
         ("--decode protobuf", "needs a schema; name a descriptor file"),
         ("--decode avro --schema-file {}/none", "none"),
         ("--decode avro --schema-file {}/bad", "the Avro schema is not valid"),
-        ("--decode json --registry", "--registry is for --decode avro or protobuf"),
+        ("--decode json --registry true", "--registry is for --decode avro or protobuf"),
         ("--decompress rar", "rar"),
     ],
 )

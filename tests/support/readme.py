@@ -83,7 +83,7 @@ _SOURCE = {
     "schema": "fields of `json` (`id BIGINT, name STRING`), an Avro schema, Protobuf descriptors in base64",
     "schemaFile": "path of a file with the schema, where the query is planned",
     "message": "full name of the Protobuf message, if there are several",
-    "registry": "`true`: payloads begin with the id of a schema, as of a schema registry (`false`)",
+    "registry": "address of the schema registry with whose ids payloads begin; `true` only skips the ids",
     "decompress": "`gzip`, `s2`, `zstd`, or `auto` to go by the first bytes",
     "keepData": "`true` keeps the column `data` beside the decoded fields (`false`)",
     "committedConsumer": "durable consumer whose ack floor follows the checkpoint; streaming queries only",

@@ -11,7 +11,8 @@ from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.errors import BadInput
-from jsctl.spark.decoding.model import KINDS, WITH_FIELDS
+from jsctl.schema.remote.registry import NO_LOGIN, read_login
+from jsctl.spark.decoding.model import KINDS, SKIP_ID, WITH_FIELDS, parse_registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +50,7 @@ class DecodeOptions:
     schema: str
     schema_file: str
     message: str
-    registry: bool
+    registry: str
     decompress: str | None
     keep_data: bool
 
@@ -65,9 +66,13 @@ class DecodeOptions:
                 raise BadInput(f"{flag} is for --decode {' or '.join(kinds)}")
         if self.decode and self.decode not in KINDS:
             raise BadInput(f"--decode {self.decode!r} is not one of {', '.join(KINDS)}")
-        if self.decode in ("avro", "protobuf") and not self.schema_file:
+        registry = parse_registry(self.registry)
+        if self.decode in ("avro", "protobuf") and not self.schema_file and registry in ("", SKIP_ID):
             file_kind = "an Avro schema (.avsc)" if self.decode == "avro" else "a descriptor file of protoc"
-            raise BadInput(f"--decode {self.decode} needs a schema", f"name {file_kind} with --schema-file")
+            raise BadInput(
+                f"--decode {self.decode} needs a schema",
+                f"name {file_kind} with --schema-file, or --registry",
+            )
 
     def layout_fields(self) -> dict[str, Any]:
         """Return the fields of a TableLayout, with the content of files. Raises BadInput."""
@@ -84,7 +89,8 @@ class DecodeOptions:
             "schema": schema,
             "keep_data": self.keep_data,
             "message": self.message,
-            "registry": self.registry,
+            "registry": parse_registry(self.registry),
+            "login": read_login() if self.registry else NO_LOGIN,
             "decompress": self.decompress or "",
         }
 
@@ -113,7 +119,12 @@ def decode_options(function: F) -> F:
             default="",
             help="Protobuf message, if the file has several (shop.Order)",
         ),
-        option("--registry", is_flag=True, help="Payloads begin with the schema id of a schema registry"),
+        option(
+            "--registry",
+            metavar="URL",
+            default="",
+            help="Schema registry with whose ids payloads begin; true only skips the ids",
+        ),
         option(
             "--decompress",
             type=click.Choice(["gzip", "s2", "zstd", "auto"]),

@@ -1,9 +1,11 @@
 """`jsctl stream view`."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +21,9 @@ from jsctl.nats.message import Message
 from jsctl.nats.subjects import is_subject
 from jsctl.views.events import Events
 from jsctl.views.stream import messages as messages_view
+
+if TYPE_CHECKING:
+    from jsctl.schema.remote.json_payloads import JsonDecoder
 
 _PAGE = 10
 
@@ -38,10 +43,13 @@ class Options:
     subject: str
     match: str
     follow: bool
+    registry: str
 
     def __post_init__(self) -> None:
         if self.start is not None and self.since is not None:
             raise BadInput("--id and --since cannot be used together")
+        if self.registry and self.translate:
+            raise BadInput("--registry and --translate cannot be used together")
         if self.subject and not is_subject(self.subject):
             raise BadInput(f"{self.subject!r} is not a valid subject")
 
@@ -73,6 +81,12 @@ class Options:
 )
 @option("--match", metavar="REGEX", default="", help="Only messages whose payload matches")
 @option("--follow", is_flag=True, help="Keep showing new messages until ctrl-C")
+@option(
+    "--registry",
+    metavar="URL",
+    default="",
+    help="Show payloads as JSON, by the schemas in this schema registry whose ids they begin with",
+)
 async def view(env: Env, options: Options) -> Events[Message]:
     """Show pages of SIZE messages (10) on a terminal, and ask after each; in a pipe, the first SIZE or all.
     No consumer is created, and nothing is acknowledged: it works on work queues, too.
@@ -95,9 +109,26 @@ async def view(env: Env, options: Options) -> Events[Message]:
         translate=split_command(options.translate) if options.translate else (),
     )
     batches = select(api, name, selection, batch=1) if paged else select(api, name, selection)
+    if options.registry:
+        batches = _decode(batches, _build_decoder(env, options.registry))
     if env.is_terminal and not env.wants_json:
         batches = _page_interactively(env, batches, size if paged else 0)
     return messages_view.several(batches, raw=options.raw, limit=0 if paged else size, follow=options.follow)
+
+
+def _build_decoder(env: Env, registry: str) -> "JsonDecoder":
+    from jsctl.schema.remote.json_payloads import JsonDecoder  # slow to import
+    from jsctl.schema.remote.registry import open_registry, parse_url, read_login
+
+    return JsonDecoder(open_registry(parse_url(registry), read_login(env.environ)))
+
+
+async def _decode(batches: Batches, decoder: "JsonDecoder") -> Batches:
+    """Yield the messages with payloads as JSON."""
+    async with aclosing(batches):
+        async for batch in batches:
+            datas = await asyncio.to_thread(lambda: [decoder.decode(message.data) for message in batch])  # noqa: B023
+            yield [message.with_data(data) for message, data in zip(batch, datas, strict=True)]
 
 
 async def _page_interactively(env: Env, batches: Batches, page: int) -> Batches:

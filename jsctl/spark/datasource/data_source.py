@@ -16,7 +16,8 @@ from jsctl.spark.source.batch_reader import (
     validate_schema,
 )
 from jsctl.spark.source.failures import without_traceback
-from jsctl.spark.source.options import parse_read_options
+from jsctl.spark.source.newest_schema import find_newest_schema
+from jsctl.spark.source.options import ReadOptions, parse_read_options
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceStreamReader, DataSourceStreamWriter, DataSourceWriter
@@ -26,6 +27,7 @@ class JetStreamSource(DataSource):
     """The data source. Its options are in `spark.source.options`, its schema in `spark.source.columns`."""
 
     settings: Settings | None = None  #: of the connection, unless options name it (see `registration`)
+    login: Settings | None = None  #: of a schema registry, unless the environment has it
     is_lenient = False  #: whether to leave out sequences in the options that no longer exist
 
     @classmethod
@@ -35,11 +37,11 @@ class JetStreamSource(DataSource):
     @without_traceback
     def schema(self) -> StructType:
         # Spark does not say here whether the query is streaming; the readers check that.
-        return build_spark_schema(parse_read_options(self.options, streaming=None, settings=self.settings))
+        return build_spark_schema(self._parse(streaming=None))
 
     @without_traceback
     def reader(self, schema: StructType) -> JetStreamReader:
-        options = parse_read_options(self.options, settings=self.settings)
+        options = self._parse(streaming=False)
         validate_schema(schema, options)
         # Tasks may run on machines without the files that a connection names.
         portable = replace(options, settings=loops.run(login.with_files(options.settings)))
@@ -49,7 +51,7 @@ class JetStreamSource(DataSource):
         from jsctl.spark.source.stream_reader import FailingReader, JetStreamStreamReader
 
         try:
-            options = parse_read_options(self.options, streaming=True, settings=self.settings)
+            options = self._parse(streaming=True)
             validate_schema(schema, options)
         except JsctlError as error:
             return FailingReader(error)
@@ -66,3 +68,12 @@ class JetStreamSource(DataSource):
         from jsctl.spark.sink import writers
 
         return writers.create_stream_writer(self.options, schema, overwrite, self.settings)
+
+    def _parse(self, *, streaming: bool | None) -> ReadOptions:
+        return parse_read_options(
+            self.options,
+            streaming=streaming,
+            settings=self.settings,
+            login=self.login,
+            find_schema=find_newest_schema,
+        )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.nats import login
+from jsctl.schema.remote.registry import read_login
 from jsctl.spark.session import cluster, task_archive
 from jsctl.spark.session.session import get_or_start_session
 from jsctl.spark.session.settings_box import prepare_settings_for_tasks
@@ -42,10 +43,12 @@ def register(spark: "SparkSession", settings: Settings, name: str, *, lenient: b
     """
     from jsctl.spark.datasource.data_source import JetStreamSource
 
+    registry_login = read_login()
     portable_settings = loops.run(login.with_files(settings))
 
     class ConnectedSource(JetStreamSource):  # pickled by value, as no module has it
         settings = prepare_settings_for_tasks(spark, portable_settings)
+        login = prepare_settings_for_tasks(spark, registry_login)
         is_lenient = lenient
 
         @classmethod

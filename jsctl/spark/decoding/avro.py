@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, MissingDependency
+from jsctl.schema.remote.definitions import INSTALL_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,19 +39,22 @@ _WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
 
 
 class AvroDecoder:
-    """A decoder of records of one schema. text: the schema as JSON. Raises BadInput, MissingDependency."""
+    """A decoder of records of one schema.
 
-    def __init__(self, text: str) -> None:
+    text: the schema as JSON. table_text: the one to which records are converted, by Avro's rules, if it is
+    another. Raises BadInput, MissingDependency.
+    """
+
+    def __init__(self, text: str, table_text: str = "") -> None:
         try:
             import fastavro
             from fastavro.schema import SchemaParseException
         except ImportError:
-            raise MissingDependency(
-                "fastavro is not installed", "run: pip install 'jsctl[decode]', on executors too"
-            ) from None
+            raise MissingDependency("fastavro is not installed", INSTALL_HINT) from None
         try:
-            schema = parse_json(text)
-            self._schema: Any = fastavro.parse_schema(schema)
+            schema = parse_json(table_text or text)
+            self._schema: Any = fastavro.parse_schema(parse_json(text))
+            self._table_schema: Any = fastavro.parse_schema(schema) if table_text else None
         except (ValueError, KeyError, TypeError, SchemaParseException) as error:
             raise BadInput(f"the Avro schema is not valid: {error}") from None
         self._read: Callable[..., Any] = fastavro.schemaless_reader
@@ -62,7 +66,7 @@ class AvroDecoder:
         """Return a record as a dict. Raises ValueError for other data, and for data with bytes after it."""
         stream = io.BytesIO(data)
         try:
-            record = self._read(stream, self._schema)
+            record = self._read(stream, self._schema, self._table_schema)
         except Exception as error:  # fastavro raises many kinds of errors for wrong bytes
             raise ValueError(f"it is not a record of the schema: {error}") from None
         if stream.tell() != len(data):

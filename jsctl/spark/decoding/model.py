@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
+from jsctl.schema.remote.registry import NO_LOGIN, parse_url
 from jsctl.spark.decoding import compression
 
 KINDS = ("json", "variant", "avro", "protobuf", "text", "base64")
@@ -11,6 +13,9 @@ WITH_SCHEMA = ("json", "avro", "protobuf")
 WITH_FIELDS = ("json", "variant", "avro", "protobuf")
 """Kinds beside whose columns the payload may be kept."""
 WITH_REGISTRY = ("avro", "protobuf")
+
+SKIP_ID = "true"
+"""In place of a registry's address: the id is skipped."""
 
 BAD_PAYLOAD = "bad_payload"
 
@@ -21,14 +26,21 @@ class Decoding:
 
     kind: one of KINDS; empty for bytes. schema: fields for `parse_ddl`, an Avro schema as JSON, or a Protobuf
     descriptor file. message: the Protobuf message. compression: a kind for `decompress`; empty for none.
-    registry: payloads begin with the id of a schema, as clients of a schema registry write them.
+    registry: payloads begin with the id of a schema, as clients of a schema registry write them: the address
+    of that registry, or SKIP_ID; empty for none. login: of the registry.
     """
 
     kind: str = ""
     schema: bytes = b""
     message: str = ""
     compression: str = ""
-    registry: bool = False
+    registry: str = ""
+    login: Settings = NO_LOGIN
+
+    @property
+    def has_address(self) -> bool:
+        """Whether schemas are fetched from a registry."""
+        return self.registry not in ("", SKIP_ID)
 
 
 def check_kinds(kind: str, kind_of_compression: str) -> None:
@@ -38,3 +50,10 @@ def check_kinds(kind: str, kind_of_compression: str) -> None:
     compressions = (*compression.KINDS, compression.AUTO)
     if kind_of_compression and kind_of_compression not in compressions:
         raise BadInput(f"decompress {kind_of_compression!r} is not one of {', '.join(compressions)}")
+
+
+def parse_registry(text: str) -> str:
+    """Return a registry as Decoding has it. text: its address, true or false. Raises BadInput."""
+    if text.lower() in ("", "false"):
+        return ""
+    return SKIP_ID if text.lower() == SKIP_ID else parse_url(text)

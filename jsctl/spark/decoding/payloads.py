@@ -13,10 +13,12 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jsctl.schema.remote.wire import parse_message_place, parse_payload
 from jsctl.spark.decoding.avro import AvroDecoder
 from jsctl.spark.decoding.compression import decompress
-from jsctl.spark.decoding.model import Decoding
+from jsctl.spark.decoding.model import SKIP_ID, Decoding
 from jsctl.spark.decoding.protobuf import ProtobufDecoder
+from jsctl.spark.decoding.registry_decoder import RegistryDecoder
 
 _PART_SIZE = 256
 """Number of payloads that are decoded one by one when one of them is bad."""
@@ -40,12 +42,13 @@ class PayloadDecoder:
 
     def __init__(self, decoding: Decoding) -> None:
         self._decoding = decoding
+        self._skips_id = decoding.registry == SKIP_ID
         self._decoder = _build_decoder(decoding)
         self.type = self._decoder.type
 
     def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
         """Return the values of the payloads, null for bad ones, and whether each is bad."""
-        if self._decoding.compression or self._decoding.registry:
+        if self._decoding.compression or self._skips_id:
             payloads = pa.array(map(self._unpack, payloads.to_pylist()), pa.binary())
             is_bad = pc.is_null(payloads)
         else:
@@ -77,7 +80,7 @@ class PayloadDecoder:
             unpacked = data or b""
             if self._decoding.compression:
                 unpacked = decompress(unpacked, self._decoding.compression)
-            return _without_schema_id(unpacked, self._decoding.kind) if self._decoding.registry else unpacked
+            return _without_schema_id(unpacked, self._decoding.kind) if self._skips_id else unpacked
         except ValueError:
             return None
 
@@ -107,6 +110,8 @@ def _build_decoder(decoding: Decoding) -> _Decoder:
             if decoding.kind == "variant":
                 return VariantDecoder(to_arrow_type(VariantType()))
             return JsonDecoder(to_arrow_type(parse_ddl(text), timezone="UTC"))
+        case "avro" | "protobuf" if decoding.has_address:
+            return _Records(RegistryDecoder(decoding))
         case "avro":
             return _Records(AvroDecoder(text))
         case "protobuf":
@@ -122,7 +127,7 @@ def _build_decoder(decoding: Decoding) -> _Decoder:
 class _Records:
     """A decoder that converts the results of an Avro or Protobuf decoder for Arrow."""
 
-    def __init__(self, decoder: AvroDecoder | ProtobufDecoder) -> None:
+    def __init__(self, decoder: AvroDecoder | ProtobufDecoder | RegistryDecoder) -> None:
         self.type = decoder.type
         self._decode: Callable[[bytes], Any] = decoder.decode
 
@@ -170,27 +175,9 @@ class _Bytes:
 
 
 def _without_schema_id(data: bytes, kind: str) -> bytes:
-    """Return a payload without the prefix of 5 bytes (0, then the schema's id), and without the message
-    indexes that follow it for Protobuf."""
-    if len(data) < 5 or data[0]:
-        raise ValueError("it does not begin with the id of a schema")
-    at = 5
-    if kind == "protobuf":
-        count, at = _decode_zigzag(data, at)
-        for _ in range(count):
-            _, at = _decode_zigzag(data, at)
-    return data[at:]
-
-
-def _decode_zigzag(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data) and shift < 35:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), at
-    raise ValueError("it is truncated")
+    """Return a payload without the id of its schema, and for Protobuf without the message's place in it."""
+    rest = parse_payload(data).rest
+    return parse_message_place(rest)[1] if kind == "protobuf" else rest
 
 
 def _to_arrow_value(value: Any, type: pa.DataType) -> Any:

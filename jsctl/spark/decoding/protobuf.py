@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from jsctl.errors import BadInput, MissingDependency
+from jsctl.schema.remote.definitions import INSTALL_HINT
 
 _TIMESTAMP = "google.protobuf.Timestamp"
 
@@ -25,9 +26,7 @@ class ProtobufDecoder:
             from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
             from google.protobuf.message import DecodeError
         except ImportError:
-            raise MissingDependency(
-                "protobuf is not installed", "run: pip install 'jsctl[decode]', on executors too"
-            ) from None
+            raise MissingDependency("protobuf is not installed", INSTALL_HINT) from None
         try:
             files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
             pool = descriptor_pool.DescriptorPool()

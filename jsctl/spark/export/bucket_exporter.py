@@ -18,6 +18,7 @@ from jsctl.spark.export.message_reads import read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.session.folders import write_path
+from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import parse_read_options
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class BucketSource:
         layout = self.layout
         if layout.can_be_bad and not self.finds_fields:
             options |= {"decode": layout.decode, "schema": layout.schema, "message": layout.message}
-            options |= {"decompress": layout.decompress, "registry": str(layout.registry).lower()}
+            options |= {"decompress": layout.decompress, "registry": layout.registry}
             options["keepData"] = str(layout.keep_data).lower()
         return {name: text for name, text in options.items() if text not in ("", "false")}
 
@@ -74,7 +75,9 @@ def check(sources: Sequence[BucketSource]) -> None:
 
     for source in sources:
         settings = loops.run(login.with_files(source.settings))
-        JetStreamReader(parse_read_options(source.read_options, settings=settings)).partitions()
+        JetStreamReader(
+            parse_read_options(source.read_options, settings=settings, find_schema=find_newest_schema)
+        ).partitions()
 
 
 def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> tuple[int, int]:

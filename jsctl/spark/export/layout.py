@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
-from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds
+from jsctl.schema.remote.registry import NO_LOGIN, read_login
+from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds, parse_registry
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -38,8 +40,8 @@ class TableLayout(NamedTuple):
 
     decode: one of KINDS or empty. schema: DDL for json, JSON for avro, a descriptor file in base64 for
     protobuf. partition_by: `date`, `hour`, `subject:N`. keep_data: a column with the payload beside its
-    fields. headers: a column with the headers. message: of protobuf. registry: payloads begin with the id of
-    a schema. decompress: one of compression.KINDS or AUTO; empty for payloads that are not compressed.
+    fields. headers: a column with the headers. message: of protobuf. registry, login: as in Decoding.
+    decompress: one of compression.KINDS or AUTO; empty for payloads that are not compressed.
     """
 
     decode: str = ""
@@ -48,8 +50,9 @@ class TableLayout(NamedTuple):
     keep_data: bool = False
     headers: bool = False
     message: str = ""
-    registry: bool = False
+    registry: str = ""
     decompress: str = ""
+    login: Settings = NO_LOGIN
 
     @property
     def can_be_bad(self) -> bool:
@@ -60,7 +63,7 @@ class TableLayout(NamedTuple):
     def decoding(self) -> Decoding:
         """How payloads are decoded."""
         schema = base64.b64decode(self.schema) if self.decode == "protobuf" else self.schema.encode()
-        return Decoding(self.decode, schema, self.message, self.decompress, self.registry)
+        return Decoding(self.decode, schema, self.message, self.decompress, self.registry, self.login)
 
     def check(self) -> None:
         """Raise BadInput for a schema that is not valid, MissingDependency."""
@@ -247,7 +250,7 @@ def decode_messages(
     kind: str,
     schema: str | bytes | Path,
     message: str,
-    registry: bool,
+    registry: str,
     decompress: str,
     keep_data: bool,
 ) -> "DataFrame":
@@ -259,7 +262,13 @@ def decode_messages(
     if isinstance(content, bytes):
         content = base64.b64encode(content).decode() if kind == "protobuf" else content.decode()
     layout = TableLayout(
-        kind, content, keep_data=keep_data, message=message, registry=registry, decompress=decompress
+        kind,
+        content,
+        keep_data=keep_data,
+        message=message,
+        registry=parse_registry(registry),
+        decompress=decompress,
+        login=read_login(),
     )
     layout.check()
     return decode_data(messages, layout, [name for name in messages.columns if name != "data"])

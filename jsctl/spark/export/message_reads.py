@@ -17,6 +17,7 @@ from jsctl.nats import login
 from jsctl.spark.datasource.registration import register
 from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, build_source_options
 from jsctl.spark.session.cluster import runs_elsewhere
+from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import ReadOptions, parse_read_options
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ def _reader(settings: Settings, options: Mapping[str, str], *, lenient: bool) ->
     from jsctl.spark.source.batch_reader import JetStreamReader
 
     portable = loops.run(login.with_files(settings))
-    return JetStreamReader(parse_read_options(options, settings=portable), lenient=lenient)
+    return JetStreamReader(
+        parse_read_options(options, settings=portable, find_schema=find_newest_schema), lenient=lenient
+    )
 
 
 def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFrame":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jsctl.base.units import format_rfc3339
 from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
+from jsctl.spark.decoding.registry_decoder import encode_schema
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import check_columns, read_table
 from jsctl.spark.export.job_errors import job_error
@@ -35,6 +36,7 @@ from jsctl.spark.session.cluster import runs_elsewhere
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
+from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.planning import with_connection
 from jsctl.spark.source.range_reader import DataLoss
 
@@ -211,7 +213,7 @@ class StreamExporter:
                 "deleted": None if deleted is None else deleted + (earlier.get("deleted") or 0),
                 "lost": outcome.lost + earlier.get("lost", 0),
                 "bad": counts.bad + earlier.get("bad", 0),
-                "settings": build_settings(self.layout, self.selection, layout.schema),
+                "settings": build_settings(self.layout, self.selection, layout),
                 "columns": schema.jsonValue(),
                 "written": format_rfc3339(time.time_ns()),
             }
@@ -226,10 +228,12 @@ class StreamExporter:
         checkpoint: dict[str, Any] | None,
     ) -> TableLayout:
         """Return the layout with a schema when JSON is decoded: the given one, an inferred one, or the
-        table's with new fields added."""
-        if self.layout.decode != "json" or self.layout.schema:
+        table's with new fields added. That of a registry is the newest, or the table's."""
+        if self.layout.schema or not (self.layout.decode == "json" or self.layout.decoding.has_address):
             return self.layout
         earlier = checkpoint["settings"] if checkpoint else {}
+        if self.layout.decode != "json":
+            return self._find_registered_schema(source, earlier)
         if earlier.get("given") or (checkpoint and read_plan.start == read_plan.end):
             return self.layout._replace(schema=earlier["schema"])
         if self.layout.decompress:
@@ -242,6 +246,15 @@ class StreamExporter:
         if added:
             self.notify(f"jsctl: {source.table} has new columns or fields: {', '.join(added)}")
         return self.layout._replace(schema=schema)
+
+    def _find_registered_schema(self, source: StreamSource, earlier: dict[str, Any]) -> TableLayout:
+        newest = find_newest_schema(self.reads.build_options(source), self.layout.decoding)
+        schema = encode_schema(newest.kind, newest.schema)
+        if not earlier:
+            return self.layout._replace(schema=schema, message=newest.message)
+        if schema != earlier["schema"]:
+            self.notify(f"jsctl: {source.table} keeps the schema of its first run; newer fields are left out")
+        return self.layout._replace(schema=earlier["schema"], message=earlier["found_message"])
 
     def _count_missing(
         self,

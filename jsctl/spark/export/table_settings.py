@@ -7,27 +7,30 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_plan import Selection
 
 
-def build_settings(layout: TableLayout, selection: Selection, schema: str) -> dict[str, Any]:
-    """Return the settings for a checkpoint. schema: that of the table, which may have been inferred."""
+def build_settings(
+    layout: TableLayout, selection: Selection, found: TableLayout | None = None
+) -> dict[str, Any]:
+    """Return the settings for a checkpoint. found: the layout with a schema that was not given."""
     return {
         "decode": layout.decode,
-        "schema": schema,
+        "schema": found.schema if found else "",
         "partition_by": list(layout.partition_by),
         "keep_data": layout.keep_data,
         "headers": layout.headers,
         "message": layout.message,
-        "registry": layout.registry,
+        "registry": bool(layout.registry),
         "decompress": layout.decompress,
         "subject": list(selection.subjects),
         "given": layout.schema,
+        "found_message": found.message if found else "",
     }
 
 
 def check_settings(table: str, layout: TableLayout, selection: Selection, earlier: dict[str, Any]) -> None:
     """Raise BadInput when a table was exported with other settings than this run's. earlier: those of its
     checkpoint."""
-    for name, value in build_settings(layout, selection, "").items():
-        if name == "given":
+    for name, value in build_settings(layout, selection).items():
+        if name in ("given", "found_message"):
             continue
         if name == "schema":
             if layout.schema and layout.schema != earlier.get("given"):

@@ -3,11 +3,12 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix
 from jsctl.jetstream.object.model import build_info_filter, build_stream_name
 from jsctl.spark.source.option_values import OptionValues
-from jsctl.spark.source.payload_options import DECODE_OPTIONS, parse_payload
+from jsctl.spark.source.payload_options import DECODE_OPTIONS, FindSchema, parse_payload
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
@@ -55,8 +56,13 @@ class Bucket(NamedTuple):
         return self.columns == OBJECT_COLUMNS
 
 
-def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
-    """Return the bucket to read, None for a stream. Raises BadInput."""
+def parse_bucket(
+    values: OptionValues, streaming: bool | None, login: Settings, find_schema: FindSchema | None
+) -> Bucket | None:
+    """Return the bucket to read, None for a stream. login, find_schema: as for `parse_columns`.
+
+    Raises BadInput.
+    """
     bucket, objects = values.get_text("bucket"), values.get_text("objects")
     name, history = bucket or objects, values.get_text("history")
     if not name:
@@ -91,6 +97,6 @@ def parse_bucket(values: OptionValues, streaming: bool | None) -> Bucket | None:
     keys = [key.strip() for key in values.get_text("keys").split(",") if key.strip()] or [">"]
     subjects = tuple(build_subject_prefix(name) + key for key in keys)
     other_columns = tuple(column for column in KV_COLUMNS if column != "value")
-    payload = parse_payload(values, other_columns, "value")
+    payload = parse_payload(values, other_columns, login, find_schema, "value")
     columns = (*other_columns, *payload.schema.names) if payload else KV_COLUMNS
     return Bucket(bucket_to_stream(name), subjects, columns, latest, payload)

@@ -5,8 +5,9 @@ They have the same names as the equivalent options of Kafka's data source.
 
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from jsctl.base.similar_names import find_nearest
@@ -16,6 +17,7 @@ from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.subjects import covers, overlaps
+from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.source import kafka_names
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
@@ -24,6 +26,7 @@ from jsctl.spark.source.range_options import Offset, ReadRange, Time, parse_rang
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
+    from jsctl.spark.decoding.model import Decoding
 
 _NOT_IN_NAMES = " .*>/\\\t\r\n"
 _STREAMING_ONLY = (
@@ -108,6 +111,8 @@ OPTION_NAMES = (
     "history",
 )
 
+_OF_COLUMNS = frozenset(name.lower() for name in (*DECODE_OPTIONS, "columns", "includeData"))
+
 RETRY_TIMEOUT = 120 * SECOND
 """How long a server may be away after it has answered, in ns."""
 
@@ -189,18 +194,25 @@ class ReadOptions:
         return not set(BESIDE_PAYLOADS).issuperset(self.columns)
 
 
+SchemaFinder = Callable[[ReadOptions, "Decoding"], "Decoding"]
+"""Finds the schema of payloads in the registry that a decoding names, in what the options read."""
+
+
 def parse_read_options(
     raw_options: Mapping[str, str],
     environ: Mapping[str, str] = os.environ,
     *,
     streaming: bool | None = False,
     settings: Settings | None = None,
+    login: Settings | None = None,
+    find_schema: "SchemaFinder | None" = None,
 ) -> ReadOptions:
     """Parse and validate options.
 
     streaming: whether they are for a streaming query; None when that is unknown. settings: of the connection;
-    the options must not set them then. Raises BadInput for options that are unknown, invalid or
-    contradictory, NotFound for an unknown context.
+    the options must not set them then. login: of a schema registry; None for that in `environ`. find_schema:
+    for payloads of a registry without a schema in the options. Raises BadInput for options that are unknown,
+    invalid or contradictory, NotFound for an unknown context.
     """
     options = {name.lower(): value for name, value in raw_options.items()}
     if "provider" in options or not options:
@@ -210,8 +222,15 @@ def parse_read_options(
         )
     refuse_unknown_options(options, OPTION_NAMES)
     values = OptionValues(options)
-    bucket = parse_bucket(values, streaming)
-    columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values)
+    if login is None:
+        login = read_login(environ) if "registry" in options else NO_LOGIN
+
+    find = None
+    if find_schema:
+        rest = {name: text for name, text in options.items() if name not in _OF_COLUMNS}
+        find = partial(_find_schema, find_schema, rest, environ, settings)
+    bucket = parse_bucket(values, streaming, login, find)
+    columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values, login, find)
     stream, streams = (bucket.stream, ()) if bucket else _parse_streams(values)
     default_range, ranges = parse_ranges(values, streams or (stream,), streaming)
     for name in _STREAMING_ONLY if streaming is False else ():
@@ -270,6 +289,16 @@ def parse_read_options(
         latest=bucket.latest if bucket else False,
         rows="messages" if bucket is None else "objects" if bucket.is_objects else "keys",
     )
+
+
+def _find_schema(
+    find: "SchemaFinder",
+    options: Mapping[str, str],
+    environ: Mapping[str, str],
+    settings: Settings | None,
+    decoding: "Decoding",
+) -> "Decoding":
+    return find(parse_read_options(options, environ, streaming=None, settings=settings), decoding)
 
 
 def _parse_streams(values: OptionValues) -> tuple[str, tuple[str, ...]]:

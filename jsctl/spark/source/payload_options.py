@@ -1,12 +1,22 @@
 """The options of the data source that select columns and decode payloads."""
 
 import base64
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.base.user_folders import expand_home
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
-from jsctl.spark.decoding.model import WITH_FIELDS, WITH_REGISTRY, WITH_SCHEMA, Decoding, check_kinds
+from jsctl.spark.decoding.model import (
+    WITH_FIELDS,
+    WITH_REGISTRY,
+    WITH_SCHEMA,
+    Decoding,
+    check_kinds,
+    parse_registry,
+)
 from jsctl.spark.source import kafka_names
 from jsctl.spark.source.option_values import OptionValues
 
@@ -23,13 +33,20 @@ DECODE_OPTIONS = ("decode", "schema", "schemaFile", "message", "registry", "deco
 _DDL_HINT = 'such as .option("schema", "id BIGINT, name STRING")'
 
 
-def parse_columns(values: OptionValues) -> "tuple[tuple[str, ...], PayloadColumns | None]":
+FindSchema = Callable[[Decoding], Decoding]
+"""Returns a decoding with the schema of payloads, from the registry that it names."""
+
+
+def parse_columns(
+    values: OptionValues, login: Settings, find_schema: FindSchema | None
+) -> "tuple[tuple[str, ...], PayloadColumns | None]":
     """Return the columns to read, in their order, and the maker of payload columns; None for payloads as they
     are.
 
-    Raises BadInput, MissingDependency, and the errors of reading a schema's file.
+    login: of a schema registry. find_schema: finds the schema if no option has it. Raises BadInput,
+    MissingDependency, and the errors of reading a schema's file.
     """
-    payload = parse_payload(values, BESIDE_PAYLOADS)
+    payload = parse_payload(values, BESIDE_PAYLOADS, login, find_schema)
     if payload is None:
         return _choose(values, COLUMNS, _list_left_out(values, includeData="data")), None
     if values.get_text("includeData"):
@@ -62,12 +79,16 @@ def _choose(values: OptionValues, available: tuple[str, ...], left_out: set[str]
 
 
 def parse_payload(
-    values: OptionValues, other_columns: tuple[str, ...], name: str = "data"
+    values: OptionValues,
+    other_columns: tuple[str, ...],
+    login: Settings,
+    find_schema: FindSchema | None,
+    name: str = "data",
 ) -> "PayloadColumns | None":
     """Return the maker of payload columns; None for payloads as they are.
 
-    other_columns: those beside. name: of the column for payloads that become text or bytes. Raises what
-    `parse_columns` does.
+    other_columns: those beside. login, find_schema: as for `parse_columns`. name: of the column for payloads
+    that become text or bytes. Raises what `parse_columns` does.
     """
     kind, compression = values.get_text("decode"), values.get_text("decompress")
     if not kind and not compression:
@@ -77,14 +98,16 @@ def parse_payload(
         return None
     from jsctl.spark.decoding.columns import PayloadColumns  # slow to import, and needed only for decoding
 
-    decoding = _parse_decoding(values, kind, compression)
+    decoding = _parse_decoding(values, kind, compression, login, find_schema)
     keep_data = values.parse_flag("keepData", False) or "data" in values.get_text("columns").lower().split(
         ","
     )
     return PayloadColumns(decoding, other_columns, keep_data, name)
 
 
-def _parse_decoding(values: OptionValues, kind: str, compression: str) -> Decoding:
+def _parse_decoding(
+    values: OptionValues, kind: str, compression: str, login: Settings, find_schema: FindSchema | None
+) -> Decoding:
     check_kinds(kind, compression)
     for option, kinds in (
         ("schema", WITH_SCHEMA),
@@ -95,13 +118,12 @@ def _parse_decoding(values: OptionValues, kind: str, compression: str) -> Decodi
     ):
         if values.get_text(option) and kind not in kinds:
             raise BadInput(f"option {option} is for decode {' or '.join(kinds)}", "remove it")
-    return Decoding(
-        kind,
-        _read_schema(values, kind) if kind in WITH_SCHEMA else b"",
-        values.get_text("message"),
-        compression,
-        values.parse_flag("registry", False),
-    )
+    registry = parse_registry(values.get_text("registry"))
+    decoding = Decoding(kind, b"", values.get_text("message"), compression, registry, login)
+    has_schema = values.get_text("schema") or values.get_text("schemaFile")
+    if decoding.has_address and not has_schema and find_schema:
+        return find_schema(decoding)
+    return replace(decoding, schema=_read_schema(values, kind)) if kind in WITH_SCHEMA else decoding
 
 
 def _read_schema(values: OptionValues, kind: str) -> bytes:

@@ -18,7 +18,7 @@ fastavro = pytest.importorskip("fastavro")
 pytest.importorskip("google.protobuf")
 zstandard = pytest.importorskip("zstandard")
 
-from jsctl.spark.decoding.model import Decoding  # noqa: E402
+from jsctl.spark.decoding.model import SKIP_ID, Decoding  # noqa: E402
 from jsctl.spark.decoding.payloads import PayloadDecoder  # noqa: E402
 from tests.support.schemas import AVRO, avro_payload, descriptors, protobuf_payload  # noqa: E402
 
@@ -74,7 +74,7 @@ def test_avro() -> None:
     }
     avro = Decoding("avro", AVRO.encode())
     assert decode(avro, good, good[:-1], good + b"\0", b"") == [expected, None, None, None]
-    registry = Decoding("avro", AVRO.encode(), registry=True)
+    registry = Decoding("avro", AVRO.encode(), registry=SKIP_ID)
     assert decode(registry, struct.pack(">bI", 0, 42) + good, good) == [expected, None]
     packed = Decoding("avro", AVRO.encode(), compression="gzip")
     assert decode(packed, gzip.compress(good)) == [expected]
@@ -94,7 +94,7 @@ def test_protobuf() -> None:
     }
     protobuf = Decoding("protobuf", descriptors(), "shop.Order")
     assert decode(protobuf, good, b"\xff") == [expected, None]
-    registry = Decoding("protobuf", descriptors(), "shop.Order", registry=True)
+    registry = Decoding("protobuf", descriptors(), "shop.Order", registry=SKIP_ID)
     assert decode(registry, b"\0\0\0\0\7\0" + good, b"\0\0\0\0\7\2\0" + good) == [expected, expected]
     assert decode(registry, b"\0\0\0\0\7\x80") == [None]
 
