@@ -200,11 +200,12 @@ def sweep(folder: Path) -> None:
                 continue
             number = entry.name.removeprefix(prefix).partition("-")[0]
             with contextlib.suppress(OSError, OverflowError):  # another user's, or gone
-                if number.isdecimal() and not _is_alive(int(number)):
+                if number.isdecimal() and not is_alive(int(number)):
                     Path(entry.path).unlink()
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Return whether a process of this machine runs; always True on Windows, which cannot be asked."""
     if os.name == "nt":  # where signal 0 is ctrl-C
         return True
     try:

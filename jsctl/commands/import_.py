@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -14,8 +15,7 @@ from jsctl.nats import login
 from jsctl.nats.subjects import validate_subject
 from jsctl.spark.importing.rows import FORMATS, ImportOptions, find_files
 from jsctl.spark.importing.run import ImportRun
-from jsctl.spark.session.folders import parse_folder
-from jsctl.spark.session.session import check_environment
+from jsctl.spark.session.folders import parse_place
 from jsctl.spark.sink.publishing import WriteJob
 from jsctl.views.export import imports as view
 from jsctl.views.result import Result
@@ -89,13 +89,15 @@ class Options:
 @option("--dry-run", is_flag=True, help="Show what would be published")
 @spark_options
 async def import_(env: Env, options: Options) -> Result:
-    """Read PATH, a file or folder with the columns subject, data, and optionally headers and msg_id; or what
-    jsctl export stream wrote, in any format. The messages get ids, so that an import that is repeated within
-    the stream's duplicate window stores nothing twice. Headers that instruct the server (Nats-Msg-Id,
-    Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out; --drop-header names further ones.
+    """Read PATH, a file, folder or URI with the columns subject, data, and optionally headers and msg_id;
+    or what jsctl export stream wrote, in any format. The messages get ids, so that an import that is
+    repeated within the stream's duplicate window stores nothing twice. Headers that instruct the server
+    (Nats-Msg-Id, Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out; --drop-header names further
+    ones.
     """
+    place = parse_place(options.path, "PATH")
     rows = ImportOptions(
-        path=parse_folder(options.path, "PATH"),
+        path=place,
         format=options.format or "",
         subject=options.subject,
         prefix=options.prefix,
@@ -110,16 +112,16 @@ async def import_(env: Env, options: Options) -> Result:
     for text in (rows.subject, rows.prefix, *(new for _, new in rows.mappings)):
         if text:
             validate_subject(text)
-    find_files(rows)
-    check_environment(options.spark.master, options.spark.remote)
+    if isinstance(place, Path):
+        find_files(rows)  # before the seconds that Spark takes to start
+    session = options.spark.prepare("import", place)
     api = await env.jetstream()
     job = WriteJob(await login.with_files(env.settings()), options.stream)
 
     run = ImportRun(
         rows,
         job,
-        options.spark.master,
-        options.spark.remote,
+        session,
         lambda messages: env.progress(f"Publishing to {options.stream}", messages),
     )
     if options.dry_run:

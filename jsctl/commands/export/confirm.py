@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from jsctl.env import Env
-from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.export.targets import TablesTarget
 from jsctl.views.export.export import intent
 
 
-def confirm_tables(env: Env, target: StreamTarget, existing: Sequence[str], *, force: bool) -> None:
+def confirm_tables(env: Env, target: TablesTarget, existing: Sequence[str], *, force: bool) -> None:
     """With --dry-run, end with which tables would be written; else ask before those that exist are replaced.
 
     Raises DryRun, Declined, BadInput.

@@ -1,6 +1,7 @@
 """`jsctl export kv` and `jsctl export objects`."""
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import click
@@ -14,9 +15,8 @@ from jsctl.errors import BadInput
 from jsctl.spark.export import bucket_exporter
 from jsctl.spark.export.bucket_exporter import BucketSource
 from jsctl.spark.export.layout import TableLayout
-from jsctl.spark.export.stream_target import StreamTarget
-from jsctl.spark.session.folders import parse_folder
-from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
+from jsctl.spark.export.targets import open_tables
+from jsctl.spark.session.folders import parse_place
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -59,7 +59,7 @@ class ObjectOptions:
     ],
 )
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="bucket")
-@option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
+@option("--to", metavar="DIR", required=True, help="Folder or URI for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each key")
 @option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
@@ -85,7 +85,7 @@ def kv(env: Env, options: Options) -> Result:
 
 @command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="object bucket")
-@option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each bucket")
+@option("--to", metavar="DIR", required=True, help="Folder or URI for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option(
     "--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each object"
@@ -106,18 +106,20 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
     if len(set(names)) < len(names):
         raise BadInput("a bucket is named more than once", "name each bucket once")
     start = time.monotonic()
-    master, remote = options.spark.master, options.spark.remote
-    target = StreamTarget.open_streams(parse_folder(options.to, "--to"), options.format, names)
-    check_environment(master, remote)
+    place = parse_place(options.to, "--to")
+    session = options.spark.prepare(f"export {'kv' if sources[0].kind == 'bucket' else 'objects'}", place)
+    target = open_tables(place, options.format, names)
     bucket_exporter.check(sources)
-    confirm_tables(env, target, target.list_existing_tables(), force=options.force)
-    with (
-        target.lock(),
-        open_session(master, remote, name="jsctl export kv", conf=FAST_START_CONF) as spark,
-    ):
+    with ExitStack() as stack:
+        spark = stack.enter_context(session.open()) if target.needs_session else None
+        if spark:
+            target.connect(spark)
+        confirm_tables(env, target, target.list_existing_tables(), force=options.force)
+        stack.enter_context(target.lock())
+        spark = spark or stack.enter_context(session.open())
         exported = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
     rows = {name: count for name, (count, _) in exported.items()}
     is_decoded = any(source.layout.can_be_bad for source in sources)
     bad = {name: count for name, (_, count) in exported.items()} if is_decoded else {}
     duration = int((time.monotonic() - start) * SECOND)
-    return view.buckets(rows, bad, str(target.path), duration)
+    return view.buckets(rows, bad, str(place), duration)

@@ -13,20 +13,59 @@ from jsctl.commands.cli import declare_all, option
 from jsctl.errors import BadInput
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import KINDS, SKIP_ID, WITH_FIELDS, parse_registry
+from jsctl.spark.session.hadoop import HadoopPath, Place
+from jsctl.spark.session.packages import add_packages
+from jsctl.spark.session.session import SessionOptions, check_environment
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """Which Spark to use: URLs, both empty for one in this process."""
+    """Which Spark to use: URLs, both empty for one in this process; settings for it, and packages to add."""
 
     master: str
     remote: str
+    conf: tuple[str, ...]
+    packages: str
+
+    def prepare(self, name: str, *places: Place) -> SessionOptions:
+        """Return how to start Spark for these places.
+
+        name: of the command. Raises BadInput, MissingDependency, Unreachable.
+        """
+        settings = dict(map(_parse_setting, self.conf))
+        for place in places:
+            if isinstance(place, HadoopPath) and self.remote:
+                raise BadInput(
+                    f"--remote cannot be used with {place}", "use --master, or a folder that all share"
+                )
+        if self.packages:
+            if self.remote:
+                raise BadInput("--packages cannot be used with --remote", "install them on its server")
+            settings = add_packages(settings, self.packages, places)
+        check_environment(self.master, self.remote)
+        return SessionOptions(f"jsctl {name}", self.master, self.remote, settings)
+
+
+def _parse_setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise BadInput(f"--conf {text!r} is not a setting", "write KEY=VALUE")
+    return name.strip(), value.strip()
 
 
 def spark_options(function: F) -> F:
-    """Declare --master and --remote; see SparkOptions."""
+    """Declare the flags of SparkOptions."""
+    function = option(
+        "--packages",
+        metavar="NAMES",
+        default="",
+        help="Add packages to Spark: auto for what the place needs, or Maven names, separated by commas",
+    )(function)
+    function = option(
+        "--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated"
+    )(function)
     function = option(
         "--remote",
         metavar="URL",

@@ -15,9 +15,9 @@ from jsctl.errors import BadInput
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.sampling import SamplingOptions, export_recording, export_reports
-from jsctl.spark.export.target import FORMATS, Target
-from jsctl.spark.session.folders import parse_folder
-from jsctl.spark.session.session import check_environment
+from jsctl.spark.export.target import FORMATS
+from jsctl.spark.export.targets import open_folder
+from jsctl.spark.session.folders import parse_place
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -52,7 +52,7 @@ class Options:
         "jsctl export reports --to reports --replay today.jsctl",
     ],
 )
-@option("--to", metavar="DIR", required=True, help="Folder for the tables; a later run appends to it")
+@option("--to", metavar="DIR", required=True, help="Folder or URI for the tables; a later run appends to it")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
 @option("--every", type=DURATION, metavar="DURATION", default=0, help="Take samples at this interval")
 @option("--for", "duration", type=DURATION, metavar="DURATION", default=0, help="How long to take samples")
@@ -66,14 +66,14 @@ async def reports(env: Env, options: Options) -> Result:
     gets the reports of servers: add its context. --context and --js-domain may be repeated. With --every,
     ctrl-C ends the sampling and writes the samples that were taken.
     """
-    check_environment(options.spark.master, options.spark.remote)
-    master, remote = options.spark.master, options.spark.remote
+    place = parse_place(options.to, "--to")
+    session = options.spark.prepare("export reports", place)
     replay = Replay(expand_home(options.replay)) if options.replay else None
-    target = Target.open(parse_folder(options.to, "--to"), "reports", options.format, list(SCHEMAS))
+    target = open_folder(place, "reports", options.format, list(SCHEMAS))
     if replay is not None:
-        written = await export_recording(replay, target, master, remote)
-        return view.reports(written.rows, str(target.path), int(written.seconds * SECOND), written.status)
-    sampling = SamplingOptions(resolve_targets(env), options.every, options.duration, master, remote)
+        written = await export_recording(replay, target, session)
+        return view.reports(written.rows, str(place), int(written.seconds * SECOND), written.status)
+    sampling = SamplingOptions(resolve_targets(env), options.every, options.duration, session)
 
     def announce_start() -> None:
         if options.every:
@@ -84,4 +84,4 @@ async def reports(env: Env, options: Options) -> Result:
         exported = await export_reports(
             sampling, target, stop, clock=env.clock, notify=env.say, started=announce_start
         )
-    return view.reports(exported.rows, str(target.path), int(exported.seconds * SECOND), exported.status)
+    return view.reports(exported.rows, str(place), int(exported.seconds * SECOND), exported.status)

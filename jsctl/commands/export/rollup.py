@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import command, option
@@ -10,8 +11,8 @@ from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.spark.rollup import rollup as rolling
-from jsctl.spark.session.folders import parse_folder
-from jsctl.spark.session.session import FAST_START_CONF, check_environment, open_session
+from jsctl.spark.session.folders import parse_place
+from jsctl.spark.session.hadoop import connect
 from jsctl.views.report.history import rolled
 from jsctl.views.result import Result
 
@@ -34,8 +35,8 @@ class Options:
         "jsctl export rollup --from reports --to history --since 2026-11-01",
     ],
 )
-@option("--from", "source", metavar="DIR", required=True, help="Folder of jsctl export reports")
-@option("--to", metavar="DIR", help="Folder for the tables (DIR/rollup)")
+@option("--from", "source", metavar="DIR", required=True, help="Folder or URI of jsctl export reports")
+@option("--to", metavar="DIR", help="Folder or URI for the tables (DIR/rollup)")
 @option("--since", metavar="DATE", help="Only this day and later ones (UTC); other days stay as they are")
 @spark_options
 def rollup(env: Env, options: Options) -> Result:
@@ -43,16 +44,20 @@ def rollup(env: Env, options: Options) -> Result:
     for all days of the samples. It can run as often as you like: it replaces the days that it computes, all
     in one step.
     """
-    path = parse_folder(options.source, "--from")
-    rolling.check_source(path)
-    target = rolling.open_target(parse_folder(options.to, "--to") if options.to else path / rolling.FOLDER)
+    place = parse_place(options.source, "--from")
+    to = parse_place(options.to, "--to") if options.to else place / rolling.FOLDER
+    if isinstance(place, Path):
+        rolling.check_source(place)  # before the seconds that Spark takes to start
+    target = rolling.open_target(to)
     since = _parse_date(options.since) if options.since else None
-    master, remote = options.spark.master, options.spark.remote
-    check_environment(master, remote)
+    session = options.spark.prepare("export rollup", place, to)
     start = time.monotonic()
-    with open_session(master, remote, name="jsctl export rollup", conf=FAST_START_CONF) as spark:
-        rows = rolling.roll_up(spark, path, target, since)
-    return rolled(rows, str(target.path), int((time.monotonic() - start) * SECOND))
+    with session.open() as spark:
+        source = connect(place, spark)
+        rolling.check_source(source)
+        target.connect(spark)
+        rows = rolling.roll_up(spark, source, target, since)
+    return rolled(rows, str(to), int((time.monotonic() - start) * SECOND))
 
 
 def _parse_date(text: str) -> date:

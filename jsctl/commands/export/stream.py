@@ -1,7 +1,6 @@
 """`jsctl export stream`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from jsctl.base.signals import sigterm_as_interrupt
 from jsctl.base.units import SECOND, pluralize
@@ -18,9 +17,10 @@ from jsctl.spark.export import formats
 from jsctl.spark.export.layout import TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
-from jsctl.spark.export.stream_target import FILE_FORMATS, StreamTarget
-from jsctl.spark.session.folders import parse_folder
-from jsctl.spark.session.session import check_environment
+from jsctl.spark.export.stream_target import FILE_FORMATS
+from jsctl.spark.export.targets import open_tables
+from jsctl.spark.session.folders import parse_place
+from jsctl.spark.session.hadoop import Place
 from jsctl.spark.source.options import parse_read_options
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -50,7 +50,6 @@ class Options:
     fail_on_loss: bool
     fail_on_deleted: bool
     force: bool
-    conf: tuple[str, ...]
     spark: SparkOptions
 
     def __post_init__(self) -> None:
@@ -99,7 +98,7 @@ class Options:
     ],
 )
 @argument("stream", metavar="STREAM...", nargs=-1, required=True)
-@option("--to", metavar="DIR", required=True, help="Folder for the tables, one for each stream")
+@option("--to", metavar="DIR", required=True, help="Folder or URI for the tables, one for each stream")
 @option(
     "--format",
     metavar="FORMAT",
@@ -134,7 +133,6 @@ class Options:
 )
 @option("--fail-on-deleted", is_flag=True, help="Fail when messages were deleted within the stream")
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
-@option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
     """Write a folder below DIR for each stream, with the columns stream, subject, sequence, timestamp (UTC)
@@ -143,6 +141,8 @@ def stream(env: Env, options: Options) -> Result:
     bad_payload. --context and --js-domain may be repeated; their names are then part of the names of the
     folders.
     """
+    place = parse_place(options.to, "--to")
+    session = options.spark.prepare("export stream", place)
     sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
@@ -158,35 +158,29 @@ def stream(env: Env, options: Options) -> Result:
         verify=options.verify,
         sql=options.sql,
         limit=options.limit,
-        master=options.spark.master,
-        remote=options.spark.remote,
-        conf=dict(map(_parse_setting, options.conf)),
+        session=session,
     )
     for source in sources:
         parse_read_options(build_source_options(source, export.selection), settings=source.settings)
-    check_environment(export.master, export.remote)
     export.layout.check()
     format = formats.parse_format(options.format)
-    target = StreamTarget.open_streams(
-        parse_folder(options.to, "--to"), format, [source.table for source in sources]
-    )
-    run = StreamExportRun(export, target, ExportDisplay(env))
-    with sigterm_as_interrupt():
-        target.complete_killed_runs()
-        existing = [] if options.incremental else target.list_existing_tables()
+    target = open_tables(place, format, [source.table for source in sources])
+    with sigterm_as_interrupt(), StreamExportRun(export, target, ExportDisplay(env)) as run:
+        tables = run.list_existing_tables()
+        existing = [] if options.incremental else tables
         if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
         confirm_tables(env, target, existing, force=options.force)
-        return _build_result(env, run.run(), target.path, options.limit)
+        return _build_result(env, run.run(), place, options.limit)
 
 
-def _build_result(env: Env, exported: StreamExportResult, path: Path, limit: int) -> Result:
+def _build_result(env: Env, exported: StreamExportResult, place: Place, limit: int) -> Result:
     """Return the closing line.
 
     With --query, the answer goes to stdout and the closing line to stderr; with --json both are in one
     document.
     """
-    result = view.streams(exported.outcomes, str(path), int(exported.seconds * SECOND))
+    result = view.streams(exported.outcomes, str(place), int(exported.seconds * SECOND))
     if exported.answer is None:
         return result
     if exported.answer.is_truncated:
@@ -213,10 +207,3 @@ def _build_selection(env: Env, options: Options) -> Selection:
         fail_on_loss=options.fail_on_loss,
         fail_on_deleted=options.fail_on_deleted,
     )
-
-
-def _parse_setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise BadInput(f"--conf {text!r} is not a setting", "write KEY=VALUE")
-    return name.strip(), value.strip()

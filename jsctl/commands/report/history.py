@@ -1,21 +1,41 @@
 """`jsctl report history`."""
 
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
 from jsctl.base.files import write_output
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, option
+from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.commands.options.past_time import parse_time_flag
 from jsctl.env import Env
 from jsctl.monitor.report.recording import is_recording
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.rollup import history as stored
 from jsctl.spark.rollup.recorded import roll_up_recording
-from jsctl.spark.session.folders import parse_folder
+from jsctl.spark.session.folders import parse_place
+from jsctl.spark.session.hadoop import HadoopPath
 from jsctl.views.report import history as view
 from jsctl.views.result import Result
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of `report history`. hourly: whether a point is an hour instead of a day."""
+
+    source: str
+    pattern: str
+    since: str | None
+    until: str | None
+    hourly: bool
+    html: str | None
+    spark: SparkOptions
+
+
 @command(
     "history",
+    options=Options,
     examples=[
         "jsctl report history --from reports",
         "jsctl report history --from reports --daily --since 30d --stream 'ORDERS*'",
@@ -28,7 +48,7 @@ from jsctl.views.result import Result
     "source",
     metavar="PATH",
     required=True,
-    help="Folder of exported reports, or of a rollup; or a file that jsctl report --record wrote",
+    help="Folder or URI of exported reports, or of a rollup; or a file that jsctl report --record wrote",
 )
 @option(
     "--stream", "pattern", metavar="PATTERN", default="", help="Only streams whose name matches, with * and ?"
@@ -41,35 +61,35 @@ from jsctl.views.result import Result
 @option("--until", metavar="TIME", help="End before this time")
 @option("--hourly/--daily", default=True, help="The time that each point of the plots covers (hourly)")
 @option("--html", metavar="FILE", help="Write one HTML page instead")
-def history(
-    env: Env,
-    source: str,
-    pattern: str,
-    since: str | None,
-    until: str | None,
-    hourly: bool,
-    html: str | None,
-) -> Result:
+@spark_options
+def history(env: Env, options: Options) -> Result:
     """Show the result of jsctl export rollup, or recorded rounds rolled up in the same way. All times are in
     UTC.
     """
-    first, end = parse_time_flag(env, "--since", since), parse_time_flag(env, "--until", until)
-    path = expand_home(source)
-    if is_recording(path):
-        reports = roll_up_recording(Replay(path), daily=not hourly, since=first, until=end, pattern=pattern)
-        rollups = stored.History(not hourly, reports, [])
+    first = parse_time_flag(env, "--since", options.since)
+    end = parse_time_flag(env, "--until", options.until)
+    place = parse_place(options.source, "--from")
+    daily, pattern = not options.hourly, options.pattern
+    if isinstance(place, Path) and is_recording(place):
+        reports = roll_up_recording(Replay(place), daily=daily, since=first, until=end, pattern=pattern)
+        rollups = stored.History(daily, reports, [])
     else:
-        path = parse_folder(source, "--from")
-        rollups = stored.load(path, daily=not hourly, since=first, until=end, pattern=pattern)
+        with contextlib.ExitStack() as stack:
+            source = place
+            if isinstance(place, HadoopPath):  # what is on this machine needs no JVM
+                session = options.spark.prepare("report history", place)
+                source = place.connect(stack.enter_context(session.open()))
+            rollups = stored.load(source, daily=daily, since=first, until=end, pattern=pattern)
+    html = options.html
     from jsctl.render.plot import draw_sparkline
 
     series = view.series(rollups.reports, rollups.daily)
     tables = view.tables(rollups.reports, rollups.movers, rollups.daily, draw_sparkline)
     if not html or not tables:
-        data = {"period": "hour" if hourly else "day", **rollups.reports, "movers": rollups.movers}
+        data = {"period": "day" if daily else "hour", **rollups.reports, "movers": rollups.movers}
         return view.history(series, tables, data)
     from jsctl.render.page import build_page
 
-    document = build_page(view.PAGE_TITLE, view.page_note(path.name, env.clock()), series, tables)
+    document = build_page(view.PAGE_TITLE, view.page_note(place.name, env.clock()), series, tables)
     write_output(html, document)
     return view.page_written(str(expand_home(html)), len(document.encode()))

@@ -11,12 +11,12 @@ from jsctl.nats import login
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_table
-from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
 from jsctl.spark.export.message_reads import read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
-from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.export.table_files import build_writer
+from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import parse_read_options
@@ -80,7 +80,7 @@ def check(sources: Sequence[BucketSource]) -> None:
         ).partitions()
 
 
-def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) -> tuple[int, int]:
+def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) -> tuple[int, int]:
     """Replace the table of a bucket; return its number of rows, and of values that could not be decoded.
 
     Raises JsctlError.
@@ -102,8 +102,7 @@ def export(spark: "SparkSession", source: BucketSource, target: StreamTarget) ->
         )
         table = flatten_for_format(observed, target.format)
         with target.commit(source.bucket, replace=True) as (folder, checkpoint):
-            writer = table.write.format(target.format).options(**build_spark_options(target.format))
-            writer.mode("append").save(write_path(folder))
+            build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
             rows = int(counts.get["rows"])
             shared_folder.check_visible(
                 spark, folder, rows, lambda: read_table(spark, folder, target.format, table.schema)

@@ -4,24 +4,25 @@ The checkpoint of a table records how payloads and headers were stored. Subjects
 restored, as no format can store them.
 """
 
-from collections.abc import Collection
-from pathlib import Path
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_FIELDS
+from jsctl.spark.export.commit_log import TableState, read_state
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.layout import to_base64
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
 from jsctl.spark.export.target import read_marker
-from jsctl.spark.session.folders import read_path
+from jsctl.spark.session.folders import read_path, write_path
+from jsctl.spark.session.hadoop import HadoopPath, Place, StoredFile
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import StructType
 
 
-def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
+def find_tables(path: Place) -> tuple[str, dict[Place, dict[str, Any]]]:
     """Return the format and the tables, with their checkpoints, of an export's folder. `path` may also be one
     of its tables, or a part of one.
 
@@ -32,9 +33,9 @@ def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
         marker = read_marker(folder) if folder.is_dir() else None
         if marker and marker.get("kind") == KIND:
             if folder == path:
-                tables = {folder / str(name): str(name) for name in marker["tables"]}
+                tables: dict[Place, str] = {folder / str(name): str(name) for name in marker["tables"]}
             else:
-                tables = {path: path.relative_to(folder).parts[0]}
+                tables = {path: _find_table(folder, path)}
             checkpoints = {table: read_checkpoint(folder, name) for table, name in tables.items()}
             return str(marker.get("format")), {
                 table: checkpoint for table, checkpoint in checkpoints.items() if checkpoint is not None
@@ -42,18 +43,67 @@ def find_tables(path: Path) -> tuple[str, dict[Path, dict[str, Any]]]:
     return "", {}
 
 
-def read_table(spark: "SparkSession", folder: Path, format: str, schema: "StructType") -> "DataFrame":
-    """Return a table as it was written, empty if it has no files. Raises what Spark raises."""
-    if not folder.exists():
-        return spark.createDataFrame([], schema)
+def _find_table(folder: Any, path: Any) -> str:
+    """Return the name of the table in a folder that a path is in."""
+    return str(path.relative_to(folder).parts[0])
+
+
+def read_table(
+    spark: "SparkSession",
+    folder: Place,
+    format: str,
+    schema: "StructType",
+    files: Sequence[StoredFile] | None = None,
+) -> "DataFrame":
+    """Return a table as it was written, empty if it has no files. Raises what Spark raises.
+
+    files: of the folder, those to read; None for all that count.
+    """
     reader = spark.read.format(format).options(**build_spark_options(format))
     if format in FILE_FORMATS:
         reader = reader.schema(schema)
+        if isinstance(folder, HadoopPath):
+            return load_files(reader, folder, find_committed(folder) if files is None else files, schema)
+    if not folder.exists():
+        return spark.createDataFrame([], schema)
     return reader.load(read_path(folder))
 
 
+def load_files(
+    reader: "DataFrameReader",
+    folder: HadoopPath,
+    files: Sequence[StoredFile] | None,
+    schema: "StructType | str | None" = None,
+) -> "DataFrame":
+    """Return what a reader reads of a folder: these files, or everything if `files` is None.
+
+    schema: of a table without files. Raises what Spark raises.
+    """
+    if files is None:
+        return reader.load(read_path(folder))
+    if not files and schema is not None:
+        return folder.find_session().createDataFrame([], schema)
+    paths = [read_path(file.path) for file in files]
+    return reader.option("basePath", write_path(folder)).load(paths)
+
+
+def find_committed(folder: HadoopPath) -> list[StoredFile] | None:
+    """Return the files of an exported table that count; None when all in the folder do."""
+    for root in folder.parents:
+        state = read_state(root)
+        if state is None:
+            continue
+        name = _find_table(root, folder)
+        table = state.tables.get(name, TableState())
+        files = folder.list_files()
+        committed = [file for file in files if table.counts(file, root / name)]
+        visible = [file for file in committed if not file.path.name.startswith(("_", "."))]
+        return visible if len(committed) < len(files) or not visible else None
+    return None
+
+
 def read_exported(
-    spark: "SparkSession", folder: Path, format: str, checkpoint: dict[str, Any]
+    spark: "SparkSession", folder: Place, format: str, checkpoint: dict[str, Any]
 ) -> "DataFrame":
     """Return a table with the columns that its checkpoint names. Raises what Spark raises."""
     from pyspark.sql.types import StructType
@@ -61,7 +111,7 @@ def read_exported(
     return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]))
 
 
-def check_columns(folder: Path, checkpoint: dict[str, Any], names: Collection[str]) -> list[str]:
+def check_columns(folder: Place, checkpoint: dict[str, Any], names: Collection[str]) -> list[str]:
     """Return the names of the columns of a table. names: those of the rows to add or compare.
 
     Raises BadInput when the table has one that these lack: earlier versions called base64 `data`.
@@ -75,7 +125,7 @@ def check_columns(folder: Path, checkpoint: dict[str, Any], names: Collection[st
     return columns
 
 
-def check_has_payloads(folder: Path, checkpoint: dict[str, Any]) -> None:
+def check_has_payloads(folder: Place, checkpoint: dict[str, Any]) -> None:
     """Raise BadInput when the payloads are not in the table."""
     settings = checkpoint["settings"]
     if settings.get("bucket") or settings.get("objects"):

@@ -1,16 +1,16 @@
 """Queries over the folder of an export with Spark SQL: every table in it is a view with its name."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark.export.exported_tables import read_exported
+from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
 from jsctl.spark.export.target import FORMATS, read_marker
 from jsctl.spark.session.folders import read_path
+from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     is_truncated: bool
 
 
-def find_tables(path: Path) -> dict[str, str]:
+def find_tables(path: Place) -> dict[str, str]:
     """Return the tables below `path`: name -> format. Includes tables that an export has not written to yet.
 
     Raises NotFound when there is none.
@@ -45,21 +45,21 @@ def find_tables(path: Path) -> dict[str, str]:
         if marker.get("kind") == "rollup":  # tables without rows have no schema
             names = [name for name in names if (path / str(name)).is_dir()]
         return {str(name): str(marker.get("format")) for name in names}
-    folders = [f for f in sorted(path.iterdir()) if f.is_dir() and not f.name.startswith(("_", "."))]
+    names = sorted(child.name for child in path.iterdir() if not child.name.startswith(("_", ".")))
+    folders = [folder for folder in (path / name for name in names) if folder.is_dir()]
     tables = {folder.name: format for folder in folders if (format := _guess_format(folder))}
     if not tables:
         raise NotFound(f"{path} holds no tables", "name the folder that an export wrote to")
     return tables
 
 
-def _guess_format(folder: Path) -> str:
-    endings = {
-        file.suffix.lstrip(".") for file in folder.rglob("*.*") if not file.name.startswith(("_", "."))
-    }
+def _guess_format(folder: Place) -> str:
+    names = [file.name for file in folder.rglob("*.*")]
+    endings = {name.rpartition(".")[2] for name in names if not name.startswith(("_", "."))}
     return next((format for format in FORMATS if format in endings), "")
 
 
-def query(spark: "SparkSession", path: Path, sql: str, limit: int = 1000) -> Answer:
+def query(spark: "SparkSession", path: Place, sql: str, limit: int = 1000) -> Answer:
     """Run one SELECT over the tables below `path`; return at most `limit` rows.
 
     Raises NotFound without tables, BadInput for anything but a valid SELECT, JsctlError for unreadable
@@ -127,7 +127,7 @@ def _is_parsable(spark: "SparkSession", sql: str, problem: str = "") -> bool:
     return True
 
 
-def register_views(spark: "SparkSession", path: Path) -> dict[str, str]:
+def register_views(spark: "SparkSession", path: Place) -> dict[str, str]:
     """Create a view of each table below `path`; return the tables as `find_tables` does.
 
     Raises NotFound, JsctlError.
@@ -141,11 +141,12 @@ def register_views(spark: "SparkSession", path: Path) -> dict[str, str]:
     return tables
 
 
-def _read(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFrame":
+def _read(spark: "SparkSession", path: Place, name: str, format: str) -> "DataFrame":
     folder = path / name
     if checkpoint := read_checkpoint(path, name):
         return read_exported(spark, folder, format, checkpoint)
     reader = spark.read.format(format).options(**build_spark_options(format))
+    schema = None
     if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
         schema = SCHEMAS[name].build_ddl()
         if not folder.is_dir():
@@ -153,4 +154,6 @@ def _read(spark: "SparkSession", path: Path, name: str, format: str) -> "DataFra
         reader = reader.schema(schema)
     elif format == "csv":
         reader = reader.option("inferSchema", "true")
+    if isinstance(folder, HadoopPath):
+        return load_files(reader, folder, find_committed(folder), schema)
     return reader.load(read_path(folder))

@@ -21,7 +21,8 @@ from jsctl.spark.export.report_tables import (
     fetch_sample,
 )
 from jsctl.spark.export.table_writer import Rows, TableWriter
-from jsctl.spark.export.target import Target
+from jsctl.spark.export.targets import FolderTarget
+from jsctl.spark.session.session import SessionOptions
 
 FLUSH_EVERY = 60 * SECOND
 FLUSH_ROWS = 10_000
@@ -38,8 +39,7 @@ class SamplingOptions:
     places: Sequence[Settings]
     every: int
     duration: int
-    master: str
-    remote: str
+    session: SessionOptions
 
 
 class SamplingResult(NamedTuple):
@@ -53,7 +53,7 @@ class SamplingResult(NamedTuple):
 
 async def export_reports(
     options: SamplingOptions,
-    target: Target,
+    target: FolderTarget,
     stop: asyncio.Event,
     *,
     clock: Callable[[], float],
@@ -72,16 +72,16 @@ async def export_reports(
     async with watch(options.places, lambda _: fetch_sample, clock=clock) as polled:
         sampler = _Sampler(polled, notify)
         first = await sampler.take_first()
-        async with TableWriter(target, SCHEMAS, options.master, options.remote) as writer:
+        async with TableWriter(target, SCHEMAS, options.session) as writer:
             started()
             await _write_samples(first, sampler, writer, options, stop)
         return SamplingResult(writer.rows, time.monotonic() - begin, sampler.status)
 
 
-async def export_recording(replay: Replay, target: Target, master: str, remote: str) -> SamplingResult:
+async def export_recording(replay: Replay, target: FolderTarget, session: SessionOptions) -> SamplingResult:
     """Write the rounds of a recorded report. Raises BadInput for a damaged round."""
     begin = time.monotonic()
-    async with TableWriter(target, SCHEMAS, master, remote) as writer:
+    async with TableWriter(target, SCHEMAS, session) as writer:
         buffer: dict[str, list[Any]] = {name: [] for name in SCHEMAS}
         for number, at in enumerate(replay.times):
             for place in replay.places(number):

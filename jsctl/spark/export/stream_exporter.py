@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.units import format_rfc3339
@@ -28,11 +27,12 @@ from jsctl.spark.export.layout import (
 from jsctl.spark.export.message_reads import MessageReads
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_planning import plan_read
-from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
 from jsctl.spark.export.table_settings import build_settings, check_settings
+from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.cluster import runs_elsewhere
+from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
@@ -53,7 +53,7 @@ class StreamExporter:
     """An exporter of streams to one target, which the caller has locked. notify: shows a sentence to
     people."""
 
-    target: StreamTarget
+    target: TablesTarget
     selection: Selection
     layout: TableLayout
     notify: Callable[[str], None]
@@ -138,7 +138,8 @@ class StreamExporter:
         is_plain = self.target.format == "parquet" and not (
             self.layout.can_be_bad or self.layout.partition_by
         )
-        if is_plain and not runs_elsewhere(spark) and not has_parquet_settings(spark):
+        is_elsewhere = isinstance(self.target.path, HadoopPath) or runs_elsewhere(spark)
+        if is_plain and not is_elsewhere and not has_parquet_settings(spark):
             return TaskFiles(spark, self.reads.build_reader(source, read_plan)), self.layout
         messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
         layout = self._find_schema(spark, source, read_plan, messages, checkpoint)
@@ -171,7 +172,7 @@ class StreamExporter:
                 *(f"`{n.replace('`', '``')}`" for n in dict.fromkeys([*names, *table.columns]))
             )
         partitions = [name for name, _ in parse_partitions(layout.partition_by)]
-        return SparkFiles(table, format, partitions, read_counts, decode_counts)
+        return SparkFiles(table, format, self.target.save_mode, partitions, read_counts, decode_counts)
 
     def _write(
         self,
@@ -261,7 +262,7 @@ class StreamExporter:
         spark: "SparkSession",
         source: StreamSource,
         read_plan: ReadPlan,
-        folder: Path,
+        folder: Place,
         rows: int,
         schema: "StructType",
     ) -> tuple[int | None, int]:
@@ -279,7 +280,8 @@ class StreamExporter:
         allows_loss = not self.selection.fail_on_loss
         if (allows_loss or not read_plan.is_promised) and stream.first > read_plan.start:
             first_available = min(stream.first, read_plan.end)
-            written = read_table(spark, folder, self.target.format, schema)
+            files = self.target.list_uncommitted(source.table)
+            written = read_table(spark, folder, self.target.format, schema, files)
             read_before = written.where(f"sequence < {first_available}").count()
             dropped = first_available - read_plan.start - read_before
         lost = dropped if allows_loss else 0

@@ -5,9 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
@@ -16,12 +17,15 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.stream_target import StreamTarget
+from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session import jvm
-from jsctl.spark.session.session import FAST_START_CONF, open_session, preload
+from jsctl.spark.session.session import SessionOptions, preload
 from jsctl.spark.session.task_progress import cancel_jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+T = TypeVar("T")
 
 FEW_MESSAGES = 2_000_000
 FEW_BYTES = 1 << 30
@@ -51,7 +55,7 @@ class StreamExportOptions:
     """The options of `jsctl export stream`.
 
     every: ns between two looks with --follow. sql: a query to run afterwards, empty for none. limit: rows of
-    its answer. conf: settings for Spark.
+    its answer. session: of Spark.
     """
 
     sources: Sequence[StreamSource]
@@ -63,9 +67,7 @@ class StreamExportOptions:
     verify: bool
     sql: str
     limit: int
-    master: str
-    remote: str
-    conf: Mapping[str, str]
+    session: SessionOptions
 
 
 class StreamExportResult(NamedTuple):
@@ -78,10 +80,16 @@ class StreamExportResult(NamedTuple):
 
 @dataclass(slots=True)
 class StreamExportRun:
-    """One run of an export. `plan` may be called before `run`, to check the options."""
+    """One run of an export, as a context. `list_existing_tables` and then `plan` may be called before
+    `run`, to ask the user and to check the options.
+
+    Spark starts when the streams' servers have answered, or, for places that only Spark reaches, at once.
+    It works in a thread of its own: a signal in the middle of a call to the JVM would break the connection
+    to it.
+    """
 
     options: StreamExportOptions
-    target: StreamTarget
+    target: TablesTarget
     display: Display
     sources: Sequence[StreamSource] = field(init=False)  #: those that exist, once planned
     _exporter: StreamExporter = field(init=False)
@@ -91,6 +99,8 @@ class StreamExportRun:
     _stop: threading.Event = field(init=False, default_factory=threading.Event)
     _may_finish: threading.Event = field(init=False, default_factory=threading.Event)
     """--follow was stopped, and what comes after it may run."""
+    _thread: ThreadPoolExecutor = field(init=False, default_factory=lambda: ThreadPoolExecutor(1, "spark"))
+    _stack: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
         options = self.options
@@ -100,21 +110,49 @@ class StreamExportRun:
             self.target, options.selection, options.layout, self.display.say, self.display.progress
         )
 
-    def run(self) -> StreamExportResult:
-        """Export. Raises JsctlError, KeyboardInterrupt.
+    def __enter__(self) -> Self:
+        return self
 
-        Spark starts when its server has answered. It works in a thread of its own: a signal in the middle of
-        a call to the JVM would break the connection to it.
+    def __exit__(self, *_: object) -> None:
+        self._thread.submit(self._stack.close)
+        self._thread.shutdown()
+
+    def list_existing_tables(self) -> list[str]:
+        """Complete or undo what killed runs left on this machine, and return the tables that exist.
+
+        Raises JsctlError, KeyboardInterrupt.
         """
+        if isinstance(self.target, StreamTarget):
+            self.target.complete_killed_runs()
+        else:
+            self._run_in_thread(self._connect)
+        return self.target.list_existing_tables()
+
+    def run(self) -> StreamExportResult:
+        """Export. Raises JsctlError, KeyboardInterrupt."""
         begin = time.monotonic()
-        with self.target.lock(), ThreadPoolExecutor(1, "spark") as pool:
-            pool.submit(preload)
-            plans = self.plan()
-            answer = self._run_in_thread(plans, pool) if self._needs_spark(plans) else None
+        if not isinstance(self.target, StreamTarget):
+            answer = self._run_in_thread(self._run_locked)
+        else:
+            with self.target.lock():
+                self._thread.submit(preload)
+                plans = self.plan()
+                needs_spark = self._needs_spark(plans)
+                answer = self._run_in_thread(partial(self._run_with_spark, plans)) if needs_spark else None
         return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)
 
-    def _run_in_thread(self, plans: Mapping[str, ReadPlan], pool: ThreadPoolExecutor) -> query.Answer | None:
-        work = pool.submit(self._run_with_spark, plans)
+    def _connect(self) -> None:
+        is_short = not self.options.follow
+        self._spark = self._stack.enter_context(self.options.session.open(fast_start=is_short))
+        self.target.connect(self._spark)
+
+    def _run_locked(self) -> query.Answer | None:
+        with self.target.lock():
+            plans = self.plan()
+            return self._run_with_spark(plans) if self._needs_spark(plans) else None
+
+    def _run_in_thread(self, task: Callable[[], T]) -> T:
+        work = self._thread.submit(task)
         try:
             return work.result()
         except KeyboardInterrupt:
@@ -154,12 +192,13 @@ class StreamExportRun:
         return plans
 
     def _run_with_spark(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
-        options = self.options
-        is_short = not options.follow and _is_short(plans.values())
-        conf = {**(FAST_START_CONF if is_short else {}), **options.conf}
-        with open_session(options.master, options.remote, name="jsctl export stream", conf=conf) as spark:
+        due = self._select_due(plans)
+        if self._spark is not None:
+            return self._run_in(self._spark, due)
+        is_short = not self.options.follow and _is_short(plans.values())
+        with self.options.session.open(fast_start=is_short) as spark:
             self._spark = spark
-            return self._run_in(spark, self._select_due(plans))
+            return self._run_in(spark, due)
 
     def _select_due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
         """Return the plans of streams that have something to export, in the order of the streams."""

@@ -17,7 +17,9 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.posix import lock, open_folder
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.shape_check import NUMBER, Malformed, Shape, check
+from jsctl.spark.export.commit_log import read_state
 from jsctl.spark.export.target import MARKER, STAGING, Target, check_names, read_marker
+from jsctl.spark.session.hadoop import HadoopPath, Place
 
 KIND = "stream"
 CHECKPOINTS = "_checkpoints"
@@ -76,6 +78,9 @@ class StreamTarget(Target):
         """Complete or undo what is staged, including what Spark wrote after it was stopped."""
         self.recover()
         shutil.rmtree(self.path / STAGING, ignore_errors=True)
+
+    def list_uncommitted(self, table: str) -> None:
+        """Return None: what is not committed is in a folder of its own."""
 
     def read_checkpoint(self, table: str) -> dict[str, Any] | None:
         """Return a table's checkpoint, or None when the table does not exist. Raises JsctlError."""
@@ -149,8 +154,12 @@ _CHECKPOINT = Shape(
 )
 
 
-def read_checkpoint(path: Path, table: str) -> dict[str, Any] | None:
+def read_checkpoint(path: Place, table: str) -> dict[str, Any] | None:
     """Return the checkpoint of a table, None if there is none. Raises JsctlError when it cannot be read."""
+    if isinstance(path, HadoopPath):
+        state = read_state(path)
+        found = state.tables.get(table) if state else None
+        return found.checkpoint or None if found else None
     file = path / CHECKPOINTS / f"{table}.json"
     if not file.exists():
         return None

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles, build_schema
 from jsctl.spark.session.folders import write_path
+from jsctl.spark.session.hadoop import HadoopPath, Place
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation, SparkSession
+    from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
     from pyspark.sql.types import StructType
 
     from jsctl.spark.source.batch_reader import JetStreamReader
@@ -45,8 +46,8 @@ class TableFiles(Protocol):
     @property
     def schema(self) -> "StructType": ...
 
-    def write(self, folder: Path) -> Counts:
-        """Write the table into a new folder. Raises what Spark raises."""
+    def write(self, folder: Place) -> Counts:
+        """Write the table into a new folder, or beside the files in one. Raises what Spark raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class SparkFiles:
 
     table: "DataFrame"
     format: str
+    save_mode: str
     partition_by: Sequence[str]
     read: "Observation"
     decoded: "Observation | None"
@@ -64,17 +66,24 @@ class SparkFiles:
     def schema(self) -> "StructType":
         return self.table.schema
 
-    def write(self, folder: Path) -> Counts:
-        # The folder is new; "append", because not every format can fail when a table exists.
-        writer = (
-            self.table.write.format(self.format).options(**build_spark_options(self.format)).mode("append")
-        )
+    def write(self, folder: Place) -> Counts:
+        writer = build_writer(self.table, self.format, folder).mode(self.save_mode)
         if self.partition_by:
             writer = writer.partitionBy(*self.partition_by)
         writer.save(write_path(folder))
         counts = self.read.get
         bad = self.decoded.get["bad"] if self.decoded else 0
         return Counts(counts["rows"], counts["first"], counts["last"], counts["bytes"] or 0, bad)
+
+
+def build_writer(table: "DataFrame", format: str, folder: Place) -> "DataFrameWriter":
+    """Return what writes a table into a folder. On object stores, tasks put their files where they stay: to
+    move them in the end, one after the other, would take as long as to write them."""
+    writer = table.write.format(format).options(**build_spark_options(format))
+    if isinstance(folder, HadoopPath):
+        writer = writer.option("mapreduce.fileoutputcommitter.algorithm.version", "2")
+        writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    return writer
 
 
 def has_parquet_settings(spark: "SparkSession") -> bool:
@@ -99,7 +108,9 @@ class TaskFiles:
     def schema(self) -> "StructType":
         return build_schema(self.reader.options)
 
-    def write(self, folder: Path) -> Counts:
+    def write(self, folder: Place) -> Counts:
+        if not isinstance(folder, Path):
+            raise TypeError(f"tasks cannot write to {folder}")
         folder.mkdir(parents=True)
         reader, files = self.reader, PartFiles.of(self.reader.options, folder)
         partitions = reader.partitions()

@@ -5,17 +5,18 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jsctl.errors import Cancelled, JsctlError
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.table_files import build_writer
 from jsctl.spark.export.table_schema import PARTITION, TableSchema
-from jsctl.spark.export.target import Target
+from jsctl.spark.export.targets import FolderTarget
 from jsctl.spark.session import jvm
 from jsctl.spark.session.folders import read_path, write_path
-from jsctl.spark.session.session import FAST_START_CONF, open_session
+from jsctl.spark.session.hadoop import Place
+from jsctl.spark.session.session import SessionOptions
 from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
@@ -35,13 +36,12 @@ class TableWriter:
     """
 
     def __init__(
-        self, target: Target, schemas: Mapping[str, TableSchema], master: str = "", remote: str = ""
+        self, target: FolderTarget, schemas: Mapping[str, TableSchema], session: SessionOptions
     ) -> None:
         self.target = target
         self.rows = dict.fromkeys(schemas, 0)
         self._schemas = schemas
-        self._master = master
-        self._remote = remote
+        self._options = session
         self._thread = ThreadPoolExecutor(1, "spark")  # Spark binds a session to a thread
         self._stack = ExitStack()
         self._abandoned = threading.Event()
@@ -66,9 +66,8 @@ class TableWriter:
             self.rows[name] += count
 
     def _open(self) -> None:
-        self._spark = self._stack.enter_context(
-            open_session(self._master, self._remote, name="jsctl export", conf=FAST_START_CONF)
-        )
+        self._spark = self._stack.enter_context(self._options.open())
+        self.target.connect(self._spark)
         self.target.recover()
 
     def _append(self, rows: Rows) -> dict[str, int]:
@@ -85,7 +84,7 @@ class TableWriter:
 
 def append(
     spark: "SparkSession",
-    target: Target,
+    target: FolderTarget,
     schemas: Mapping[str, TableSchema],
     rows: Rows,
     check: Callable[[], None] = lambda: None,
@@ -108,15 +107,14 @@ def append(
     return written
 
 
-def _write(spark: "SparkSession", table: Any, format: str, folder: Path) -> None:
+def _write(spark: "SparkSession", table: Any, format: str, folder: Place) -> None:
     try:
-        writer = spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION)
-        path = write_path(folder)
-        writer.options(**build_spark_options(format)).format(format).save(path)
+        writer = build_writer(spark.createDataFrame(table).coalesce(1), format, folder)
+        writer.partitionBy(PARTITION).mode("append").save(write_path(folder))
         reader = spark.read.format(format).options(**build_spark_options(format))
         shared_folder.check_visible(spark, folder, table.num_rows, lambda: reader.load(read_path(folder)))
     except JsctlError:
         raise
     except Exception as error:
-        path = str(folder.parent).partition("/.staging")[0]
+        path = str(folder).rpartition("/")[0].partition("/.staging")[0]
         raise JsctlError(f"Spark cannot write to {path}: {extract_message(error)}") from None

@@ -12,13 +12,18 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jsctl.base import posix
 from jsctl.base.files import read_text, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.shape_check import Malformed, Shape, check
+from jsctl.spark.export.commit_log import read_state
+from jsctl.spark.session.hadoop import HadoopPath, Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 MARKER = "_jsctl_export.json"
 STAGING = ".staging"
@@ -35,6 +40,10 @@ class Target:
 
     `open` checks that it belongs to an export or does not exist; `stage` writes to it.
     """
+
+    needs_session = False
+    """Whether what is there can be known only when Spark runs."""
+    save_mode = "append"  # to a new folder; not every format can fail when a table exists
 
     def __init__(self, path: Path, kind: str, format: str, tables: Sequence[str]) -> None:
         self.path = path
@@ -65,6 +74,9 @@ class Target:
             if not above.is_dir() or not os.access(above, os.W_OK):
                 raise BadInput(f"cannot write below {above}", "name a folder that you may write to")
         return cls(path, kind, format, tables)
+
+    def connect(self, spark: "SparkSession") -> None:
+        """Do nothing: a folder of this machine needs no session."""
 
     def recover(self) -> None:
         """Complete or undo what killed runs left. Active runs are not touched."""
@@ -138,9 +150,14 @@ class Target:
 _SHAPE = Shape({"kind": str, "format": str, "tables": [str]}, ("kind", "format"))
 
 
-def read_marker(path: Path) -> dict[str, Any] | None:
+def read_marker(path: Place) -> dict[str, Any] | None:
     """Return the marker of an export's folder, None when it is not an export. Raises JsctlError when the
     marker cannot be read."""
+    if isinstance(path, HadoopPath):
+        state = read_state(path)
+        if state is None:
+            return None
+        return {"kind": state.kind, "format": state.format, "tables": list(state.tables)}
     if not (path / MARKER).exists():
         return None
     try:

@@ -11,15 +11,16 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, NotFound
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.session.folders import read_path
+from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.spark_errors import extract_message, find_damaged_file
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class ImportOptions:
     more than one, only messages of the same subject keep their order.
     """
 
-    path: Path
+    path: Place
     format: str = ""
     subject: str = ""
     prefix: str = ""
@@ -71,8 +72,8 @@ class ImportFiles(NamedTuple):
     """The files to read. tables: those of an export with their checkpoints, else empty."""
 
     format: str
-    paths: list[Path]
-    tables: dict[Path, dict[str, Any]]
+    paths: list[Place]
+    tables: dict[Place, dict[str, Any]]
 
 
 def find_files(options: ImportOptions) -> ImportFiles:
@@ -96,9 +97,9 @@ def find_files(options: ImportOptions) -> ImportFiles:
     return ImportFiles(format, [path], {})
 
 
-def _guess_format(path: Path) -> str:
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-    endings = {file.suffix.lstrip(".") for file in files if not file.name.startswith(("_", "."))}
+def _guess_format(path: Place) -> str:
+    names = [file.path.name for file in _list_files(path)]
+    endings = {name.rpartition(".")[2] for name in names if not name.startswith(("_", "."))}
     endings = {"json" if ending in ("jsonl", "ndjson") else ending for ending in endings}
     return next((format for format in FORMATS if format in endings), "")
 
@@ -113,6 +114,8 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
     """
     from pyspark.sql import functions as F
 
+    if isinstance(options.path, HadoopPath):
+        options = replace(options, path=options.path.connect(spark))
     files = find_files(options)
     if damaged_place := _find_damaged_csv_line(files):
         raise BadInput(f"{damaged_place} is damaged", "nothing was published")
@@ -159,7 +162,8 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
 def _read(spark: "SparkSession", options: ImportOptions, files: ImportFiles) -> "DataFrame":
     if not files.tables:
         reader = spark.read.format(files.format).options(**build_spark_options(files.format))
-        if files.format == "json":  # otherwise an invalid line would be a message without data
+        # Otherwise an invalid line would be a message without data. CSV of this machine was checked before.
+        if files.format == "json" or (files.format == "csv" and isinstance(options.path, HadoopPath)):
             reader = reader.option("mode", "FAILFAST")
         frame = reader.load(read_path(options.path))
         return frame.where(options.where) if options.where else frame
@@ -176,7 +180,7 @@ def _find_damaged_line(files: ImportFiles) -> str:
     none."""
     if files.format != "json":
         return ""
-    for path in files.paths:
+    for path in filter(_is_local, files.paths):
         for file in [path] if path.is_file() else sorted(path.rglob("*.json*")):
             with suppress(OSError), file.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
@@ -195,7 +199,7 @@ def _find_damaged_csv_line(files: ImportFiles) -> str:
     if files.format != "csv":
         return ""
     csv.field_size_limit(1 << 30)
-    for path in files.paths:
+    for path in filter(_is_local, files.paths):
         for file in [path] if path.is_file() else sorted(path.rglob("*.csv")):
             with suppress(OSError), file.open(encoding="utf-8", newline="") as text:
                 rows = csv.reader(text, strict=True)
@@ -309,12 +313,30 @@ def _decode_headers(frame: "DataFrame", type: str, options: ImportOptions) -> "D
     return frame.withColumn("headers", F.transform("headers", decode)) if len(names) > 1 else frame
 
 
-def _compute_digest(paths: Iterable[Path]) -> str:
+def _compute_digest(paths: Iterable[Place]) -> str:
     """Return a digest of the files' names, sizes and times."""
     digest = hashlib.blake2b(digest_size=16)
     for path in paths:
-        for file in [path] if path.is_file() else sorted(path.rglob("*")):
-            if file.is_file():
-                status = file.stat()
-                digest.update(f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+        for file in _list_files(path):
+            digest.update(f"{file.path.absolute()}\0{file.size}\0{file.modified}\0".encode())
     return digest.hexdigest()
+
+
+class _File(NamedTuple):
+    """A file to read. size: in bytes. modified: a time in the unit of its file system."""
+
+    path: Place
+    size: int
+    modified: int
+
+
+def _list_files(path: Place) -> list[_File]:
+    """Return a file, or those in a folder at any depth."""
+    if isinstance(path, HadoopPath):
+        return [_File(file.path, file.size, file.modified) for file in path.list_files()]
+    files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if file.is_file()]
+    return [_File(file, (status := file.stat()).st_size, status.st_mtime_ns) for file in files]
+
+
+def _is_local(path: Place) -> TypeGuard[Path]:
+    return isinstance(path, Path)

@@ -17,7 +17,7 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows, read_whole
 from jsctl.spark.importing.rows import ImportOptions, build_message_rows, check_headers
-from jsctl.spark.session.session import FAST_START_CONF, open_session
+from jsctl.spark.session.session import SessionOptions
 from jsctl.spark.session.task_progress import cancel_jobs
 from jsctl.spark.sink.publishing import Counts, WriteJob
 
@@ -39,15 +39,14 @@ class Imported(NamedTuple):
 
 
 class ImportRun:
-    """An import to the stream that the job names. master, remote: URLs of Spark."""
+    """An import to the stream that the job names. session: of Spark."""
 
     def __init__(
-        self, options: ImportOptions, job: WriteJob, master: str, remote: str, progress: Progress
+        self, options: ImportOptions, job: WriteJob, session: SessionOptions, progress: Progress
     ) -> None:
         self._options = options
         self._job = job
-        self._master = master
-        self._remote = remote
+        self._session = session
         self._progress = progress
         self._total = 0
         self._spark: SparkSession | None = None
@@ -116,11 +115,8 @@ class ImportRun:
                 running.exception()  # retrieved and ignored: the stop caused it
                 raise
 
-    def _open_session(self) -> "AbstractContextManager[SparkSession]":
-        return open_session(self._master, self._remote, name="jsctl import", conf=FAST_START_CONF)
-
     def _publish(self, config: Json) -> Counts:
-        with self._open_session() as self._spark:
+        with self._session.open() as self._spark:
             frame, write_id = build_message_rows(self._spark, self._options)
             self._total = read_whole(frame)
             check_headers(frame, config)
@@ -130,7 +126,7 @@ class ImportRun:
             return publish_rows(frame, self._job, write_id)
 
     def _preview(self, config: Json) -> Preview:
-        with self._open_session() as self._spark:
+        with self._session.open() as self._spark:
             frame, _ = build_message_rows(self._spark, self._options)
             rows = preview(frame)
             check_headers(frame, config)

@@ -1,4 +1,5 @@
-"""Reading of a rollup's tables without Spark: they are small, and a JVM takes seconds to start."""
+"""Reading of a rollup's tables, on this machine without Spark: they are small, and a JVM takes seconds to
+start."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,9 +9,12 @@ from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
+from jsctl.spark.export.exported_tables import find_committed, load_files
 from jsctl.spark.export.target import Target, read_marker
 from jsctl.spark.rollup.definition import REPORTS
 from jsctl.spark.rollup.rollup import FOLDER, TABLES
+from jsctl.spark.session.hadoop import HadoopPath, Place
+from jsctl.spark.session.spark_errors import extract_message
 
 Row = dict[str, Any]
 
@@ -25,7 +29,7 @@ class History(NamedTuple):
 
 
 def load(
-    path: Path,
+    path: Place,
     *,
     daily: bool,
     since: datetime | None = None,
@@ -34,8 +38,8 @@ def load(
 ) -> History:
     """Return the rows of streams that match the glob `pattern`, from `since` up to `until` (exclusive).
 
-    path: the folder of a rollup, or of the export that holds it. Raises NotFound without a rollup, BadInput
-    for other exports, MissingDependency without pyarrow, JsctlError.
+    path: the folder of a rollup, or of the export that holds it; a URI is connected. Raises NotFound
+    without a rollup, BadInput for other exports, MissingDependency without pyarrow, JsctlError.
     """
     folder = path
     if (read_marker(path) or {}).get("kind") == "reports":
@@ -48,7 +52,8 @@ def load(
         )
     if kind != "rollup":
         raise BadInput(f"{path} holds an export of {kind}, not a rollup", "name the folder of the reports")
-    Target(folder, "rollup", "parquet", TABLES).recover()
+    if isinstance(folder, Path):
+        Target(folder, "rollup", "parquet", TABLES).recover()
 
     def is_wanted(row: Row) -> bool:
         if (since and row["period"] < since) or (until and row["period"] >= until):
@@ -69,9 +74,17 @@ def load(
     return History(daily, reports, movers)
 
 
-def _read_rows(folder: Path) -> Sequence[Row]:
+def _read_rows(folder: Place) -> Sequence[Row]:
     if not folder.is_dir():
         return []
+    rows = _read_with_spark(folder) if isinstance(folder, HadoopPath) else _read_with_arrow(folder)
+    for row in rows:
+        row["period"] = row["period"].replace(tzinfo=UTC) if not row["period"].tzinfo else row["period"]
+        del row["date"]
+    return rows
+
+
+def _read_with_arrow(folder: Path) -> list[Row]:
     try:
         from pyarrow import dataset
     except ImportError:
@@ -80,7 +93,16 @@ def _read_rows(folder: Path) -> Sequence[Row]:
         rows: list[Row] = dataset.dataset(str(folder), partitioning="hive").to_table().to_pylist()
     except (OSError, ValueError) as error:
         raise JsctlError(f"cannot read {folder}: {str(error).splitlines()[0]}") from None
-    for row in rows:
-        row["period"] = row["period"].replace(tzinfo=UTC) if not row["period"].tzinfo else row["period"]
-        del row["date"]
+    return rows
+
+
+def _read_with_spark(folder: HadoopPath) -> list[Row]:
+    files = find_committed(folder)
+    if files == []:
+        return []
+    try:
+        frame = load_files(folder.find_session().read.format("parquet"), folder, files)
+        rows: list[Row] = frame.toArrow().to_pylist()
+    except Exception as error:
+        raise JsctlError(f"cannot read {folder}: {extract_message(error)}") from None
     return rows

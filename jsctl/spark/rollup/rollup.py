@@ -5,20 +5,22 @@ context, domain, and the partition `date`.
 """
 
 from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export import query, shared_folder
+from jsctl.spark.export.table_files import build_writer
 from jsctl.spark.export.table_schema import PARTITION
-from jsctl.spark.export.target import Target, read_marker
+from jsctl.spark.export.target import read_marker
+from jsctl.spark.export.targets import FolderTarget, open_folder
 from jsctl.spark.rollup.definition import PERIODS, REPORTS, RollupReport
 from jsctl.spark.session.folders import read_path, write_path
+from jsctl.spark.session.hadoop import Place
 from jsctl.spark.session.spark_errors import DISK_FULL, extract_message
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 FOLDER = "rollup"
 """The folder of a rollup below its export, unless another one is named."""
@@ -28,7 +30,7 @@ TOP = 10
 TABLES = [*(f"{report.name}_{suffix}" for report in REPORTS for suffix in PERIODS), "movers_daily"]
 
 
-def check_source(path: Path) -> None:
+def check_source(path: Place) -> None:
     """Raise NotFound or BadInput unless `path` is an export of reports."""
     if not path.is_dir():
         raise NotFound(
@@ -43,12 +45,14 @@ def check_source(path: Path) -> None:
         )
 
 
-def open_target(path: Path) -> Target:
+def open_target(path: Place) -> FolderTarget:
     """Return the folder of a rollup. Raises BadInput when something else is there."""
-    return Target.open(path, "rollup", "parquet", TABLES)
+    return open_folder(path, "rollup", "parquet", TABLES)
 
 
-def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | None = None) -> dict[str, int]:
+def roll_up(
+    spark: "SparkSession", path: Place, target: FolderTarget, since: date | None = None
+) -> dict[str, int]:
     """Write the hours and days of all dates of the samples at `path`, beginning at `since`; return the number
     of rows by table.
 
@@ -63,12 +67,11 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
                 for suffix, unit in PERIODS.items():
                     name = f"{report.name}_{suffix}"
                     frame = spark.sql(build_statement(report, unit, since))
-                    rows[name] = _write(spark, frame, folder / name)
-            daily = folder / "streams_daily"
-            rows["movers_daily"] = 0
-            if daily.exists():
-                spark.read.parquet(read_path(daily)).createOrReplaceTempView("rolled_streams_daily")
-                rows["movers_daily"] = _write(spark, spark.sql(MOVERS), folder / "movers_daily")
+                    table = frame.toArrow()  # small: one row for each stream and period
+                    rows[name] = _write(spark, table, folder / name)
+                    if name == "streams_daily":
+                        spark.createDataFrame(table).createOrReplaceTempView("rolled_streams_daily")
+            rows["movers_daily"] = _write(spark, spark.sql(MOVERS).toArrow(), folder / "movers_daily")
     except JsctlError:
         raise
     except Exception as error:
@@ -78,11 +81,10 @@ def roll_up(spark: "SparkSession", path: Path, target: Target, since: date | Non
     return rows
 
 
-def _write(spark: "SparkSession", frame: "DataFrame", folder: Path) -> int:
-    table = frame.toArrow()  # small: one row for each stream and period
+def _write(spark: "SparkSession", table: Any, folder: Place) -> int:
     if table.num_rows:
-        path = write_path(folder)
-        spark.createDataFrame(table).coalesce(1).write.partitionBy(PARTITION).parquet(path)
+        writer = build_writer(spark.createDataFrame(table).coalesce(1), "parquet", folder)
+        writer.partitionBy(PARTITION).mode("append").save(write_path(folder))
         shared_folder.check_visible(
             spark, folder, table.num_rows, lambda: spark.read.parquet(read_path(folder))
         )

@@ -7,6 +7,7 @@ when the JVM answers, which takes seconds, and no shell is needed.
 
 import contextlib
 import os
+import re
 import shlex
 import struct
 import subprocess
@@ -24,6 +25,9 @@ _LAUNCHER = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp")
 _ADD_MODULES = "--add-modules="
 _WITH_SETTINGS = ("bash", "-c", '. "$SPARK_HOME/bin/load-spark-env.sh" && exec "$@"', "bash")
 """What runs a command with the variables of an installation's conf/spark-env.sh."""
+
+_SECRET = re.compile(r"secret|password|token|access[._]?key|account\.key|credential|sas\.", re.I)
+"""Parts of the names of settings with secrets: those of spark.redaction.regex, and of Hadoop's stores."""
 
 _POLL = 0.02  #: seconds between two looks whether the JVM answers
 
@@ -137,7 +141,9 @@ def _build_command(settings: Collection[tuple[str, str]], variables: dict[str, s
     home, binary = Path(variables["SPARK_HOME"]), java.find_java().path
     conf_folder = Path(variables.get("SPARK_CONF_DIR") or home / "conf")
     prefix = _WITH_SETTINGS if (conf_folder / "spark-env.sh").exists() else ()
-    conf = [word for name, value in settings for word in ("--conf", f"{name}={value}")]
+    # Any user of this machine can read a command line; secrets reach the JVM with the context's settings.
+    public = [(name, value) for name, value in settings if not _SECRET.search(name)]
+    conf = [word for name, value in public for word in ("--conf", f"{name}={value}")]
     application = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
     launcher = [str(binary), *_LAUNCHER, str(home / "jars" / "*"), "org.apache.spark.launcher.Main"]
     words = [*prefix, *launcher, _SUBMIT, *conf, *application]

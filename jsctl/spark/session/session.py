@@ -15,6 +15,8 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +149,27 @@ def open_session(
                     yield spark
             else:
                 yield spark
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """Which Spark a command uses, and how.
+
+    name: of the application. master, remote: as for `open_session`. conf: further settings for Spark.
+    """
+
+    name: str = "jsctl"
+    master: str = ""
+    remote: str = ""
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+    def open(self, *, fast_start: bool = True) -> "AbstractContextManager[SparkSession]":
+        """Open the session. fast_start: for short work, see FAST_START_CONF.
+
+        Raises what `open_session` raises.
+        """
+        conf = {**(FAST_START_CONF if fast_start else {}), **self.conf}
+        return open_session(self.master, self.remote, name=self.name, conf=conf)
 
 
 def get_or_start_session() -> "SparkSession":

@@ -1,0 +1,132 @@
+"""Exports to S3: a real API on this machine, real kills. hadoop-aws comes from Maven Central the first time."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset
+import pyarrow.fs
+import pytest
+
+from tests.commands.export.test_stream import fill
+from tests.support.run import Cli
+from tests.support.servers import free_port
+from tests.support.waiting import wait_for
+
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
+
+LOGIN = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_REGION": "us-east-1"}
+COUNT = 60_000
+
+
+class Store:
+    """An S3 with the bucket `lake`."""
+
+    def __init__(self, port: int) -> None:
+        self.settings = [
+            *("--conf", f"spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:{port}"),
+            *("--conf", "spark.hadoop.fs.s3a.path.style.access=true"),
+            *("--packages", "auto"),
+        ]
+        self.files: Any = pyarrow.fs.S3FileSystem(
+            access_key=LOGIN["AWS_ACCESS_KEY_ID"],
+            secret_key=LOGIN["AWS_SECRET_ACCESS_KEY"],
+            region="us-east-1",
+            endpoint_override=f"127.0.0.1:{port}",
+            scheme="http",
+            allow_bucket_creation=True,
+        )
+
+    def sequences(self, folder: str) -> list[int]:
+        found = pyarrow.dataset.dataset(folder, filesystem=self.files).to_table(columns=["sequence"])
+        return sorted(found["sequence"].to_pylist())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    port = free_port()
+    log = (tmp_path_factory.mktemp("s3") / "log").open("wb")
+    line = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(line, stdout=log, stderr=log)
+    try:
+        store = Store(port)
+
+        def has_bucket() -> bool:
+            try:
+                store.files.create_dir("lake")
+            except OSError:
+                return False
+            return True
+
+        wait_for(has_bucket, "no S3", 60)
+        yield store
+    finally:
+        process.kill()
+        process.wait()
+        log.close()
+
+
+def start(cli: Cli, store: Store, *words: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "jsctl", *words, *store.settings],
+        env={
+            **os.environ,
+            **cli.environ,
+            **LOGIN,
+            "HOME": str(Path.home()),
+            "SPARK_HOME": "",
+            "JAVA_HOME": "",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(cli: Cli, store: Store, *words: str) -> str:
+    process = start(cli, store, *words)
+    out, err = process.communicate(timeout=600)
+    if "unresolved dependency" in err or "Server access error" in err:
+        pytest.skip("hadoop-aws is not here and Maven Central cannot be reached")
+    assert process.returncode == 0 and "hush" not in out + err, err
+    return out
+
+
+def test_killed_and_again(cli: Cli, url: str, store: Store) -> None:
+    fill(url, COUNT)
+    line = ("export", "stream", "ORDERS", "--to", "s3a://lake/x", "--incremental")
+    run(cli, store, *line, "--to-seq", "1000")
+    assert store.sequences("lake/x/ORDERS") == list(range(1, 1001))
+    whole = time.monotonic()
+    done = 1000
+    for _ in range(5):
+        process = start(cli, store, *line)
+        time.sleep(random.uniform(4, 14))
+        process.kill()
+        process.communicate()
+        whole = time.monotonic()
+        run(cli, store, *line, "--to-seq", str(done + 5000))
+        assert time.monotonic() - whole < 60, "waited for a run that was dead"
+        found = store.sequences("lake/x/ORDERS")
+        done = len(found)
+        assert found == list(range(1, done + 1)) and done >= 6000
+    run(cli, store, *line, "--verify")
+    assert store.sequences("lake/x/ORDERS") == list(range(1, COUNT + 1))
+    query = run(cli, store, "export", "query", "--from", "s3a://lake/x", "SELECT count(*) AS n FROM ORDERS")
+    assert f"{COUNT:,}" in query
+
+
+def test_two_at_once(cli: Cli, url: str, store: Store) -> None:
+    fill(url, COUNT)
+    line = ("export", "stream", "ORDERS", "--to", "s3a://lake/two", "--incremental")
+    processes = [start(cli, store, *line) for _ in range(2)]
+    for process in processes:
+        _, err = process.communicate(timeout=600)
+        assert process.returncode == 0 or "another export" in err, err
+    run(cli, store, *line)
+    assert store.sequences("lake/two/ORDERS") == list(range(1, COUNT + 1))
