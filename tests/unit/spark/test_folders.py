@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.spark.session.folders import parse_folder
+from jsctl.spark.session.folders import parse_folder, parse_place
+from jsctl.spark.session.hadoop import HadoopPath
 from tests.support.run import Cli
 
 
@@ -39,13 +40,33 @@ def test_paths_and_uris(text: str, path: str) -> None:
         "report --spark {}",
     ],
 )
-@pytest.mark.parametrize("uri", ["s3a://key:secret@bucket/x", "hdfs://host:8020/x", "abfss://c@a.net/x"])
-def test_other_file_systems_are_refused_before_anything_runs(
-    offline_cli: Cli, line: str, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_uri_with_a_password_is_refused_before_anything_runs(
+    offline_cli: Cli, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "_jsctl_export.json").write_text('{"kind": "reports", "format": "parquet", "tables": []}')
-    refused = offline_cli(line.format(uri), status=64)
-    assert f"{uri.partition(':')[0]}://... is not a folder on this machine" in refused.err
+    refused = offline_cli(line.format("s3a://key:secret@bucket/x"), status=64)
+    assert "s3a://... is not a folder" in refused.err or "s3a://... holds a password" in refused.err
     assert refused.err.count("\n") == 1 and "secret" not in refused.err
     assert [path.name for path in tmp_path.iterdir()] == ["_jsctl_export.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "uri"),
+    [
+        ("s3a://lake/a b/c%2F", "s3a://lake/a b/c%2F"),
+        ("HDFS://host:8020/x/", "hdfs://host:8020/x"),
+        ("abfss://c@a.net/x", "abfss://c@a.net/x"),
+    ],
+)
+def test_uris(text: str, uri: str) -> None:
+    place = parse_place(text, "--to")
+    assert isinstance(place, HadoopPath) and str(place) == uri
+    assert str(place / "T") == f"{uri}/T" and (place / "T").parents[0].uri == uri
+
+
+def test_paths_of_a_uri() -> None:
+    path = HadoopPath("s3a://lake/a/b")
+    assert [str(folder) for folder in path.parents] == ["s3a://lake/a", "s3a://lake/"]
+    assert (path.name, path.scheme, HadoopPath("s3a://lake").name) == ("b", "s3a", "")
+    assert str((path / "T" / "date=1").relative_to(path)) == "T/date=1"
