@@ -114,7 +114,7 @@ async def import_(env: Env, options: Options) -> Result:
             validate_subject(text)
     if isinstance(place, Path):
         find_files(rows)  # before the seconds that Spark takes to start
-    session = options.spark.prepare("import", place)
+    session = options.spark.prepare("jsctl import", place)
     api = await env.jetstream()
     job = WriteJob(await login.with_files(env.settings()), options.stream)
 

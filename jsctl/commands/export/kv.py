@@ -107,7 +107,7 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
         raise BadInput("a bucket is named more than once", "name each bucket once")
     start = time.monotonic()
     place = parse_place(options.to, "--to")
-    session = options.spark.prepare(f"export {'kv' if sources[0].kind == 'bucket' else 'objects'}", place)
+    session = options.spark.prepare("jsctl export kv", place)
     target = open_tables(place, options.format, names)
     bucket_exporter.check(sources)
     with ExitStack() as stack:

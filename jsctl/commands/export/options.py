@@ -32,7 +32,7 @@ class SparkOptions:
     def prepare(self, name: str, *places: Place) -> SessionOptions:
         """Return how to start Spark for these places.
 
-        name: of the command. Raises BadInput, MissingDependency, Unreachable.
+        name: of the application, as Spark shows it. Raises BadInput, MissingDependency, Unreachable.
         """
         settings = dict(map(_parse_setting, self.conf))
         for place in places:
@@ -45,7 +45,7 @@ class SparkOptions:
                 raise BadInput("--packages cannot be used with --remote", "install them on its server")
             settings = add_packages(settings, self.packages, places)
         check_environment(self.master, self.remote)
-        return SessionOptions(f"jsctl {name}", self.master, self.remote, settings)
+        return SessionOptions(name, self.master, self.remote, settings)
 
 
 def _parse_setting(text: str) -> tuple[str, str]:

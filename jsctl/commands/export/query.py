@@ -41,7 +41,7 @@ def query(env: Env, options: Options) -> Result:
     place = parse_place(options.folder, "--from")
     if isinstance(place, Path):
         spark_query.find_tables(place)  # before the seconds that Spark takes to start
-    with options.spark.prepare("export query", place).open() as spark:
+    with options.spark.prepare("jsctl export query", place).open() as spark:
         answer = spark_query.query(spark, connect(place, spark), options.sql, options.limit)
     if answer.is_truncated:
         env.say(f"the output ends after {pluralize(options.limit, 'row')}; show more with --limit")

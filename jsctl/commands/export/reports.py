@@ -67,7 +67,7 @@ async def reports(env: Env, options: Options) -> Result:
     ctrl-C ends the sampling and writes the samples that were taken.
     """
     place = parse_place(options.to, "--to")
-    session = options.spark.prepare("export reports", place)
+    session = options.spark.prepare("jsctl export reports", place)
     replay = Replay(expand_home(options.replay)) if options.replay else None
     target = open_folder(place, "reports", options.format, list(SCHEMAS))
     if replay is not None:

@@ -50,7 +50,7 @@ def rollup(env: Env, options: Options) -> Result:
         rolling.check_source(place)  # before the seconds that Spark takes to start
     target = rolling.open_target(to)
     since = _parse_date(options.since) if options.since else None
-    session = options.spark.prepare("export rollup", place, to)
+    session = options.spark.prepare("jsctl export rollup", place, to)
     start = time.monotonic()
     with session.open() as spark:
         source = connect(place, spark)

@@ -142,7 +142,7 @@ def stream(env: Env, options: Options) -> Result:
     folders.
     """
     place = parse_place(options.to, "--to")
-    session = options.spark.prepare("export stream", place)
+    session = options.spark.prepare("jsctl export stream", place)
     sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,

@@ -77,7 +77,7 @@ def history(env: Env, options: Options) -> Result:
         with contextlib.ExitStack() as stack:
             source = place
             if isinstance(place, HadoopPath):  # what is on this machine needs no JVM
-                session = options.spark.prepare("report history", place)
+                session = options.spark.prepare("jsctl report history", place)
                 source = place.connect(stack.enter_context(session.open()))
             rollups = stored.load(source, daily=daily, since=first, until=end, pattern=pattern)
     html = options.html
