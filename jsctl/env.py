@@ -263,16 +263,11 @@ class Env:
         """Open a connection with these settings; it is closed when the command ends."""
         if self._stack is None:
             raise RuntimeError("open connections within Env.run")
-        from jsctl.nats import loop_free
-
-        if loop_free_connection := await loop_free.connect(settings):
-            self._stack.push_async_callback(loop_free_connection.close)
-            return loop_free_connection
-        from jsctl.nats.connection import Connection
+        from jsctl.nats import drivers
         from jsctl.nats.outage import ConnectionReporter
 
         reporter = ConnectionReporter(self.say)
-        connection = await Connection.open(settings, on_event=reporter)
+        connection = await drivers.connect(settings, reporter)
         self._stack.push_async_callback(connection.close)
         self._stack.callback(reporter.stop)
         return connection
@@ -291,11 +286,8 @@ class Env:
             warn=self.say,
         )
 
-    def run(self, work: Coroutine[Any, Any, T], *, loop_free: bool = False) -> T:
-        """Run a command's coroutine, and close every connection when it ends.
-
-        loop_free: run it without an event loop until it asks for one (see jsctl.base.loops).
-        """
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a command's coroutine, and close every connection when it ends."""
         from jsctl.base import loops
         from jsctl.base.signals import unlost_cancellation
 
@@ -312,8 +304,7 @@ class Env:
 
         self.begin()
         try:
-            run = loops.run if loop_free else loops.run_in_loop
-            (self.session.run if self.session else run)(scoped())
+            (self.session.run if self.session else loops.run_as_needed)(scoped())
         finally:
             if not self.session:
                 work.close()  # ctrl-C may have come before it began

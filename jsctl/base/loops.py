@@ -2,28 +2,28 @@
 
 A verb that sends one request after the other needs none, and starts in half the time: importing asyncio takes
 as long as importing click. `run` steps a coroutine until it waits for `await_event_loop()`, and continues it
-in a loop.
+in a loop. What needs asyncio imports it: at the top of a module, and a verb that imports the module starts in
+a loop; or in a function, after it has waited for the loop.
 """
 
 import contextvars
+import sys
 import time
 import types
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from jsctl.base.later import asyncio
+if TYPE_CHECKING:
+    import asyncio
+
 
 T = TypeVar("T")
 
 _stepped = contextvars.ContextVar("stepped", default=False)
 _beginning = contextvars.ContextVar("beginning", default=False)
 _limit = contextvars.ContextVar("limit", default=float("inf"))
-
-
-class NoEventLoop(RuntimeError):
-    """Something needs an event loop where none is running."""
 
 
 def is_stepped() -> bool:
@@ -34,14 +34,28 @@ def is_stepped() -> bool:
 @types.coroutine
 def await_event_loop() -> Generator[None, None, None]:
     """Wait for an event loop, for work that needs asyncio; return at once if there is one."""
-    if _stepped.get():
+    while _stepped.get():  # again, when `start` stepped it
         yield
+
+
+def is_asyncio_imported() -> bool:
+    """Return whether something has imported asyncio, which will need an event loop."""
+    return "asyncio" in sys.modules
+
+
+def run_as_needed(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine, in an event loop as soon as it needs one. Raises what it raises."""
+    return run_in_loop(work) if is_asyncio_imported() else run(work)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine, without an event loop until it asks for one, and return its result. Raises what it
     raises.
     """
+    return contextvars.copy_context().run(_run, work)
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
     token = _stepped.set(True)
     try:
         work.send(None)
@@ -69,6 +83,8 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
     When a loop is already running, as in a notebook, the coroutine runs in a thread, and the caller's loop is
     blocked until it ends.
     """
+    import asyncio
+
     token = _stepped.set(False)
     try:
         try:
@@ -136,9 +152,39 @@ def mark_request_sent() -> Generator[None, None, None]:
         yield
 
 
+async def gather(*work: Awaitable[T]) -> list[T]:
+    """Return the results of work that is done at once, in an event loop if there is more than one. Raises the
+    first error."""
+    if len(work) == 1:
+        return [await work[0]]
+    await await_event_loop()
+    import asyncio
+
+    return list(await asyncio.gather(*work))
+
+
+async def sleep(seconds: float) -> None:
+    """Sleep for some seconds, in an event loop."""
+    await await_event_loop()
+    import asyncio
+
+    await asyncio.sleep(seconds)
+
+
 def start(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T] | Begun[T]":
     """Start work that is awaited later."""
-    return Begun(work) if is_stepped() else asyncio.ensure_future(work)
+    if is_stepped():
+        return Begun(work)
+    from asyncio import ensure_future
+
+    return ensure_future(work)
+
+
+def call_later(seconds: float, work: Callable[..., object], *arguments: object) -> "asyncio.TimerHandle":
+    """Call a function later. Returns what can be cancelled."""
+    from asyncio import get_running_loop
+
+    return get_running_loop().call_later(seconds, work, *arguments)
 
 
 async def cancel_all(started: Collection["asyncio.Task[T] | Begun[T]"]) -> None:
@@ -146,14 +192,18 @@ async def cancel_all(started: Collection["asyncio.Task[T] | Begun[T]"]) -> None:
     for work in started:
         work.cancel()
     if tasks := [work for work in started if not isinstance(work, Begun)]:
-        await asyncio.gather(*tasks, return_exceptions=True)
+        from asyncio import gather
+
+        await gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
 async def time_limit(seconds: float) -> AsyncIterator[None]:
     """Raise TimeoutError when the block takes longer, with and without an event loop."""
     if not is_stepped():
-        async with asyncio.timeout(seconds):
+        from asyncio import timeout
+
+        async with timeout(seconds):
             yield
         return
     enclosing_limit = _limit.get()

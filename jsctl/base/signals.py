@@ -134,6 +134,9 @@ async def stoppable() -> AsyncIterator[list[signal.Signals]]:
 
     The block then ends with Stopped, whatever the clean-up raises. Yields the list of signals that arrived.
     """
+    from jsctl.base.loops import await_event_loop
+
+    await await_event_loop()
     import asyncio
 
     task = asyncio.current_task()

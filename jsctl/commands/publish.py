@@ -115,7 +115,6 @@ class Options:
 
 @command(
     "publish",
-    loop_free=True,
     options=Options,
     help=HELP,
     examples=[

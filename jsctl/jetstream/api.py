@@ -15,7 +15,6 @@ from jsctl.jetstream.shape_check import Malformed
 from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.nats.replies import request_each
 
 Json = dict[str, Any]
 
@@ -123,6 +122,8 @@ class Api:
     async def call_each(self, subject: str, bodies: Sequence[Mapping[str, Any]]) -> list[Json]:
         """Send many requests together; return the responses in any order. The first one goes alone: what is
         wrong with it is wrong with all. Raises what `call` raises."""
+        from jsctl.nats.replies import request_each
+
         replies = [await self.call(subject, bodies[0])]
         if len(bodies) == 1:
             return replies

@@ -9,11 +9,13 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from jsctl.base.later import asyncio
 from jsctl.base.loops import Begun, cancel_all, start
 from jsctl.jetstream.api import Api, Json, parse_response
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 

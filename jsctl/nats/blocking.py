@@ -64,7 +64,7 @@ class Request(NamedTuple):
 class BlockingConnection:
     """One connection, for use by one thread. Every method raises ConnectionLost when it ends.
 
-    received: number of bytes so far. info: the server's latest INFO. address: the server's.
+    received: number of bytes so far. is_lost: whether it ended. info: the server's. address: its own.
     """
 
     address = ServerAddress("")
@@ -75,13 +75,14 @@ class BlockingConnection:
         self._filled = len(unparsed)
         self._chunk = min(FIRST_CHUNK, CHUNK)
         self._settings = settings
-        self._inbox = f"{settings.inbox_prefix}.{os.urandom(12).hex()}"
+        self._inbox = self.new_inbox()
         self._number = 0
         self._handlers: dict[bytes, MessageHandler] = {}  #: by the last token of the reply subject
         self._refused_inbox: JsctlError | None = None  #: why no replies arrive
         self._refusals: list[Violation] = []
         self._is_logged_in = False
         self._is_ready = False  #: whether a ping was answered
+        self.is_lost = False
         self._largest = compute_message_limit(info.get("max_payload", MAX_PAYLOAD))
         self.received = 0
         self.info = info
@@ -108,9 +109,8 @@ class BlockingConnection:
             import random
 
             random.shuffle(addresses)  # tasks spread over a cluster, and another attempt finds another server
-        known_urls = {address.url for address in addresses}
-        learned_addresses = [address for address in learned if address.url not in known_urls]
-        for address, seconds in divide_timeout([*addresses, *learned_addresses], settings.timeout):
+        others = [address for address in learned if address.url not in {known.url for known in addresses}]
+        for address, seconds in divide_timeout([*addresses, *others], settings.timeout):
             try:
                 connection = cls._open(address, settings, name, seconds)
                 connection.address = address
@@ -203,8 +203,19 @@ class BlockingConnection:
         """Wait until the server has processed what was sent. `timeout` in ns. Raises Denied, TimeoutError."""
         self._ping(b"", time.monotonic() + (timeout or self._settings.timeout) / SECOND)
 
+    def socket_info(self, name: str) -> Any:
+        """Return `peername`, `sockname` or `ssl_object`, as asyncio does, or None."""
+        if name == "ssl_object":
+            return self._socket if hasattr(self._socket, "cipher") else None
+        return None if self.is_lost else getattr(self._socket, f"get{name}")()
+
+    def new_inbox(self) -> str:
+        """Return a new subject below the inbox prefix."""
+        return f"{self._settings.inbox_prefix}.{os.urandom(12).hex()}"
+
     def close(self) -> None:
         """Close the socket at once."""
+        self.is_lost = True
         with contextlib.suppress(OSError):
             self._socket.close()
 
@@ -283,6 +294,7 @@ class BlockingConnection:
         """Read up to CHUNK bytes into the buffer, within `timeout` seconds; return how many."""
         if len(self._buffer) < self._filled + self._chunk:
             self._buffer += bytes(len(self._buffer) + self._chunk)
+        reason = "the server closed the connection"
         try:
             self._socket.settimeout(timeout)
             with memoryview(self._buffer) as view, view[self._filled : self._filled + self._chunk] as room:
@@ -290,11 +302,11 @@ class BlockingConnection:
         except TimeoutError:
             raise
         except OSError as error:
-            self._parse()
-            raise ConnectionLost(str(error)) from None
+            count, reason = 0, str(error)
         if not count:
+            self.is_lost = True
             self._parse()
-            raise ConnectionLost("the server closed the connection")
+            raise ConnectionLost(reason)
         if count == self._chunk:
             self._chunk = CHUNK
         self.received += count
@@ -365,6 +377,7 @@ class BlockingConnection:
             self._socket.settimeout(self._settings.timeout / SECOND)
             self._socket.sendall(data)
         except OSError as error:
+            self.is_lost = True
             raise ConnectionLost(str(error)) from None
 
 

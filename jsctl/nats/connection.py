@@ -2,13 +2,15 @@
 
 It adds what nats-py leaves to its users: a first connection that fails at once and says why, a timeout
 on everything, refused publishes distinguished from silence, typed events, no secret in any message.
+
+This file is long because each function that needs asyncio or nats-py imports it.
 """
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jsctl.base.later import Later, asyncio
+from jsctl.base.loops import await_event_loop, sleep
 from jsctl.base.units import SECOND
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
@@ -29,22 +31,20 @@ from jsctl.nats.events import (
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
 from jsctl.nats.message import REPLIES_SIZE, Message, MessageHandler, OutgoingMessage, is_no_responders
 from jsctl.nats.receiver import Receiver
-from jsctl.nats.replies import iterate_replies
-from jsctl.nats.subscription import Subscription as Subscription
 from jsctl.nats.tls import build_tls_options
 
 if TYPE_CHECKING:
-    from jsctl.nats import nats_py, round_trips
-else:
-    nats_py = Later("jsctl.nats.nats_py")
-    round_trips = Later("jsctl.nats.round_trips")
+    import asyncio
+
+    from jsctl.nats.nats_py import NatsClient
+    from jsctl.nats.subscription import Subscription
 
 
 class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
     def __init__(self, settings: Settings, on_event: EventHandler | None) -> None:
-        self._client: nats_py.NatsClient  #: set by `open`
+        self._client: NatsClient  #: set by `open`
         self._fault: JsctlError | None = None  #: why it was closed for good
         self._on_event = on_event
         self._handlers: list[EventHandler] = []
@@ -75,46 +75,61 @@ class Connection:
         when the connection is lost. tls_hostname: the name in the server's certificate, when the URL has an
         address instead.
         """
-        settings = await login.prepare(settings)
+        self = cls(await login.prepare(settings), on_event)
+        await self._connect(reconnect=reconnect, tls_hostname=tls_hostname)
+        return self
+
+    async def _connect(self, *, reconnect: bool = True, tls_hostname: str = "") -> None:
+        """Connect to the first server that can be reached. See `open`."""
+        await await_event_loop()
+        from asyncio import timeout
+
+        from jsctl.nats.nats_py import ClientError, NatsClient
+
+        settings = self.settings
         addresses = parse_addresses(settings.url)
         failures: list[JsctlError] = []
         for address, seconds in divide_timeout(addresses, settings.timeout):
-            self = cls(settings, on_event)
-            self._client = nats_py.NatsClient(settings, self._handle_refusal, self._handle_broken)
+            self._fault = None
+            self._client = NatsClient(settings, self._handle_refusal, self._handle_broken)
             options = await login.build_authentication(settings, address) | build_tls_options(
                 settings, address
             )
             if tls_hostname:
                 options["tls_hostname"] = tls_hostname
             try:
-                async with asyncio.timeout(seconds):
-                    await self._connect(address, options)
-            except (OSError, ValueError, ImportError, nats_py.ClientError, TimeoutError) as error:
+                async with timeout(seconds):
+                    await self._connect_to(address, options)
+            except (OSError, ValueError, ImportError, ClientError, TimeoutError) as error:
                 failures.append(connection_error(error, address, settings))
             else:
                 self._client.reconnect_to((a.url for a in addresses if a != address), reconnect=reconnect)
-                return self
+                return
             finally:
                 if not self._is_live:
                     await self._client.abandon()
         raise choose_most_telling(failures, settings)
 
-    async def _connect(self, address: ServerAddress, options: Mapping[str, Any]) -> None:
+    async def _connect_to(self, address: ServerAddress, options: Mapping[str, Any]) -> None:
         """Make one attempt at one server. Raises what nats-py raises."""
-        await self._client.open(
+        client = self._client
+        await client.open(
             address.url,
             name=self.settings.connection_name or "jsctl",
             connect_timeout=self.settings.timeout / SECOND,
             reconnect_time_wait=0.5,
             inbox_prefix=self.settings.inbox_prefix,
             error_cb=self._handle_error,
-            disconnected_cb=self._build_notifier(Disconnected, "connection lost"),
-            reconnected_cb=self._build_notifier(Reconnected, "connected again"),
-            closed_cb=self._build_notifier(Closed, "the connection was closed for good"),
+            disconnected_cb=self._build_notifier(client, Disconnected, "connection lost"),
+            reconnected_cb=self._build_notifier(client, Reconnected, "connected again"),
+            closed_cb=self._build_notifier(client, Closed, "the connection was closed for good"),
             **options,
         )
         self._is_live = True
         self._url = self.url
+
+    async def _get_client(self) -> "NatsClient":
+        return self._client
 
     @property
     def server_info(self) -> Mapping[str, Any]:
@@ -158,6 +173,8 @@ class Connection:
         self.check_size(message)
         subject = message.subject
         limit = (timeout or self.settings.timeout) / SECOND
+        import asyncio
+
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         reply = ""
         try:
@@ -184,7 +201,9 @@ class Connection:
         """Subscribe to the replies of all requests, at the first of them."""
         if self._replies:
             return
-        self._opening = self._opening or asyncio.Lock()
+        from asyncio import Lock
+
+        self._opening = self._opening or Lock()
         async with self._opening:
             if not self._replies:
                 inbox = self.new_inbox()
@@ -207,6 +226,8 @@ class Connection:
         max_bytes: int = REPLIES_SIZE,
     ) -> list[Message]:
         """Return all replies (see `iterate_replies`)."""
+        from jsctl.nats.replies import iterate_replies
+
         work = iterate_replies(
             self, subject, data, expect=expect, timeout=timeout, stall=stall, max_bytes=max_bytes
         )
@@ -231,8 +252,10 @@ class Connection:
         if message.size > self.max_payload:
             raise BadInput(f"the message has {message.size:,} bytes, the server accepts {self.max_payload:,}")
 
-    def subscribe(self, subject: str, *, queue: str = "") -> Subscription:
+    def subscribe(self, subject: str, *, queue: str = "") -> "Subscription":
         """Return an async context manager; see Subscription."""
+        from jsctl.nats.subscription import Subscription
+
         return Subscription(self, subject, queue)
 
     def receive(
@@ -244,7 +267,7 @@ class Connection:
 
         Raises BadInput, Unreachable, Denied for an inbox.
         """
-        return Receiver(self._client, subject, handler, queue, tally, self._confirm)
+        return Receiver(self._get_client, subject, handler, queue, tally, self._confirm)
 
     async def _confirm(self, subject: str) -> None:
         """Raise Denied if the server refuses the first inbox: requests would be done without an answer."""
@@ -295,6 +318,8 @@ class Connection:
 
     async def wait_until_connected(self, timeout: int | None = None) -> None:
         """Wait until a lost connection is made again, for at most `timeout` ns. Raises Unreachable."""
+        import asyncio
+
         deadline = asyncio.get_running_loop().time() + (timeout or self.settings.timeout) / SECOND
         while not self._client.is_connected:
             if self._fault:
@@ -312,22 +337,30 @@ class Connection:
 
         Raises Unreachable, at once when the connection is lost, as what was sent may be lost with it.
         """
+        from jsctl.nats import round_trips
+
         if not await round_trips.flush(self, self._client, timeout or self.settings.timeout):
             raise Unreachable(f"lost the connection to {self.url}")
 
     async def settle(self) -> None:
         """Wait until the server knows all subscriptions, also on the next connection. Raises Unreachable."""
+        from jsctl.nats import round_trips
+
         while not await round_trips.flush(self, self._client, self.settings.timeout):
-            await asyncio.sleep(0.02)  # nats-py may not have noticed yet
+            await sleep(0.02)  # nats-py may not have noticed yet
 
     async def measure_rtt(self) -> int:
         """Return the round-trip time to the connected server in ns. Raises Unreachable."""
+        from jsctl.nats import round_trips
+
         return await round_trips.measure(self._client, self.settings.timeout)
 
     async def close(self) -> None:
         """Close at once; what was published and not flushed may be lost."""
+        from jsctl.nats.nats_py import ClientError
+
         self._is_closing = True
-        with contextlib.suppress(nats_py.ClientError, OSError):
+        with contextlib.suppress(ClientError, OSError):
             await self._client.close()
 
     # -- events -------------------------------------------------------------------------------------
@@ -350,9 +383,11 @@ class Connection:
         if self._on_event and is_error and not any(is_handled):
             self._on_event(event)
 
-    def _build_notifier(self, kind: type[ConnectionEvent], text: str) -> Callable[[], Awaitable[None]]:
+    def _build_notifier(
+        self, client: "NatsClient", kind: type[ConnectionEvent], text: str
+    ) -> Callable[[], Awaitable[None]]:
         async def notify() -> None:
-            if self._is_live and not self._is_closing:
+            if self._client is client and self._is_live and not self._is_closing:
                 if self._fault is None:
                     self._notify(kind(f"{text} ({self.url})"))
                 elif kind is Closed:
@@ -389,8 +424,10 @@ class Connection:
         """Handle an error of nats-py."""
         if not self._is_live:
             raise error  # ends nats-py's connect, which would retry for minutes
+        from jsctl.nats.nats_py import StaleConnection
+
         # Disconnected has reported a lost connection; each attempt to reconnect would report it again.
-        if not isinstance(error, (OSError, TimeoutError, nats_py.StaleConnection)):
+        if not isinstance(error, (OSError, TimeoutError, StaleConnection)):
             self._report(ErrorReported(describe_error(error)))
 
     def _report(self, event: ErrorReported) -> None:

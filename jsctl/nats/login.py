@@ -11,7 +11,6 @@ from typing import Any
 
 from jsctl.base.files import SEED
 from jsctl.base.json_text import parse_json
-from jsctl.base.later import asyncio
 from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
@@ -214,6 +213,8 @@ async def _run_tool(name: str, args: list[str], settings: Settings) -> bytes:
     from shutil import which
 
     await await_event_loop()
+    import asyncio
+
     program = which(name)
     if not program:
         raise MissingDependency(f"{args[-1]} needs the {name} tool, which is not on PATH", f"install {name}")

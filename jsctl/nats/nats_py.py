@@ -1,5 +1,5 @@
 """nats-py's client, extended. Only this module imports nats-py and touches its private parts
-(tests/unit/nats/test_nats_py.py names each of them).
+(tests/architecture/test_private_names.py names each of them).
 
 nats-py is loaded without its JetStream half; its client reads messages with jsctl's parser, never leaves out
 TLS that was requested, and can connect through a SOCKS5 proxy.
@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import urlparse
 
 from jsctl.nats.lean_import import cheap_version, defer_import
 
@@ -92,6 +93,7 @@ class NatsClient(Client):
         self._timeout = settings.timeout
         self.frames = FrameParser()
         self.failing: asyncio.Future[None] | None = None
+        self.server_info: Mapping[str, Any] = {}  #: the server's INFO
         self._ps = _Parser(self, self._ps)  # type: ignore[assignment]
         self._socks = proxy.parse_proxy(settings.socks_proxy) if settings.socks_proxy else None
 
@@ -106,14 +108,10 @@ class NatsClient(Client):
 
     def reconnect_to(self, urls: Iterable[str], *, reconnect: bool) -> None:
         """Set further servers, for which the login that worked is valid too, and whether to reconnect."""
-        self._server_pool.extend(Srv(self._parse_server_uri(url)) for url in urls)
+        for uri in map(urlparse, urls):
+            has_port = uri.port or uri.scheme.startswith("ws")
+            self._server_pool.append(Srv(uri if has_port else uri._replace(netloc=f"{uri.netloc}:4222")))
         self.options["allow_reconnect"] = reconnect
-
-    @property
-    def server_info(self) -> Mapping[str, Any]:
-        """The server's INFO."""
-        info: Mapping[str, Any] = self._server_info
-        return info
 
     def socket_info(self, name: str) -> Any:
         """Return what asyncio knows of the socket, None when there is no socket."""
@@ -156,12 +154,12 @@ class NatsClient(Client):
         await self._process_op_err(error)
 
     async def _process_connect_init(self) -> None:
-        was_greeted = bool(self._server_info)
+        was_greeted = bool(self.server_info)
         try:
             await super()._process_connect_init()
         except (OSError, nats.errors.Error) as error:
             self.raise_last_words(error)
-            if isinstance(error, nats.errors.Error) and not was_greeted and not self._server_info:
+            if isinstance(error, nats.errors.Error) and not was_greeted and not self.server_info:
                 raise NoGreeting("the server did not greet") from None
             raise
         except (TimeoutError, JsctlError):
@@ -196,6 +194,7 @@ class NatsClient(Client):
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         check_info(info)
+        self.server_info = dict(info) if initial_connection else {**self.server_info, **info}
         if initial_connection and "tls" in self.options and not self.options["tls_handshake_first"]:
             # As in the Go client: TLS that was requested is never left out, or secrets would go in the clear.
             if not (info.get("tls_required") or info.get("tls_available")):
@@ -211,15 +210,16 @@ class NatsClient(Client):
 
     async def receive(
         self, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
-    ) -> Subscription:
-        """Subscribe; messages go to the handler, or are counted. Raises BadInput, Unreachable."""
+    ) -> tuple[bytes, Subscription]:
+        """Subscribe; messages go to the handler, or are counted. Returns what `unsubscribe` takes. Raises
+        BadInput, Unreachable."""
         # Set before subscribing: the first message may be read while we wait for that.
         sid = b"%d" % (self._sid + 1)
         self.handlers[sid] = handler
         if tally:
             self.frames.tallies[sid] = tally
         try:
-            return await self.subscribe(subject, queue=queue)
+            return sid, await self.subscribe(subject, queue=queue)
         except nats.errors.BadSubjectError:
             self.forget(sid)
             raise BadInput(f"{subject!r} is not a valid subject to subscribe to") from None
@@ -227,11 +227,11 @@ class NatsClient(Client):
             self.forget(sid)
             raise Unreachable(f"cannot subscribe: {describe_error(error)}") from None
 
-    async def unsubscribe(self, subscription: Subscription) -> None:
+    async def unsubscribe(self, sid: bytes, subscription: Subscription) -> None:
         """End a subscription."""
         with contextlib.suppress(nats.errors.Error):
             await subscription.unsubscribe()
-        self.forget(b"%d" % subscription._id)
+        self.forget(sid)
 
     def forget(self, sid: bytes) -> None:
         """Drop the handler of a subscription."""
@@ -246,7 +246,8 @@ class NatsClient(Client):
         if more_frames:
             self._pending += (frames, *more_frames) if self._link else [b"".join((frames, *more_frames))]
         else:
-            await self._send_command(frames)
+            self._pending.append(frames)
+            self._pending_data_size += len(frames)
         if more_frames or self._pending_data_size >= BURST:
             await self.write_pending()
         else:

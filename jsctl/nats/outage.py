@@ -1,11 +1,15 @@
 """Messages to people about a command's connection, repeated every few seconds while it is lost."""
 
-import asyncio
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from jsctl.base.loops import call_later
 from jsctl.base.units import pluralize
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, ErrorReported, Reconnected
+
+if TYPE_CHECKING:
+    import asyncio
 
 REPORT_INTERVAL = 5.0
 """Seconds between two lines about a lost connection, and between two about the same error."""
@@ -69,7 +73,7 @@ class ConnectionReporter:
             self._timer = None
 
     def _schedule_report(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(REPORT_INTERVAL, self._report)
+        self._timer = call_later(REPORT_INTERVAL, self._report)
 
     def _report(self) -> None:
         seconds_lost = time.monotonic() - self._lost_at

@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 class Receiver:
     """The context of such a subscription. See Connection.receive.
 
+    get_client: returns the client, once it is connected.
     confirm: called with the subject once it is subscribed to; raises if the server refuses it.
     """
 
     def __init__(
         self,
-        client: "NatsClient",
+        get_client: Callable[[], Awaitable["NatsClient"]],
         subject: str,
         handler: MessageHandler,
         queue: str,
         tally: Tally | None,
         confirm: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._client = client
+        self._get_client = get_client
         self._tally = tally
         self._subject = subject
         self._handler = handler
@@ -34,6 +35,7 @@ class Receiver:
         self._subscription: Any = None
 
     async def __aenter__(self) -> "Receiver":
+        self._client = await self._get_client()
         self._subscription = await self._client.receive(
             self._subject, self._handler, self._queue, self._tally
         )
@@ -46,4 +48,4 @@ class Receiver:
 
     async def __aexit__(self, *_: object) -> None:
         if self._subscription:
-            await self._client.unsubscribe(self._subscription)
+            await self._client.unsubscribe(*self._subscription)

@@ -1,9 +1,10 @@
 """The replies to a request that many may answer, and to many requests at once."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
-from jsctl.base.later import asyncio
+from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.nats.codec import encode_publish
@@ -27,6 +28,7 @@ async def iterate_replies(
 
     Raises NoResponders when nobody listens, JsctlError when the replies have more than `max_bytes` bytes.
     """
+    await await_event_loop()
     loop = asyncio.get_running_loop()
     count, bytes_left = 0, max_bytes
     inbox = connection.new_inbox()
@@ -57,6 +59,7 @@ async def request_each(
     100,000 requests cost 0.5 s of processor time, one after the other 7 s. timeout: ns without a reply.
     Raises NoResponders, RequestTimeout.
     """
+    await await_event_loop()
     replies: list[Message] = []
     done = asyncio.get_running_loop().create_future()
 

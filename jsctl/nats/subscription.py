@@ -1,9 +1,9 @@
 """Interest in a subject, with its messages one after the other."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from jsctl.base.later import asyncio
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.nats.events import Closed, ConnectionEvent

@@ -5,7 +5,7 @@ import stat
 import sys
 from typing import TextIO
 
-from jsctl.base.later import asyncio
+from jsctl.base.loops import sleep
 
 _INTERVAL = 0.5  #: seconds between two looks
 
@@ -15,12 +15,12 @@ async def wait_until_closed(out: TextIO) -> None:
     import select
 
     if sys.platform == "win32" or not _is_pipe(out):  # Windows has no poll
-        await asyncio.Event().wait()
-        return
+        while True:
+            await sleep(3600)
     poll = select.poll()
     poll.register(out.fileno(), 0)  # the end of a reader is reported as an error, which is always watched
     while not poll.poll(0):
-        await asyncio.sleep(_INTERVAL)
+        await sleep(_INTERVAL)
 
 
 def _is_pipe(out: TextIO) -> bool:

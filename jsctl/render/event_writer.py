@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
-from jsctl.base.later import asyncio
+from jsctl.base.loops import call_later, sleep, start
 from jsctl.base.signals import interrupts
 from jsctl.base.units import SECOND, format_exact_duration, pluralize
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -112,11 +112,11 @@ class _Writer(Generic[E]):
         self._reading = False  #: whether we wait for the next batch
         self._interrupted = False
         self._signals: list[int] = []  #: that arrived
-        self._timer: asyncio.TimerHandle | None = None  #: of `idle`
+        self._timer: Any = None  #: of `idle`
         self._timed_out = False
         self._pipe_closed = False  #: whether nobody reads our output any more
         self._given_up = False  #: whether we cancelled the source of the events
-        self._task: asyncio.Task[Any] | None = None
+        self._task: Any = None
 
     def _choose_writer(self) -> Callable[[Sequence[E]], None]:
         shown = self._shown
@@ -186,8 +186,9 @@ class _Writer(Generic[E]):
                     if (complete or self._interrupted or self._timed_out) and stop is None:
                         return
             except BaseException as error:
-                is_ended = self._interrupted or self._timed_out
-                if not is_ended or not isinstance(error, asyncio.CancelledError):
+                from asyncio import CancelledError
+
+                if not (self._interrupted or self._timed_out) or not isinstance(error, CancelledError):
                     raise
                 self._given_up = True
             finally:
@@ -201,11 +202,13 @@ class _Writer(Generic[E]):
     @contextlib.contextmanager
     def _handle_interrupts(self) -> Iterator[None]:
         if self._end.endless or self._gauge is not None or self._end.idle:
-            self._task = asyncio.current_task()
+            from asyncio import current_task
+
+            self._task = current_task()
         if not self._end.endless:
             yield
             return
-        watching = asyncio.ensure_future(self._watch_pipe())
+        watching = start(self._watch_pipe())
         try:
             with interrupts(self._interrupt) as self._signals:
                 yield
@@ -225,7 +228,7 @@ class _Writer(Generic[E]):
             self._timer.cancel()
         if self._end.idle and not self._timed_out:
             seconds = self._end.idle / SECOND
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._time_out)
+            self._timer = call_later(seconds, self._time_out)
 
     def _time_out(self) -> None:
         self._timed_out = True
@@ -240,7 +243,7 @@ class _Writer(Generic[E]):
             self._give_up(self._written)
             return
         self._end.stop()
-        asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._give_up, self._written, _MAX_EXTENSIONS)
+        call_later(_GRACE_SECONDS, self._give_up, self._written, _MAX_EXTENSIONS)
 
     def _give_up(self, written: int, rounds: int = 0) -> None:
         """Cancel the reading of events, unless some have arrived since `written` were; then try again, at
@@ -249,7 +252,7 @@ class _Writer(Generic[E]):
         if self._task is None or not self._reading:
             return
         if rounds and self._written > written:
-            asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._give_up, self._written, rounds - 1)
+            call_later(_GRACE_SECONDS, self._give_up, self._written, rounds - 1)
         else:
             self._given_up = True
             self._task.cancel()
@@ -260,7 +263,7 @@ class _Writer(Generic[E]):
         if gauge is None:
             yield
             return
-        ticking = asyncio.ensure_future(self._tick(gauge))
+        ticking = start(self._tick(gauge))
         try:
             if self._open_screen is None:
                 yield
@@ -272,7 +275,7 @@ class _Writer(Generic[E]):
 
     async def _tick(self, gauge: "Gauge") -> None:
         while True:
-            await asyncio.sleep(_GAUGE_INTERVAL)
+            await sleep(_GAUGE_INTERVAL)
             gauge.tick()
             if not self._json and self._open_screen is None:
                 self._put(clean_lines(gauge.line()))

@@ -122,7 +122,8 @@ class Events(NamedTuple, Generic[E]):
     def has_background_work(self) -> bool:
         """Whether other work continues while events are written."""
         gauge = self.meter.gauge if self.meter else None
-        return self.end.endless or self.answers or self.live is not None or gauge is not None
+        work = self.end.endless, self.end.idle, self.answers, self.live is not None, gauge is not None
+        return any(work)
 
     def end_after(self, idle: int) -> "Events[E]":
         """Return the same events, ended after `idle` ns without one; 0 for no such end."""

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support import stepping
 
-@pytest.fixture(params=["loop_free", "in_a_loop"])
+
+@pytest.fixture(params=["stepped", "in_a_loop"])
 def each_connection(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Run a test twice: verbs that need no event loop connect without one, and in one."""
     if request.param == "in_a_loop":
-        monkeypatch.setattr("jsctl.nats.loop_free.is_suitable", lambda settings: False)
+        monkeypatch.setattr(stepping, "in_a_loop", True)
     yield

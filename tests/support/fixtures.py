@@ -10,6 +10,14 @@ import pytest
 from tests.support.jwt import Key, Operator, new_key
 from tests.support.run import Cli
 from tests.support.servers import Account, AccountServers, Cluster, HubLeaf, RealServer
+from tests.support.stepping import as_in_a_process_of_its_own
+
+
+@pytest.fixture(scope="session", autouse=True)
+def alone() -> Iterator[None]:
+    """Verbs get the driver that they would get in a process of their own."""
+    with as_in_a_process_of_its_own():
+        yield
 
 
 @pytest.fixture(scope="session")

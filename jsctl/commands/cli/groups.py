@@ -34,7 +34,6 @@ class _GlobalFlagsCommand(click.Command):
     examples: Sequence[str] = ()
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
-    loop_free = False
 
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)
@@ -92,7 +91,7 @@ class _GlobalFlagsCommand(click.Command):
         try:
             check_integers(ctx)
             value = super().invoke(ctx)
-            return finish(ctx.obj, value, loop_free=self.loop_free)
+            return finish(ctx.obj, value)
         except (DryRun, JsctlError, BrokenPipeError) as error:
             return finish_early(ctx.obj, error)
 
@@ -102,8 +101,7 @@ class Command(_GlobalFlagsCommand):
 
     Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
     yield Results ahead of the one that it returns. takes_number: whether its last argument may be a negative
-    number, which is then not read as a flag. loop_free: whether its coroutine needs an event loop only from
-    `await_event_loop()` on; it starts sooner then.
+    number, which is then not read as a flag.
     """
 
     def __init__(
@@ -112,7 +110,6 @@ class Command(_GlobalFlagsCommand):
         examples: Sequence[str] = (),
         sections: Mapping[str, Sequence[str]] = MappingProxyType({}),
         takes_number: bool = False,
-        loop_free: bool = False,
         **attrs: Any,
     ) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
@@ -120,7 +117,6 @@ class Command(_GlobalFlagsCommand):
         self.examples = examples
         self.sections = sections
         self._takes_number = takes_number
-        self.loop_free = loop_free
         self.add_globals()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

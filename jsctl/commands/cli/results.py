@@ -8,12 +8,12 @@ from jsctl.env import Env
 from jsctl.errors import DryRun, JsctlError
 
 
-def finish(env: Env, value: Any, *, loop_free: bool = False) -> Any:
+def finish(env: Env, value: Any) -> Any:
     """Await a coroutine, write the Events that it returns and the Results that a generator yields, and return
-    the last Result, which the app shows. loop_free: see `Command`.
+    the last Result, which the app shows.
     """
     if isinstance(value, CoroutineType):
-        return env.run(env.finish(value), loop_free=loop_free)
+        return env.run(env.finish(value))
     return _write_each(env, value) if isinstance(value, GeneratorType) else value
 
 

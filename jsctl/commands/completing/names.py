@@ -142,14 +142,8 @@ def _list_cached(
         async with time_limit(wait):
             return await list_all()
 
-    def fetch() -> list[str]:
-        try:
-            return env.run(list_in_time(), loop_free=True)  # which saves half of the time
-        except RuntimeError:  # some lists need an event loop
-            return env.run(list_in_time())
-
     try:
-        names = call_within(wait, fetch)
+        names = call_within(wait, lambda: env.run(list_in_time()))
     except Exception:  # the server is not there, or does not answer in time
         return list(known.names)
     if names != known.names or not known.is_young(now):

@@ -1,6 +1,5 @@
 """`jsctl consumer info` and `jsctl consumer state`."""
 
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.pick import pick_consumer, require_names
 from jsctl.env import Env
@@ -11,7 +10,6 @@ from jsctl.views.result import Result
 
 @command(
     "info",
-    loop_free=True,
     examples=["jsctl consumer info ORDERS NEW", "jsctl consumer info ORDERS NEW --json"],
 )
 @argument("stream", default="")
@@ -21,7 +19,7 @@ async def info(env: Env, stream: str, consumer: str, no_select: bool) -> Result:
     return await _show(env, stream, consumer, no_select, state_only=False)
 
 
-@command("state", loop_free=True, examples=["jsctl consumer state ORDERS NEW"])
+@command("state", examples=["jsctl consumer state ORDERS NEW"])
 @argument("stream", default="")
 @argument("consumer", default="")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
@@ -32,8 +30,6 @@ async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result
 async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
     if no_select:
         require_names(stream=stream, consumer=consumer)
-    if not (stream and consumer):
-        await await_event_loop()  # the connection lives while the user picks
     api = await env.jetstream()
     consumer_info = await consumers.fetch_info(api, *await pick_consumer(env, api, stream, consumer))
     return view.sheet(consumer_info, state_only=state_only)

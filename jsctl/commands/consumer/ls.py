@@ -1,6 +1,5 @@
 """`jsctl consumer ls`."""
 
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.pick import pick_stream, require_names
 from jsctl.env import Env
@@ -10,15 +9,13 @@ from jsctl.views.events import Events, names
 from jsctl.views.result import Result
 
 
-@command("ls", loop_free=True, examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
+@command("ls", examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
 @argument("stream", default="")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | Events[str]:
     if no_select:
         require_names(stream=stream)
-    if not stream:
-        await await_event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()
     stream = await pick_stream(env, api, stream)
     if names_only or env.wants_json:

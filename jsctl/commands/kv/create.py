@@ -1,6 +1,5 @@
 """`jsctl kv create`."""
 
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.kv.shared import open_named, warn_of_ttl
 from jsctl.commands.kv.value import read_value
@@ -13,7 +12,6 @@ from jsctl.views.result import Result
 
 @command(
     "create",
-    loop_free=True,
     takes_number=True,
     examples=[
         "jsctl kv create CONFIG user.2 Ann",
@@ -32,8 +30,6 @@ async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: in
     key = validate_new_key(new_key)
     header = write.format_ttl(ttl)
     data = await read_value(env, value)
-    if not bucket:
-        await await_event_loop()  # the connection lives while the user picks one
     store = await open_named(env, bucket)
     warn_of_ttl(env, store, ttl)
     return view.stored(store.name, key, await write.create(store, key, data, ttl=header))

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import check_found, open_named, revision_type
 from jsctl.env import Env
@@ -19,7 +18,6 @@ from jsctl.views.kv import entries as view
 
 @command(
     "get",
-    loop_free=True,
     examples=[
         "jsctl kv get CONFIG user.1",
         "jsctl kv get CONFIG user.1 --raw > value",
@@ -45,8 +43,6 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
         raise BadInput(
             "--revision is for one key", f"{build_line('kv history')} shows the revisions of several"
         )
-    if not single:
-        await await_event_loop()  # several requests at once
     store = await open_named(env, bucket)
     if single and revision:
         entry = await read.fetch_revision(store, patterns[0], revision)

@@ -2,7 +2,6 @@
 
 import click
 
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import open_named
 from jsctl.commands.kv.value import read_value
@@ -15,7 +14,6 @@ from jsctl.views.result import Result
 
 @command(
     "update",
-    loop_free=True,
     examples=["jsctl kv update CONFIG user.1 Ann 7", "jsctl kv update CONFIG logo - 7 < logo.png"],
 )
 @argument("bucket")
@@ -27,7 +25,5 @@ async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> 
     With - as VALUE, the value is stdin.
     """
     data = await read_value(env, value)
-    if not bucket:
-        await await_event_loop()  # the connection lives while the user picks one
     store = await open_named(env, bucket)
     return view.stored(store.name, key, await write.update(store, parse_existing_key(key), data, revision))

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator
 
 from jsctl import registry
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, report_damage
 from jsctl.commands.picking.pick import validate_name
@@ -18,14 +17,11 @@ from jsctl.views.result import Result
 
 @command(
     "ls",
-    loop_free=True,
     examples=["jsctl object ls FILES", "jsctl object ls", "jsctl object ls FILES --names"],
 )
 @bucket_argument()
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
-    if bucket:
-        await await_event_loop()  # many messages come at once
     api = await env.jetstream()
     if not bucket:
         if names_only or env.wants_json:

@@ -1,6 +1,5 @@
 """`jsctl stream info`."""
 
-from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
@@ -10,15 +9,13 @@ from jsctl.views.result import Result
 from jsctl.views.stream import info as view
 
 
-@command("info", loop_free=True, examples=["jsctl stream info ORDERS", "jsctl stream info ORDERS --json"])
+@command("info", examples=["jsctl stream info ORDERS", "jsctl stream info ORDERS --json"])
 @argument("stream", default="")
 @option("--state", is_flag=True, help="Only the state")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     if no_select and not stream:
         raise BadInput("the stream's name is missing", "specify STREAM")
-    if not stream:
-        await await_event_loop()  # the connection lives while the user picks one
     api = await env.jetstream()
     stream_info = await streams.fetch_info(api, await pick_stream(env, api, stream))
     return view.sheet(stream_info, state_only=state)

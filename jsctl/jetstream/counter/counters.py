@@ -3,6 +3,7 @@
 A number is text throughout, as servers write it: `{"val": "18446744073709551616"}`.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -12,7 +13,6 @@ from typing import NamedTuple
 from jsctl import registry
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.base.json_text import parse_json
-from jsctl.base.later import asyncio
 from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages

@@ -11,7 +11,6 @@ from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry, build_headers
 from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
 from jsctl.jetstream.message.publish import PublishTotals, parse_ack
-from jsctl.jetstream.message.publish_acked import publish_with_acks
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
@@ -120,6 +119,8 @@ async def store_all(
         advance(1)
 
     try:
+        from jsctl.jetstream.message.publish_acked import publish_with_acks
+
         await publish_with_acks(bucket.api.connection, bursts, totals, handle)
     except NoResponders:
         raise _unanswered_error(bucket) from None

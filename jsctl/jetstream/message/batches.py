@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jsctl.base.later import asyncio
+from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
@@ -62,6 +62,9 @@ async def fetch_last_batch(
 
 async def _fetch(api: Api, stream: str, body: Json) -> Batch:
     connection, decoder = api.connection, BatchDecoder(stream)
+    await await_event_loop()
+    import asyncio
+
     messages: list[Message] = []
     has_ended = asyncio.Event()
 
@@ -74,7 +77,7 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
 
     inbox = connection.new_inbox()
     subject = f"{api.prefix}.DIRECT.GET.{stream}"
-    with connection.watching(_build_denial_watch(subject, decoder, has_ended)):
+    with connection.watching(_build_denial_watch(subject, decoder, has_ended.set)):
         async with connection.receive(inbox, handle):
             request = json.dumps({**body, "max_bytes": _BYTES}).encode()
             await connection.send(encode_publish(subject, request, inbox))
@@ -88,13 +91,13 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
 
 
 def _build_denial_watch(
-    subject: str, decoder: BatchDecoder, has_ended: "asyncio.Event"
+    subject: str, decoder: BatchDecoder, end: Callable[[], None]
 ) -> Callable[[ConnectionEvent], bool]:
     def watch(event: ConnectionEvent) -> bool:
         if not isinstance(event, PermissionDenied) or event.subject != subject:
             return False
         decoder.status = (403, event.text)
-        has_ended.set()
+        end()
         return True
 
     return watch

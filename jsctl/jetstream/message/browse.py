@@ -8,7 +8,7 @@ import base64
 from collections.abc import AsyncGenerator
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.later import asyncio
+from jsctl.base.loops import gather, sleep
 from jsctl.base.units import format_exact_duration
 from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
@@ -114,7 +114,7 @@ async def read(
                 continue
         elif not subject and width > 1 and position < last:
             sequences = range(position, min(position + width, last + 1))
-            page = await asyncio.gather(*(_get(api, stream, {"seq": n}) for n in sequences))
+            page = await gather(*(_get(api, stream, {"seq": n}) for n in sequences))
             messages = [message for message in page if message is not None]
             for message in messages:
                 yield message
@@ -208,12 +208,12 @@ async def read_last(
         if attempts > _ATTEMPTS:
             raise JsctlError(f"stream {stream} itself does not answer direct gets", "leave out --direct")
         if attempts > 1:
-            await asyncio.sleep(_PAUSE / 10)
+            await sleep(_PAUSE / 10)
 
 
 async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) -> bool:
     """Return whether the stream's leader has a message on one of the subjects, at or after a sequence."""
-    messages = await asyncio.gather(*(fetch_next(api, stream, sequence, subject) for subject in subjects))
+    messages = await gather(*(fetch_next(api, stream, sequence, subject) for subject in subjects))
     return any(message is not None for message in messages)
 
 
@@ -228,7 +228,7 @@ async def follow(
     while True:
         try:
             if await fetch_next(api, stream, position, subject) is None:
-                await asyncio.sleep(_PAUSE)
+                await sleep(_PAUSE)
                 continue
             async for message in read(api, stream, start=position, subject=subject, bulk=bulk):
                 position = message.sequence + 1
@@ -236,7 +236,7 @@ async def follow(
         except (Unreachable, ApiError) as error:
             if isinstance(error, ApiError) and error.code not in (500, 503):
                 raise
-            await asyncio.sleep(_PAUSE)
+            await sleep(_PAUSE)
 
 
 async def count_before(api: Api, stream: str, sequence: int, subject: str, total: int) -> int | None:

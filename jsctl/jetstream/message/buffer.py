@@ -1,10 +1,10 @@
 """A buffer between handlers, which are called as messages are read, and the task that takes messages in
 batches."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Generic, TypeVar
 
-from jsctl.base.later import asyncio
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 
 E = TypeVar("E")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from typing import NamedTuple, TextIO
 
-from jsctl.base.later import asyncio
+from jsctl.base.loops import sleep
 from jsctl.base.units import SECOND
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.stdin import Stdin
@@ -200,7 +200,7 @@ async def space_evenly(
     async for burst in bursts:
         for message in burst:
             if not is_first:
-                await asyncio.sleep(interval / SECOND)
+                await sleep(interval / SECOND)
             is_first = False
             yield [message]
 
@@ -215,7 +215,7 @@ async def keep_original_pace(
             first = first or message.time
             delay = message.time - first - (time.monotonic_ns() - started)
             if message.time and delay > 0:
-                await asyncio.sleep(delay / SECOND)
+                await sleep(delay / SECOND)
             yield [message]
 
 

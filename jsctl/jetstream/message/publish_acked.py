@@ -5,11 +5,12 @@ and the message is sent again. When the connection or the leader is lost, nobody
 messages with a `Nats-Msg-Id` are sent again, as the stream stores these once.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jsctl.base import units
-from jsctl.base.later import asyncio
+from jsctl.base.loops import await_event_loop
 from jsctl.base.units import pluralize
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
@@ -61,6 +62,7 @@ async def publish_with_acks(
     When this raises, `totals.unsure` is the number of messages that may be stored without an ack. Raises
     NoResponders when no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
     """
+    await await_event_loop()
     run = _Run(connection, totals, handle_published, patience, is_alone=is_alone)
     try:
         with connection.watching(handle_denied(run.refuse)), connection.watching(run.watch):

@@ -5,11 +5,9 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Literal, NamedTuple
 
-from jsctl.base.later import asyncio
 from jsctl.base.loops import is_stepped
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publish import Bursts, PublishTotals, publish
 from jsctl.nats.connection import Connection
@@ -84,6 +82,10 @@ class Publisher:
 
     async def _publish_meanwhile(self) -> AsyncGenerator[Sequence[Published], None]:
         """Yield while more is published."""
+        import asyncio
+
+        from jsctl.jetstream.message.buffer import EventBuffer
+
         buffer = EventBuffer[Published]()
         self._report = buffer.add
         work = asyncio.ensure_future(self._publish())

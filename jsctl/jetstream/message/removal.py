@@ -1,9 +1,9 @@
 """Purging and deleting several streams: what would be lost, and the removal itself."""
 
-import asyncio
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from jsctl.base.loops import gather
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.data_loss import DataLoss
@@ -34,7 +34,7 @@ async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> di
     """Return what a purge would remove from each stream. Raises ApiError for one that does not exist."""
     infos = await streams.fetch_infos(api, names)
     subject, sequence, keep = limits
-    losses = await asyncio.gather(
+    losses = await gather(
         *(estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos)
     )
     return dict(zip(names, losses, strict=True))
@@ -85,7 +85,7 @@ async def delete_streams(
 
     report_partial: called with those that were deleted before an error. Raises ApiError, JsctlError.
     """
-    infos = await asyncio.gather(*(streams.fetch_info_or_none(api, name) for name in names))
+    infos = await gather(*(streams.fetch_info_or_none(api, name) for name in names))
     refuse_protected([info for info in infos if info], unprotected)
     deleted: list[str] = []
     try:

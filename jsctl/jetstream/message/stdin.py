@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from jsctl.base.files import is_regular, open_input
-from jsctl.base.later import asyncio
 from jsctl.base.loops import await_event_loop
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
@@ -50,6 +49,8 @@ class Stdin:
             yield str(self._stdin.read()).encode(errors="surrogateescape")
             return
         await await_event_loop()  # a thread will read stdin while the loop runs
+        import asyncio
+
         loop = asyncio.get_running_loop()
         chunks: asyncio.Queue[bytes | OSError] = asyncio.Queue()
         room = threading.Semaphore(_CHUNKS)

@@ -1,9 +1,9 @@
 """The rows of a consumer report, the most severe first. Only `collect` and `count_messages` send requests."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.base.later import asyncio
 from jsctl.base.units import compute_age, read_known_time
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json

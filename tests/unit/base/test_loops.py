@@ -101,3 +101,28 @@ def test_of_tasks_that_fail_at_once_the_first_error_is_raised() -> None:
 
     with pytest.raises(BadInput, match="the disk is full"):
         loops.run_in_loop(work())
+
+
+def test_work_begins_in_a_loop_where_asyncio_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for imported, place in ((False, "without"), (True, "in a loop")):
+        monkeypatch.setattr(loops, "is_asyncio_imported", lambda imported=imported: imported)
+        assert loops.run_as_needed(where()) == place
+
+
+def test_one_result_needs_no_loop_and_two_do() -> None:
+    async def work(count: int) -> list[str]:
+        return await loops.gather(*(where() for _ in range(count)))
+
+    assert loops.run(work(1)) == ["without"]
+    assert loops.run(work(2)) == ["in a loop", "in a loop"]
+
+
+def test_what_is_begun_may_need_a_loop() -> None:
+    async def needs() -> str:
+        await loops.await_event_loop()
+        return await where()
+
+    async def work() -> list[str]:
+        return [await loops.start(needs()), await where()]
+
+    assert loops.run(work()) == ["in a loop", "in a loop"]

@@ -13,7 +13,6 @@ from jsctl.views.result import Result
 
 @command(
     "consumer",
-    loop_free=True,
     examples=["jsctl server check consumer --stream ORDERS --consumer NEW --unprocessed-critical 1000"],
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")

@@ -23,7 +23,6 @@ _DEFAULTS = {
 
 @command(
     "jetstream",
-    loop_free=True,
     examples=["jsctl server check jetstream", "jsctl server check jetstream --streams-warn 80"],
 )
 @threshold("--mem-warn", int, "PERCENT", "Warn above this percentage of the memory (75)")

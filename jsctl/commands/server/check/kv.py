@@ -11,7 +11,7 @@ from jsctl.monitor.check.streams import check_bucket
 from jsctl.views.result import Result
 
 
-@command("kv", loop_free=True, examples=["jsctl server check kv --bucket CONFIG --key ready"])
+@command("kv", examples=["jsctl server check kv --bucket CONFIG --key ready"])
 @option("--bucket", required=True, noun="bucket", metavar="BUCKET", help="The bucket")
 @option("--key", metavar="KEY", default="", help="A key that must have a value")
 @threshold("--values-warn", int, "N", "Warn from this number of values on")

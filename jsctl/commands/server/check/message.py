@@ -14,7 +14,6 @@ from jsctl.views.result import Result
 
 @command(
     "message",
-    loop_free=True,
     examples=["jsctl server check message --stream ORDERS --subject ORDERS.new --age-critical 1h"],
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")

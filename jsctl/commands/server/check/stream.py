@@ -13,7 +13,6 @@ from jsctl.views.result import Result
 
 @command(
     "stream",
-    loop_free=True,
     examples=["jsctl server check stream --stream ORDERS --lag-critical 100 --msgs-warn 1"],
 )
 @option("--stream", required=True, noun="stream", metavar="STREAM", help="The stream")

@@ -16,10 +16,10 @@ from jsctl.base import loops
 from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.nats import loop_free
+from jsctl.nats import drivers
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
-from tests.support import js
+from tests.support import js, stepping
 from tests.support.hostile import hostile_server, info
 from tests.support.processes import suspend, unread_bytes
 from tests.support.run import Cli
@@ -56,6 +56,11 @@ VERBS = (
     "server check message --stream KV_CONFIG",
     "server check kv --bucket CONFIG --key key",
     "server check jetstream",
+    "stream add NEW --subjects new --defaults",
+    "stream rm ORDERS --force",
+    "consumer add ORDERS NEWER --pull --defaults",
+    "consumer rm ORDERS NEW --force",
+    "account info",
 )
 
 HEAVY = {
@@ -89,7 +94,7 @@ def test_what_hot_verbs_do_not_import(url: str, cli: Cli, line: str) -> None:
         check=True,
     )
     imported = {part.rpartition("|")[2].strip() for part in ended.stderr.splitlines()}
-    assert "jsctl.nats.loop_free" in imported
+    assert "jsctl.nats.drivers" in imported
     assert not imported & {*HEAVY, UNNEEDED.get(line)}
 
 
@@ -118,7 +123,7 @@ def test_the_same_words(url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch, lin
     cli("kv add CONFIG", status=0)
     cli("kv put CONFIG key value", status=0)
     free = cli(line)
-    monkeypatch.setattr("jsctl.nats.loop_free.is_suitable", lambda settings: False)
+    monkeypatch.setattr(stepping, "in_a_loop", True)
     assert free == cli(line)
 
 
@@ -127,8 +132,9 @@ def outcomes(settings: Settings, ask: Callable[[Connection], Awaitable[object]])
 
     async def work(is_free: bool) -> object:
         try:
-            connection = await loop_free.connect(settings) if is_free else await Connection.open(settings)
-            assert connection
+            connection = (
+                await drivers.connect(settings, print) if is_free else await Connection.open(settings)
+            )
             try:
                 return await ask(connection)
             finally:
@@ -278,16 +284,8 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
         server.stop()
 
 
-def test_what_needs_an_event_loop_says_so(url: str) -> None:
-    """Completion then asks in one."""
-    with pytest.raises(RuntimeError):
-        loops.run(_with(Settings(url=url), lambda connection: connection.request_many("a")))
-
-
 async def _with(settings: Settings, ask: Callable[[Connection], Awaitable[Any]]) -> Any:
-    connection = await loop_free.connect(settings)
-    assert connection
-    return await ask(connection)
+    return await ask(await drivers.connect(settings, print))
 
 
 @pytest.mark.parametrize("hello", [info(), b""])

@@ -1,0 +1,42 @@
+"""What needs an event loop waits for one: a verb that imports no asyncio begins without."""
+
+import ast
+from pathlib import Path
+
+from jsctl import registry
+from tests.support.sources import PACKAGE, ROOT
+from tests.support.stepping import imports_asyncio, list_imports
+
+IN_A_LOOP = {
+    "base/loops.py": "it makes loops",
+    "base/signals.py": "its blocks are entered in a loop",
+    "nats/connection.py": "the asyncio driver: `_connect` waits for a loop",
+    "nats/drivers.py": "it asks whether a loop runs",
+    "render/event_writer.py": "Env waits for a loop when events have background work",
+    "jetstream/message/publisher.py": "it publishes meanwhile only in a loop",
+}
+
+
+def _list_stepped_modules() -> set[str]:
+    targets = {entry.target.partition(":")[0] for entry in registry.list_commands().values() if entry.target}
+    begun = {target for target in targets if not imports_asyncio(target)}
+    begun |= {"jsctl.env", "jsctl.nats.drivers", "jsctl.render.event_writer"}
+    assert {"jsctl.commands.stream.ls", "jsctl.commands.publish", "jsctl.commands.kv.get"} <= begun
+    return {name for module in begun for name in list_imports(module) if name.startswith("jsctl")}
+
+
+def test_functions_wait_for_a_loop_before_they_import_asyncio() -> None:
+    wrong = []
+    for name in _list_stepped_modules():
+        path = ROOT / Path(*name.split(".")).with_suffix(".py")
+        if not path.exists() or str(path.relative_to(PACKAGE)) in IN_A_LOOP:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            code = ast.unparse(function)
+            imported = code.find("import asyncio")
+            if imported >= 0 and "await_event_loop()" not in code[:imported]:
+                wrong.append(f"{name}: {function.name}")
+    assert not wrong
