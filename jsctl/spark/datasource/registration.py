@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def connect(spark: "SparkSession | None", **options: str) -> "SparkSession":
     """See jsctl.spark.connect."""
+    task_archive.provide_pynacl()  # this process may have jsctl from an archive, too
     by_name = {name.lower(): value for name, value in options.items()}
     read_options.refuse_unknown_options(by_name, read_options.CONNECTION_OPTIONS)
     settings = read_options.resolve_connection_settings(by_name, os.environ)

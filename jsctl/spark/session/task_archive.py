@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PACKAGES = ("jsctl", "nats", "nkeys")
+_SUFFIXES = (".py", ".tsv", ".yaml")
+"""Of code, and of the tables that it reads."""
 _COMPILED_PACKAGES = ("nacl", "_cffi_backend")
 _COMPILED_FOLDER = "jsctl_compiled"
 _PLATFORM_FILE = f"{_COMPILED_FOLDER}/PLATFORM"
@@ -47,6 +49,8 @@ def ship(spark: "SparkSession", folder: Path | None = None) -> None:
         folder: where to write the archive. It must exist as long as the session does. Without it, a temporary
             folder is used, which is removed when this process ends.
     """
+    if find_archive() is not None and find_context(spark) is not None:
+        return  # its tasks import jsctl from where this process does
     if folder is None:
         stack = contextlib.ExitStack()
         folder = stack.enter_context(temporary_folder("jsctl-spark-"))
@@ -73,15 +77,24 @@ def write_archive(path: Path) -> Path:
     """
     module, key = get_session_key()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in _PACKAGES:
-            root = _find_package_folder(name)
-            for file in sorted(root.rglob("*.py")):
-                archive.write(file, Path(name, file.relative_to(root)))
+        write_packages(archive)
         archive.writestr(f"{module}.py", f"KEY = {key!r}\n")
-        archive.writestr(_PLATFORM_FILE, _describe_platform())
-        for file, name_in_archive in _list_compiled_files():
-            archive.write(file, Path(_COMPILED_FOLDER, name_in_archive))
     return path
+
+
+def write_packages(archive: zipfile.ZipFile) -> None:
+    """Write the packages that are installed here into an archive.
+
+    Raises MissingDependency when one of them is not installed here.
+    """
+    for name in _PACKAGES:
+        root = _find_package_folder(name)
+        for file in sorted(root.rglob("*")):
+            if file.suffix in _SUFFIXES:
+                archive.write(file, Path(name, file.relative_to(root)))
+    archive.writestr(_PLATFORM_FILE, _describe_platform())
+    for file, name_in_archive in _list_compiled_files():
+        archive.write(file, Path(_COMPILED_FOLDER, name_in_archive))
 
 
 def provide_pynacl() -> None:
@@ -92,7 +105,7 @@ def provide_pynacl() -> None:
     """
     if find_spec("nacl") is not None:
         return
-    archive = getattr(jsctl.__loader__, "archive", None)
+    archive = find_archive()
     if archive is None:
         return
     with zipfile.ZipFile(archive) as packed:
@@ -101,6 +114,12 @@ def provide_pynacl() -> None:
         folder = _unpack(packed, Path(archive).with_suffix(".compiled"))
     sys.path.append(str(folder / _COMPILED_FOLDER))
     importlib.invalidate_caches()
+
+
+def find_archive() -> str | None:
+    """Return the path of the archive that jsctl was imported from; None if it is installed."""
+    archive: str | None = getattr(jsctl.__loader__, "archive", None)
+    return archive
 
 
 def _unpack(packed: zipfile.ZipFile, folder: Path) -> Path:
@@ -128,7 +147,12 @@ def _find_package_folder(name: str) -> Path:
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise MissingDependency(f"the package {name} is not installed", "run: pip install --upgrade jsctl")
-    return Path(spec.submodule_search_locations[0])
+    folder = Path(spec.submodule_search_locations[0])
+    if not folder.is_dir():
+        raise MissingDependency(
+            f"the package {name} is in an archive, which cannot be sent on", "run: pip install jsctl, here"
+        )
+    return folder
 
 
 def _list_compiled_files() -> list[tuple[Path, Path]]:
