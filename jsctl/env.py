@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from jsctl.base.standard_streams import Streams
+from jsctl.base.standard_streams import Streams, is_dumb
 from jsctl.errors import Declined, DryRun, ExitStatus, JsctlError, MissingName
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Env:
     @property
     def color(self) -> bool:
         """Whether to use colors on stdout: it is a terminal, and NO_COLOR is not set."""
-        return self.is_terminal and not self.environ.get("NO_COLOR") and self.environ.get("TERM") != "dumb"
+        return self.is_terminal and not self.environ.get("NO_COLOR") and not is_dumb(self.environ)
 
     @property
     def form(self) -> "Form":
@@ -164,7 +164,7 @@ class Env:
     @contextmanager
     def progress(self, label: str, total: int, *, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
         """Show a progress bar if stderr is a terminal. Yields a function that takes the steps done."""
-        if total < 2 or not self.streams.stderr.isatty() or self.environ.get("TERM") == "dumb":
+        if total < 2 or not self.streams.stderr.isatty() or is_dumb(self.environ):
             yield lambda steps: None
             return
         from jsctl.render.progress import Bar
@@ -208,8 +208,7 @@ class Env:
     @property
     def has_screen(self) -> bool:
         """Whether a live screen can be shown: not in a pipe, nor with --json, --as or --trace."""
-        is_dumb = self.environ.get("TERM") == "dumb"
-        return self.form == "table" and self.is_terminal and self.trace is None and not is_dumb
+        return self.form == "table" and self.is_terminal and self.trace is None and not is_dumb(self.environ)
 
     def _find_scheme(self) -> str:
         # With a broken context, the commands that repair it must still show their output.

@@ -6,8 +6,15 @@ from pathlib import Path
 
 
 def find_home_folder(environ: Mapping[str, str]) -> Path:
-    """Return $HOME, or without it the home folder that the system knows."""
-    return Path(environ.get("HOME") or Path.home())
+    """Return $HOME, or without it the home folder that the system knows, or without that / as in a container:
+    who has no account there has no home either.
+    """
+    if home := environ.get("HOME"):
+        return Path(home)
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
 
 
 def expand_home(path: str | Path) -> Path:

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import TextIO
 
+from jsctl.base.standard_streams import is_dumb
 from jsctl.contexts.environment import forget_secrets
 
 _PAGERS = ("less", "more")
@@ -20,7 +21,7 @@ def show_page(text: str, out: TextIO, environ: Mapping[str, str]) -> bool:
     Returns whether it did; a terminal without any, or an empty PAGER, leaves it to the caller.
     """
     named = environ.get("PAGER")
-    if environ.get("TERM", "dumb") == "dumb" or not _is_taller_than_screen(text, out):
+    if is_dumb(environ) or not _is_taller_than_screen(text, out):
         return False
     variables = {"LESS": _LESS, **environ}
     forget_secrets(variables)

@@ -27,7 +27,8 @@ class Formatter(click.HelpFormatter):
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         listed = [self._format_row(*row) for row in rows]
         whole = [(first, second.replace("-", _HYPHEN)) for first, second in listed]
-        super().write_dl(whole, col_max, col_spacing)
+        # On a narrow terminal, click would leave the help ten columns.
+        super().write_dl(whole, col_max if self.width > 2 * col_max else self.width // 3, col_spacing)
 
     def _format_row(self, flags: str, help: str) -> tuple[str, str]:
         """Return a flag's row; choices that are too long for the flag's column are in its help."""

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from jsctl.base.standard_streams import is_dumb
 from jsctl.env import Env
 from jsctl.views.export import export as view
 
@@ -16,7 +17,7 @@ class ExportDisplay:
 
     def __init__(self, env: Env) -> None:
         self._env = env
-        self._is_terminal = env.streams.stderr.isatty() and env.environ.get("TERM") != "dumb"
+        self._is_terminal = env.streams.stderr.isatty() and not is_dumb(env.environ)
         self._status: StatusLine | None = None
 
     def say(self, text: str) -> None:
