@@ -135,7 +135,7 @@ def test_terminals(variables: dict[str, str | None], url: str, tmp_path: Path) -
         child = pexpect.spawn(
             sys.executable,
             ["-m", "jsctl", *line.split()],
-            env=environ,  # type: ignore[arg-type]  # a mapping
+            env=environ,
             dimensions=(24, 40),
             encoding="utf-8",
             timeout=20,

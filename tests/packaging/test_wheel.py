@@ -91,3 +91,25 @@ def test_the_build_needs_what_the_package_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     for requirement in project["build-system"]["requires"][1:]:
         assert requirement in project["project"]["dependencies"]
+
+
+ONLY_THESE = """
+import sys
+from importlib.machinery import PathFinder
+allowed = {"jsctl", "click", "crc32c", "_crc32c", "colorama"}
+class Finder:
+    def find_spec(self, name, *rest):
+        found = PathFinder.find_spec(name, *rest)
+        if name.partition(".")[0] not in allowed and "site-packages" in str(getattr(found, "origin", "")):
+            raise ModuleNotFoundError(f"no module named {name}", name=name)
+sys.meta_path.insert(0, Finder())
+from jsctl.app import root
+from jsctl.commands.installing.man_pages import build_pages
+print(len(list(build_pages(root))))
+"""
+
+
+def test_every_verb_is_loaded_with_what_the_build_has() -> None:
+    """Neither the build nor `--help` needs Spark's packages, or any other than these two."""
+    ran = subprocess.run([sys.executable, "-c", ONLY_THESE], capture_output=True, text=True, check=False)
+    assert ran.stdout == f"{len(registry.list_commands()) + 1}\n", ran.stderr

@@ -2,16 +2,18 @@
 
 import base64
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
 from jsctl.schema.remote.definitions import find_message_name, join_avro, join_protobuf
 from jsctl.schema.remote.registry import SchemaRegistry, UnknownSchema, open_registry
 from jsctl.schema.remote.wire import parse_message_place, parse_payload
-from jsctl.spark.decoding.avro import AvroDecoder
 from jsctl.spark.decoding.compression import decompress
 from jsctl.spark.decoding.model import Decoding
-from jsctl.spark.decoding.protobuf import ProtobufDecoder
+
+if TYPE_CHECKING:  # they need pyarrow, which a command that is only loaded may lack
+    from jsctl.spark.decoding.avro import AvroDecoder
+    from jsctl.spark.decoding.protobuf import ProtobufDecoder
 
 _KINDS = {"avro": "AVRO", "protobuf": "PROTOBUF"}
 
@@ -25,11 +27,8 @@ class RegistryDecoder:
     def __init__(self, decoding: Decoding) -> None:
         self._registry = open_registry(decoding.registry, decoding.login)
         self._kind = decoding.kind
-        text = decoding.schema.decode(errors="replace")
-        self._table: AvroDecoder | ProtobufDecoder = (
-            AvroDecoder(text) if self._kind == "avro" else ProtobufDecoder(decoding.schema, decoding.message)
-        )
-        self._text = text
+        self._text = decoding.schema.decode(errors="replace")
+        self._table = self._make_decoder(decoding.schema, decoding.message)
         self._decoders: dict[tuple[int, tuple[int, ...]], Callable[[bytes], Any]] = {}
         self.type = self._table.type
 
@@ -52,9 +51,16 @@ class RegistryDecoder:
         """Return what decodes payloads of a schema. Raises UnknownSchema, BadInput for one of another
         kind."""
         schema, message = fetch_definition(self._registry, self._kind, id, place)
+        return self._make_decoder(schema, message).decode
+
+    def _make_decoder(self, schema: bytes, message: str) -> "AvroDecoder | ProtobufDecoder":
         if self._kind == "avro":
-            return AvroDecoder(schema.decode(), self._text).decode
-        return ProtobufDecoder(schema, message).decode
+            from jsctl.spark.decoding.avro import AvroDecoder
+
+            return AvroDecoder(schema.decode(errors="replace"), self._text)
+        from jsctl.spark.decoding.protobuf import ProtobufDecoder
+
+        return ProtobufDecoder(schema, message)
 
 
 def fetch_definition(

@@ -13,8 +13,6 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import BinaryType, StringType, StructType
-
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
@@ -24,6 +22,7 @@ from jsctl.spark.sink.row import Row, list_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql.types import StructType
 
 _COLUMNS = ("key", "value", "operation", "bucket", "revision")
 _IGNORED_COLUMNS = ("created",)
@@ -34,8 +33,13 @@ _HEADERS = {
 }
 
 
-def check_bucket_columns(schema: StructType) -> None:
+def check_bucket_columns(schema: "StructType") -> None:
     """Raise BadInput unless rows of this schema are entries of a bucket."""
+    from pyspark.sql.types import (
+        BinaryType,
+        StringType,
+    )  # the driver has it; a command that is loaded may not
+
     types = {field.name: field.dataType for field in schema.fields}
     for name in types:
         if name not in (*_COLUMNS, *_IGNORED_COLUMNS):
