@@ -157,10 +157,7 @@ def test_terminals(variables: dict[str, str | None], url: str, tmp_path: Path) -
 def test_a_pipe_has_no_colors_whatever_the_variables_say(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders")
     for line in ("stream ls", "report", "stream ls --as table", "manual start"):
-        plain = run(sys.executable, "-m", "jsctl", *line.split(), NATS_URL=url).stdout
-        forced = run(
-            *(sys.executable, "-m", "jsctl", *line.split()),
-            NATS_URL=url, FORCE_COLOR="1", CLICOLOR_FORCE="1", TTY_COMPATIBLE="1",
-        ).stdout  # fmt: skip
+        plain = jsctl(line, NATS_URL=url).stdout
+        forced = jsctl(line, NATS_URL=url, FORCE_COLOR="1", CLICOLOR_FORCE="1", TTY_COMPATIBLE="1").stdout
         assert "\x1b" not in plain + forced, line
         assert len(forced) == len(plain)

@@ -154,7 +154,7 @@ def test_upgrade_and_uninstall_leave_only_what_is_yours(dist: Dist, tmp_path: Pa
         run([str(bin_folder / "jsctl"), *line.split()], home)
     run([str(bin_folder / "pip"), "uninstall", "-q", "-y", "jsctl"], home)
     left = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file() and path.stat().st_size}
-    ours = (".config/nats/context/", ".local/share/nats/nsc/", ".config/nats/nsc/")
+    ours = (".cache/pip/", ".config/nats/context/", ".local/share/nats/nsc/", ".config/nats/nsc/")
     assert left and not [path for path in left if not path.startswith(ours)]
     after = {path for path in (tmp_path / "env").rglob("*") if path.is_file() and path.suffix != ".pyc"}
     assert not [path for path in after if "jsctl" in str(path.relative_to(tmp_path / "env"))]
