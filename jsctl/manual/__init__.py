@@ -22,6 +22,7 @@ TOPICS = (
         "import",
         "spark",
         "kafka",
+        "clusters",
         "scripts",
         "permissions",
         "shell",

@@ -7,8 +7,10 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from tests.scenarios.test_manual import blocks
 from tests.support import spark_home
 from tests.support.jwt import Operator, write_creds
 from tests.support.run import Cli
@@ -16,21 +18,6 @@ from tests.support.servers import RealServer
 from tests.support.spark_cluster import Cluster, bare_python, home, without_jsctl
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.timeout(300)]
-
-JOB = """
-import sys
-from pyspark.sql import SparkSession
-import jsctl
-from jsctl.spark import connect
-
-spark = SparkSession.builder.getOrCreate()
-url, creds = sys.argv[1:]
-connect(spark, servers=url, creds=creds)
-orders = spark.read.format("jetstream").option("stream", "ORDERS").load()
-copies = orders.selectExpr("'COPY.a' AS subject", "data", "stream", "sequence")
-copies.write.format("jetstream").mode("append").option("stream", "COPY").save()
-print("from:", jsctl.__file__)
-"""
 
 
 def package(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -49,7 +36,8 @@ def test_spark_submit_with_the_package(tmp_path: Path) -> None:
     operator = Operator()
     jwt, key = operator.user()
     write_creds(tmp_path / "creds", jwt, key.seed)
-    (tmp_path / "job.py").write_text(JOB)
+    [job_file] = [block.text for block in blocks("clusters") if block.path == "job.py"]
+    (tmp_path / "job.py").write_text(job_file + "\nimport jsctl\nprint('from:', jsctl.__file__)\n")
     server = RealServer(tmp_path, operator.config()).start()
     cluster = Cluster(tmp_path, python)
     try:
@@ -57,14 +45,13 @@ def test_spark_submit_with_the_package(tmp_path: Path) -> None:
         cli = Cli(tmp_path / "config")
         cli(f"context add net -s {server.url} --creds {tmp_path}/creds --defaults --select", status=0)
         cli("stream add ORDERS --subjects ORDERS.> --allow-direct --defaults", status=0)
-        cli("stream add COPY --subjects COPY.> --defaults", status=0)
         cli("pub ORDERS.a x --count 50", status=0)
         saved = ("HOME", "PATH", "LANG", "JAVA_HOME")
         environ = {name: os.environ[name] for name in saved if name in os.environ}
         environ |= {"PYSPARK_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home())}
         submit = [str(home() / "bin" / "spark-submit"), "--master", cluster.master]
         job = subprocess.run(
-            [*submit, "--py-files", str(archive), "job.py", server.url, "creds"],
+            [*submit, "--py-files", str(archive), "job.py", server.url, "creds", str(tmp_path / "orders")],
             cwd=tmp_path,
             env=environ,
             capture_output=True,
@@ -73,7 +60,7 @@ def test_spark_submit_with_the_package(tmp_path: Path) -> None:
         )
         assert job.returncode == 0, job.stderr[-4000:]
         assert "jsctl.zip/jsctl/__init__.py" in job.stdout
-        assert cli("stream info COPY --json", status=0).json["state"]["messages"] == 50
+        assert len(pq.read_table(tmp_path / "orders")) == 50
     finally:
         cluster.stop()
         server.stop()
