@@ -1,4 +1,4 @@
-"""Parquet files of messages as they are, like those that Spark writes."""
+"""Parquet files of messages, like those that Spark writes."""
 
 import contextlib
 import uuid
@@ -8,90 +8,172 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from jsctl.errors import JsctlError
+from jsctl.spark.decoding.model import BAD_PAYLOAD
+from jsctl.spark.export.arrangement import Arrangement
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from jsctl.spark.source.options import ReadOptions
-
 ROW_GROUP = 32 << 20
 """Bytes of messages that are in memory before they are written."""
 
-_ORDER = ("stream", "subject", "sequence", "timestamp", "headers", "data")
-"""Of the columns in a table."""
+PARTITIONED = 96 << 20
+"""The same where a file has the messages of one partition: each part then has files of each partition."""
 
 
 class Part(NamedTuple):
-    """A part of a table. file: None without rows. first, last: sequences, None without rows. bytes: of
-    payload."""
+    """A part of a table. files: pairs of the file as it was written and its path in the table, without the
+    beginning `part-`; none without rows. first, last: sequences, None without rows. bytes: of payload. bad:
+    payloads that could not be decoded."""
 
-    file: Path | None
+    files: Sequence[tuple[Path, str]]
     rows: int
     first: int | None
     last: int | None
     bytes: int
-
-
-def build_schema(options: "ReadOptions") -> "StructType":
-    """Return the columns of a table of messages in their order."""
-    from pyspark.sql.types import StructType
-
-    from jsctl.spark.source.batch_reader import build_spark_schema
-
-    fields = build_spark_schema(options)
-    return StructType([fields[name] for name in _ORDER if name in fields.names])
+    bad: int
 
 
 @dataclass(frozen=True, slots=True)
 class PartFiles:
-    """Files of parts in a folder. names: of the columns. about: the files' own metadata."""
+    """Files of parts in a folder. arrangement: makes the rows. schema: of the columns in the files. about:
+    the files' own metadata."""
 
     folder: Path
-    names: Sequence[str]
+    arrangement: Arrangement
+    schema: "StructType"
     about: Mapping[str, str]
 
     @classmethod
-    def of(cls, options: "ReadOptions", folder: Path) -> "PartFiles":
-        """Return the files of what is read with these options."""
+    def of(cls, folder: Path, arrangement: Arrangement, schema: "StructType") -> "PartFiles":
+        """Return the files of a table of these columns."""
         import pyspark
 
-        schema = build_schema(options)
         about = {
             "org.apache.spark.version": pyspark.__version__,
             "org.apache.spark.sql.parquet.row.metadata": schema.json(),
         }
-        return cls(folder, schema.names, about)
+        return cls(folder, arrangement, schema, about)
 
     def write(self, number: int, batches: "Iterable[pa.RecordBatch]") -> Part:
-        """Write the messages of one part to a hidden file of this attempt.
+        """Write the messages of one part to hidden files of this attempt.
 
         Without messages there is no file, but for the first part: an empty table has its columns.
         """
         import pyarrow.compute as pc
 
-        from jsctl.spark.source import columns
-
-        rows = size = 0
+        rows = size = bad = 0
         first = last = None
-        file = self.folder / f".part-{number:05}-{uuid.uuid4()}.parquet"
-        with _RowGroups(file, columns.build_schema(self.names), self.about) as groups:
+        with _Files(self, number) as files:
             for batch in batches:
                 if len(batch):
-                    messages = batch.select(self.names)
-                    sequences, payloads = messages["sequence"], messages["data"]
+                    sequences, payloads = batch["sequence"], batch["data"]
                     first = sequences[0].as_py() if first is None else first
                     last = sequences[-1].as_py()
                     rows += len(batch)
                     size += pc.sum(pc.binary_length(payloads)).as_py()
-                    groups.add(messages)
-            if rows or not number:
-                groups.finish()
-        return Part(file if rows or not number else None, rows, first, last, size)
+                    arranged = self.arrangement.arrange(batch)
+                    if self.arrangement.payload:
+                        column = arranged[BAD_PAYLOAD]
+                        bad += len(column) - column.null_count
+                    files.add(arranged, batch.nbytes)
+            files.finish(is_first=not number)
+        return Part(files.written, rows, first, last, size, bad)
 
 
-_REPEATED = ("stream", "subject", "data", "headers.list.element.key", "headers.list.element.value")
-"""Columns of a file whose values may be the same in many messages."""
+class _Files:
+    """The files of a part: one, or one a partition, and again so many whenever the memory for them is full.
+
+    Rows of a partition are together, so that one file is open at a time, as Spark does it.
+    """
+
+    def __init__(self, table: PartFiles, number: int) -> None:
+        import pyarrow as pa
+
+        self.written: list[tuple[Path, str]] = []
+        self._table = table
+        self._number = number
+        arrow = table.arrangement.build_arrow_schema()
+        self._schema = pa.schema([arrow.field(name) for name in table.schema.names])
+        self._batches: list[pa.RecordBatch] = []
+        self._size = 0
+        self._attempt = uuid.uuid4()
+        self._rounds = 0
+        self._group: _RowGroups | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._group:
+            self._group.__exit__()
+
+    def add(self, rows: "pa.RecordBatch", size: int) -> None:
+        """Add rows. size: bytes that their messages take."""
+        if not self._table.arrangement.partition_by:
+            self._open_only_file().add(rows.select(self._schema.names))
+            return
+        self._batches.append(rows)
+        self._size += size
+        if self._size >= PARTITIONED:
+            self._write_partitions()
+
+    def finish(self, *, is_first: bool) -> None:
+        """Write what is left. is_first: also a file without rows, if there is nothing."""
+        if self._table.arrangement.partition_by:
+            if self._batches:
+                self._write_partitions()
+        elif self._group or is_first:
+            self._open_only_file().finish()
+
+    def _open_only_file(self) -> "_RowGroups":
+        if self._group is None:
+            self._group = self._open("", 0)
+        return self._group
+
+    def _write_partitions(self) -> None:
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(self._batches)
+        count = self._rounds
+        self._rounds += 1
+        for partition, rows in self._table.arrangement.split(table):
+            with self._open(partition, count) as group:
+                for batch in rows.select(self._schema.names).to_batches():
+                    group.add(batch)
+                group.finish()
+        self._batches.clear()
+        self._size = 0
+
+    def _open(self, partition: str, count: int) -> "_RowGroups":
+        """Open a file. partition: its folder, empty for none. count: of files before it."""
+        attempt = f".part-{self._number:05}-{self._attempt}-{count:03}.parquet"
+        hidden = self._table.folder / partition / attempt
+        sign = "." if partition else "-"
+        name = f"{self._number:05}-{{label}}{sign}c{count:03}.snappy.parquet"
+        self.written.append((hidden, name))
+        return _RowGroups(hidden, self._schema, self._table.about)
+
+
+_ALL_DIFFERENT = ("sequence", "timestamp")
+"""Columns whose values are all different: a dictionary of them would be as long as they are."""
+
+
+def _list_leaves(name: str, type: "pa.DataType") -> Iterator[str]:
+    """Yield the paths of a column's leaves in a Parquet file."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(type):
+        for field in type:
+            yield from _list_leaves(f"{name}.{field.name}", field.type)
+    elif pa.types.is_map(type):
+        yield from _list_leaves(f"{name}.key_value.key", type.key_type)
+        yield from _list_leaves(f"{name}.key_value.value", type.item_type)
+    elif pa.types.is_list(type):
+        yield from _list_leaves(f"{name}.list.element", type.value_type)
+    else:
+        yield name
 
 
 class _RowGroups:
@@ -139,13 +221,20 @@ class _RowGroups:
     def _open(self) -> Any:
         from pyarrow import parquet
 
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         file = self._stack.enter_context(self._path.open("xb"))
         writer = parquet.ParquetWriter(
             file,
             self._schema,
             compression="snappy",
             # As in Spark's files: no dictionary of values that are all different, and no schema of Arrow's.
-            use_dictionary=[path for path in _REPEATED if path.partition(".")[0] in self._schema.names],
+            use_dictionary=[
+                path
+                for field in self._schema
+                if field.name not in _ALL_DIFFERENT
+                for path in _list_leaves(field.name, field.type)
+            ],
+            store_decimal_as_integer=True,
             store_schema=False,
             write_page_index=True,
         )

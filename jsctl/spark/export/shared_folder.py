@@ -27,7 +27,7 @@ def check_visible(spark: "SparkSession", folder: Place, rows: int, read: Callabl
     if isinstance(folder, HadoopPath):
         return  # Spark sees what this machine sees: it is what looks
     if not folder.is_dir():
-        raise _not_shared_error(folder)
+        raise build_error(folder)
     if not rows or not runs_elsewhere(spark):
         return
     try:
@@ -39,10 +39,11 @@ def check_visible(spark: "SparkSession", folder: Place, rows: int, read: Callabl
             raise
         is_complete = False
     if not is_complete:
-        raise _not_shared_error(folder)
+        raise build_error(folder)
 
 
-def _not_shared_error(folder: Path) -> JsctlError:
+def build_error(folder: Path) -> JsctlError:
+    """Return the error about a folder of which this machine does not see everything."""
     return JsctlError(
         f"this machine does not see all of what Spark wrote to {folder.name}",
         "the folder must be on a file system that this machine and all of Spark's share, at the same path",

@@ -13,6 +13,7 @@ from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
 from jsctl.spark.export import shared_folder
+from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.exported_tables import check_columns, read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
@@ -31,7 +32,7 @@ from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, ha
 from jsctl.spark.export.table_settings import build_settings, check_settings
 from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.export.verify import Comparison, compare
-from jsctl.spark.session.cluster import runs_elsewhere
+from jsctl.spark.session.context import find_context
 from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
@@ -135,15 +136,24 @@ class StreamExporter:
         checkpoint: dict[str, Any] | None,
     ) -> tuple[TableFiles, TableLayout]:
         """Return the writer of the messages, and the layout with its schema."""
-        is_plain = self.target.format == "parquet" and not (
-            self.layout.can_be_bad or self.layout.partition_by
-        )
-        is_elsewhere = isinstance(self.target.path, HadoopPath) or runs_elsewhere(spark)
-        if is_plain and not is_elsewhere and not has_parquet_settings(spark):
-            return TaskFiles(spark, self.reads.build_reader(source, read_plan)), self.layout
+        layout = self._find_schema(spark, source, read_plan, checkpoint)
+        if self._can_tasks_write(spark):
+            reader = self.reads.build_reader(source, read_plan)
+            files = TaskFiles(spark, reader, Arrangement.of(layout))
+            if checkpoint:
+                names = check_columns(self.target.path, checkpoint, files.schema.names)
+                files = replace(files, columns=names)
+            return files, layout
         messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
-        layout = self._find_schema(spark, source, read_plan, messages, checkpoint)
         return self._build_spark_files(messages, layout, checkpoint), layout
+
+    def _can_tasks_write(self, spark: "SparkSession") -> bool:
+        """Return whether the tasks that read messages can write the table."""
+        if self.target.format != "parquet" or self.layout.decode == "variant":
+            return False
+        if isinstance(self.target.path, HadoopPath) or find_context(spark) is None:
+            return False
+        return not has_parquet_settings(spark)
 
     def _build_spark_files(
         self, messages: "DataFrame", layout: TableLayout, checkpoint: dict[str, Any] | None
@@ -225,7 +235,6 @@ class StreamExporter:
         spark: "SparkSession",
         source: StreamSource,
         read_plan: ReadPlan,
-        messages: "DataFrame",
         checkpoint: dict[str, Any] | None,
     ) -> TableLayout:
         """Return the layout with a schema when JSON is decoded: the given one, an inferred one, or the
@@ -237,6 +246,7 @@ class StreamExporter:
             return self._find_registered_schema(source, earlier)
         if earlier.get("given") or (checkpoint and read_plan.start == read_plan.end):
             return self.layout._replace(schema=earlier["schema"])
+        messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
         if self.layout.decompress:
             messages = decode_data(messages, self.layout._replace(decode="", keep_data=False), ["sequence"])
         label = f"finding the fields of {source.table}"

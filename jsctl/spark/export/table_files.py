@@ -2,8 +2,8 @@
 
 For Spark to write them, messages go from the Python of a task to the JVM, and are turned into rows and back
 into columns there. That takes as much processor time as to read them, twenty times what pyarrow needs to
-write the same file. So a Parquet table of messages as they are is written by the tasks themselves, on this
-machine, unless settings say how Spark is to write its files.
+write the same file. So Parquet tables are written by the tasks themselves, unless settings
+say how Spark is to write its files.
 """
 
 import uuid
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from jsctl.spark.export import shared_folder
+from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.formats import build_spark_options
-from jsctl.spark.export.parts import Part, PartFiles, build_schema
+from jsctl.spark.export.parts import Part, PartFiles
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
@@ -99,20 +101,30 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TaskFiles:
-    """A table that the reading tasks write into Parquet files like Spark's."""
+    """A table that the reading tasks write into Parquet files like Spark's. columns: its first columns,
+    which those of the arrangement follow that are not among them."""
 
     spark: "SparkSession"
     reader: "JetStreamReader"
+    arrangement: Arrangement
+    columns: Sequence[str] = ()
 
     @property
     def schema(self) -> "StructType":
-        return build_schema(self.reader.options)
+        from pyspark.sql.types import StructType
+
+        fields = {field.name: field for field in self.arrangement.build_schema(self.reader.options)}
+        return StructType([fields[name] for name in dict.fromkeys([*self.columns, *fields])])
 
     def write(self, folder: Place) -> Counts:
         if not isinstance(folder, Path):
             raise TypeError(f"tasks cannot write to {folder}")
         folder.mkdir(parents=True)
-        reader, files = self.reader, PartFiles.of(self.reader.options, folder)
+        from pyspark.sql.types import StructType
+
+        partition_by = self.arrangement.partition_by
+        schema = StructType([field for field in self.schema if field.name not in partition_by])
+        reader, files = self.reader, PartFiles.of(folder, self.arrangement, schema)
         partitions = reader.partitions()
 
         def write(number: int) -> Part:
@@ -123,13 +135,17 @@ class TaskFiles:
         numbers = range(len(partitions))
         parts = self.spark.sparkContext.parallelize(numbers, len(numbers)).map(write).collect()
         label = uuid.uuid4()
-        for number, part in enumerate(parts):
-            if part.file:
-                part.file.rename(folder / f"part-{number:05}-{label}-c000.snappy.parquet")
+        for part in parts:
+            for hidden, name in part.files:
+                try:
+                    hidden.rename(hidden.with_name(f"part-{name.format(label=label)}"))
+                except FileNotFoundError:  # written by another machine to a disk of its own
+                    raise shared_folder.build_error(folder) from None
         full = [part for part in parts if part.rows]
         return Counts(
             sum(part.rows for part in full),
             min((part.first for part in full if part.first is not None), default=None),
             max((part.last for part in full if part.last is not None), default=None),
             sum(part.bytes for part in full),
+            sum(part.bad for part in full),
         )
