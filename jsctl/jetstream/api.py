@@ -4,6 +4,7 @@ A response is the dictionary that the server sent, including fields that jsctl d
 a typed object (ADR-1; nats-server: jetstream_api.go).
 """
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -109,6 +110,12 @@ class Api:
         if self.domain or self.prefix != build_api_prefix():
             return self.domain
         return str(self.connection.server_info.get("domain") or "")
+
+    def with_timeout(self, timeout: int) -> "Api":
+        """Return this API with another timeout of requests, in ns."""
+        other = copy.copy(self)
+        other.timeout = timeout
+        return other
 
     async def call(
         self, subject: str, body: Mapping[str, Any] | None = None, *, timeout: int | None = None

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shlex
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -195,6 +196,23 @@ def test_servers_that_are_offline(cluster: Cluster, tmp_path: Path) -> None:
         lambda: patient.codes("--all-contexts --timeout 2s") == ["META_NO_LEADER"], "a leader is there", 40
     )
     assert patient.codes("--context app") == ["META_NO_LEADER"]
+
+
+def test_a_list_that_waits_for_a_silent_stream(cluster: Cluster, tmp_path: Path) -> None:
+    """A server lists streams after 4 s when one of them is silent: JetStream answers."""
+    patient = Patient(tmp_path / "home")
+    js.stream(cluster.url, "ONE", "one")
+    place = js.info(cluster.url, "ONE")["cluster"]["leader"]
+    silent = cluster.servers[place]
+    patient.context("app", next(one for name, one in cluster.servers.items() if name != place).url_for("acc"))
+    assert silent.process
+    silent.process.send_signal(signal.SIGSTOP)
+    try:
+        wait_for(lambda: patient.cli("stream ls --context app --timeout 10s").status == 0, "no leader", 60)
+        findings = patient.findings("--context app --timeout 3s")
+        assert [finding["code"] for finding in findings] == ["STREAM_NO_LEADER"], findings
+    finally:
+        silent.process.send_signal(signal.SIGCONT)
 
 
 def list_lines(mend: str, verb: str) -> list[list[str]]:

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
-from jsctl.base.units import SECOND
+from jsctl.base.units import SECOND, format_duration
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api, build_api_prefix
+from jsctl.jetstream.api import Api, Json, build_api_prefix
+from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
 from jsctl.monitor.report.overview import fetch_account, fetch_consumers
@@ -14,6 +15,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 
 _ANSWER_TIMEOUT = 2 * SECOND  #: ns that an origin's API may take to answer
+_LIST_FACTOR = 2  #: a list waits 4 s in a server for each stream that is silent (jetstream_cluster.go)
 _LOOK_INTERVAL = 2.0  #: seconds between two looks at a mirror that seems to be stuck
 _MAX_AT_ONCE = 16
 
@@ -26,7 +28,13 @@ async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, 
 
     Raises what `Api.call` raises.
     """
-    limits, collected = await asyncio.gather(fetch_account(api), streams.collect(api, lambda info: info))
+    patient_api = api.with_timeout(_LIST_FACTOR * api.timeout)
+    limits, collected = await asyncio.gather(fetch_account(api), _list_streams(patient_api))
+    if isinstance(collected, RequestTimeout):
+        if isinstance(limits, Gap):
+            raise collected
+        span = format_duration(patient_api.timeout)
+        raise RequestTimeout(f"JetStream answers on {api.prefix}, but did not list its streams within {span}")
     denied = [limits] if isinstance(limits, Gap) else []
     infos = collected.items
     silent = {**dict.fromkeys(collected.missing, "no answer"), **collected.offline}
@@ -37,12 +45,22 @@ async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, 
         silent=silent,
     )
     consumed = [name for name, info in infos.items() if info["state"].get("consumer_count")]
-    consumers, unlisted = await fetch_consumers(api, consumed)
+    try:
+        consumers, unlisted = await fetch_consumers(patient_api, consumed)
+    except RequestTimeout as error:
+        consumers, unlisted = None, [Gap("consumers", f"the consumers cannot be listed: {error.message}")]
     gaps = [gap._replace(why=f"{view.where}: {gap.why}") for gap in [*denied, *unlisted]]
     view = view._replace(consumers=consumers)
     links = list(list_links(view))
     view = view._replace(origins=await _ask_origins(api, view, links))
     return view._replace(stuck=await _find_stuck_links(api, view)), gaps
+
+
+async def _list_streams(api: Api) -> Collected[Json] | RequestTimeout:
+    try:
+        return await streams.collect(api, lambda info: info)
+    except RequestTimeout as error:
+        return error
 
 
 async def is_answered(connection: Connection, domain: str) -> bool:

@@ -227,7 +227,7 @@ async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView
         return empty_view._replace(error=error), ()
     except TimeoutError:
         return empty_view._replace(
-            error=RequestTimeout(f"no answer from JetStream on {api.prefix} in time")
+            error=RequestTimeout(f"JetStream on {api.prefix} did not answer all requests in time")
         ), ()
 
 
