@@ -41,9 +41,6 @@ def main() -> "NoReturn":
 
     # Frequent garbage collection takes 4 ms of every start, and an eighth of all time with 10,000 streams.
     gc.set_threshold(50_000)
-    from jsctl.base.lean_click import import_click
-
-    import_click()
     from jsctl import app
 
     app.main(begin)

@@ -4,16 +4,10 @@
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from jsctl.base.later import Later
 from jsctl.base.units import format_kitchen, format_rfc3339_local
 from jsctl.errors import BadInput
-
-if TYPE_CHECKING:
-    import random
-else:
-    random = Later("random")
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RANDOM = r"Random\b\s*\(?\s*([0-9]{1,40})\b\s*,?\s*([0-9]{1,40})\s*\)?"
@@ -124,6 +118,8 @@ def _parse_function(call: str) -> tuple[bytes | Piece | None, int]:
                 f"{{{{{call}}}}} cannot be filled in",
                 f"Random MIN MAX takes two lengths, at most {_MAX_RANDOM:,}",
             )
+        import random
+
         return (lambda _: generate_text(random.randint(shortest, longest))), longest
     if len(call) >= 2 and call[0] == call[-1] and call[0] in '"`':
         return call[1:-1].encode(), 0
@@ -132,6 +128,8 @@ def _parse_function(call: str) -> tuple[bytes | Piece | None, int]:
 
 def generate_text(length: int) -> bytes:
     """Return `length` random letters and digits."""
+    import random
+
     # In parts: a list of letters takes eight times as much memory as their text.
     parts = (min(_CHUNK, length - at) for at in range(0, length, _CHUNK))
     return b"".join("".join(random.choices(_LETTERS, k=part)).encode() for part in parts)

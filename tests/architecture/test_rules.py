@@ -79,19 +79,6 @@ def test_help_loads_no_heavy_module(args: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_script_starts_without_what_click_needs_rarely() -> None:
-    probe = (
-        "import sys, jsctl.__main__\n"
-        "sys.argv[1:] = ['--version']\n"
-        "try: jsctl.__main__.main()\n"
-        "except SystemExit: pass\n"
-        "rare = {'inspect', 'uuid', 'gettext', 'locale', 'copy'} & set(sys.modules)\n"
-        "sys.exit(f'loaded {rare}' if rare else 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_static_output_does_not_load_rich() -> None:
     probe = (
         "import sys, io\n"

@@ -64,8 +64,7 @@ VERBS = (
 )
 
 HEAVY = {
-    *("asyncio", "nats", "ssl", "rich", "random", "secrets", "subprocess", "platform"),
-    *("inspect", "ast", "uuid", "gettext", "locale"),  # click imports them
+    *("asyncio", "nats", "ssl", "rich", "random", "secrets", "subprocess"),
     "encodings.idna",
     *("jsctl.monitor.check.servers", "jsctl.monitor.consumer.rows"),
 }

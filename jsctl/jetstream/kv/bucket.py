@@ -1,24 +1,17 @@
 """Buckets: listed, opened, created, updated and removed."""
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jsctl import registry
 from jsctl.base.command_lines import build_line
-from jsctl.base.later import Later
 from jsctl.errors import ApiError, MissingName
+from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_bucket, stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
-
-if TYPE_CHECKING:
-    from jsctl.jetstream import api_levels
-    from jsctl.jetstream.kv import config as configs
-else:  # reading single keys does not need them
-    api_levels = Later("jsctl.jetstream.api_levels")
-    configs = Later("jsctl.jetstream.kv.config")
 
 
 class Bucket(NamedTuple):
@@ -49,6 +42,8 @@ class Bucket(NamedTuple):
     @property
     def config(self) -> Json:
         """The bucket's own configuration."""
+        from jsctl.jetstream.kv import config as configs  # `kv get` does not need it
+
         return configs.from_stream(self.stream_config)
 
     @property
@@ -116,6 +111,8 @@ async def check_origins(api: Api, config: Json) -> None:
 async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
     """Create a bucket; return it, and False when it existed already with this configuration. config: the
     bucket's own, complete. Raises BadInput when the server is too old for it, ApiError."""
+    from jsctl.jetstream.kv import config as configs
+
     name = str(config["name"])
     await api_levels.require(api, configs.BUCKET.find_needed_levels(config))
     try:
@@ -132,6 +129,8 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
 
 async def update(bucket: Bucket, config: Json) -> Bucket:
     """Change a bucket's configuration. Raises BadInput, ApiError."""
+    from jsctl.jetstream.kv import config as configs
+
     await api_levels.require(bucket.api, configs.BUCKET.find_needed_levels(config))
     live = strip_server_keys(bucket.stream_config)
     return _build_bucket(
