@@ -8,15 +8,18 @@ import click
 
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.export.answers import add_answer, query_options
 from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.export import bucket_exporter
+from jsctl.spark.export import query as spark_query
 from jsctl.spark.export.bucket_exporter import BucketSource
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.targets import open_tables
 from jsctl.spark.session.folders import parse_place
+from jsctl.spark.session.hadoop import connect
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
@@ -33,6 +36,8 @@ class Options:
     history: bool
     keys: tuple[str, ...]
     decoding: DecodeOptions
+    sql: str
+    limit: int
     force: bool
     spark: SparkOptions
 
@@ -56,6 +61,7 @@ class ObjectOptions:
         "jsctl export kv SETTINGS --to tables",
         "jsctl export kv SETTINGS --to changes --history",
         "jsctl export kv SETTINGS --to tables --decode json --schema 'color STRING, size INT'",
+        "jsctl export kv SETTINGS --to tables --query 'SELECT key, revision FROM SETTINGS'",
     ],
 )
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="bucket")
@@ -64,6 +70,7 @@ class ObjectOptions:
 @option("--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each key")
 @option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
 @decode_options
+@query_options
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def kv(env: Env, options: Options) -> Result:
@@ -80,7 +87,7 @@ def kv(env: Env, options: Options) -> Result:
         BucketSource(settings, name, keys=keys, history=options.history, layout=layout)
         for name in options.buckets
     ]
-    return _export(env, sources, options)
+    return _export(env, sources, options, options.sql, options.limit)
 
 
 @command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
@@ -101,7 +108,9 @@ def objects(env: Env, options: ObjectOptions) -> Result:
     return _export(env, sources, options)
 
 
-def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOptions) -> Result:
+def _export(
+    env: Env, sources: list[BucketSource], options: Options | ObjectOptions, sql: str = "", limit: int = 0
+) -> Result:
     names = [source.bucket for source in sources]
     if len(set(names)) < len(names):
         raise BadInput("a bucket is named more than once", "name each bucket once")
@@ -117,9 +126,24 @@ def _export(env: Env, sources: list[BucketSource], options: Options | ObjectOpti
         confirm_tables(env, target, target.list_existing_tables(), force=options.force)
         stack.enter_context(target.lock())
         spark = spark or stack.enter_context(session.open())
+        if sql:
+            spark_query.check_query(spark, sql)
         exported = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
+        result = _build_result(sources, exported, str(place), int((time.monotonic() - start) * SECOND))
+        if not sql:
+            return result
+        try:
+            answer = spark_query.query(spark, {"": connect(place, spark)}, sql, limit)
+        except JsctlError:  # the export is complete even so
+            env.say(view.closing_of_buckets(result))
+            raise
+    return add_answer(env, result, answer, limit, view.closing_of_buckets(result))
+
+
+def _build_result(
+    sources: list[BucketSource], exported: dict[str, tuple[int, int]], place: str, duration: int
+) -> Result:
     rows = {name: count for name, (count, _) in exported.items()}
     is_decoded = any(source.layout.can_be_bad for source in sources)
     bad = {name: count for name, (_, count) in exported.items()} if is_decoded else {}
-    duration = int((time.monotonic() - start) * SECOND)
-    return view.buckets(rows, bad, str(place), duration)
+    return view.buckets(rows, bad, place, duration)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from jsctl.base.signals import sigterm_as_interrupt
-from jsctl.base.units import SECOND, pluralize
+from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
+from jsctl.commands.export.answers import add_answer, query_options
 from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
@@ -120,10 +121,7 @@ class Options:
 @option("--partition-by", metavar="WHAT", multiple=True, help="date, hour, or subject:N for the Nth token")
 @decode_options
 @option("--headers", is_flag=True, help="Add a column with the headers")
-@option("--query", "sql", metavar="SQL", default="", help="Query the tables afterwards, and print the answer")
-@option(
-    "--limit", type=int, metavar="ROWS", default=1000, help="Show at most this many rows of --query (1000)"
-)
+@query_options
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
 @option(
     "--fail-on-data-loss/--no-fail-on-data-loss",
@@ -175,20 +173,11 @@ def stream(env: Env, options: Options) -> Result:
 
 
 def _build_result(env: Env, exported: StreamExportResult, place: Place, limit: int) -> Result:
-    """Return the closing line.
-
-    With --query, the answer goes to stdout and the closing line to stderr; with --json both are in one
-    document.
-    """
+    """Return the closing line, or the answer to --query."""
     result = view.streams(exported.outcomes, str(place), int(exported.seconds * SECOND))
     if exported.answer is None:
         return result
-    if exported.answer.is_truncated:
-        env.say(f"the output ends after {pluralize(limit, 'row')}; show more with --limit")
-    answer = view.answer(exported.answer.columns, exported.answer.rows)
-    if not env.wants_json:
-        env.say(view.closing(result.data))
-    return Result(answer.parts, dict(result.data, query=answer.data), result.status)
+    return add_answer(env, result, exported.answer, limit, view.closing(result.data))
 
 
 def _build_selection(env: Env, options: Options) -> Selection:

@@ -130,6 +130,8 @@ def check_has_payloads(folder: Place, checkpoint: dict[str, Any]) -> None:
     settings = checkpoint["settings"]
     if settings.get("bucket") or settings.get("objects"):
         raise BadInput(f"{folder} is a table of a bucket, not of messages", "export its stream to import it")
+    if settings.get("query"):
+        raise BadInput(f"{folder} is the result of a query, not a table of messages", "import an export")
     if settings.get("keep_data"):
         return
     if settings.get("decode") in WITH_FIELDS:

@@ -1,20 +1,32 @@
 """Queries over the folder of an export with Spark SQL: every table in it is a view with its name."""
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
+from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported, read_table
 from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.layout import flatten_for_format
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
+from jsctl.spark.export.table_files import build_writer
 from jsctl.spark.export.target import FORMATS, read_marker
-from jsctl.spark.session.folders import read_path
+from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+RESULTS = "results"
+"""The table that a query is written to."""
+
+_SHOWING = re.compile(r"(show\s+(tables|views|columns)|desc(ribe)?)\b", re.IGNORECASE)
+"""Statements that show what there is, besides SELECT."""
 
 
 class Answer(NamedTuple):
@@ -59,27 +71,64 @@ def _guess_format(folder: Place) -> str:
     return next((format for format in FORMATS if format in endings), "")
 
 
-def query(spark: "SparkSession", path: Place, sql: str, limit: int = 1000) -> Answer:
-    """Run one SELECT over the tables below `path`; return at most `limit` rows.
+def query(spark: "SparkSession", places: Mapping[str, Place], sql: str, limit: int = 1000) -> Answer:
+    """Run one query over the tables of exports; return at most `limit` rows.
 
-    Raises NotFound without tables, BadInput for anything but a valid SELECT, JsctlError for unreadable
-    tables.
+    places: the folders of the exports, by what the names of their tables begin with; empty for nothing.
+    Raises NotFound without tables, BadInput for anything but a valid query, JsctlError for unreadable tables.
     """
-    sql = check_select(spark, sql, "the query")
-    tables = register_views(spark, path)
+    frame = _select(spark, places, sql)
+    columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
     try:
-        frame = _with_readable_variants(spark.sql(sql))
-        columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         # Arrow keeps the zones of times, which Row would drop.
         table = frame.limit(limit + 1).toArrow()
     except Exception as error:
-        raise BadInput(
-            f"Spark refuses the query: {extract_message(error).rstrip('.')}",
-            f"the tables are {', '.join(tables)}",
-        ) from None
+        raise _refused_error(error, places) from None
     values = [table.column(at).to_pylist() for at in range(table.num_columns)]
     rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
+
+
+def write(spark: "SparkSession", places: Mapping[str, Place], sql: str, target: TablesTarget) -> int:
+    """Replace the table RESULTS of a target by the rows of a query; return how many. Raises what `query`
+    raises."""
+    frame = _select(spark, places, sql)
+    try:
+        table = flatten_for_format(frame, target.format)
+        with target.commit(RESULTS, replace=True) as (folder, checkpoint):
+            build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
+            rows = read_table(spark, folder, target.format, table.schema).count()
+            checkpoint |= {
+                "created": "",
+                "from": 0,
+                "next": 0,
+                "exported": rows,
+                "settings": {"query": sql},
+                "columns": table.schema.jsonValue(),
+            }
+    except JsctlError:
+        raise
+    except Exception as error:
+        raise _refused_error(error, places) from None
+    return rows
+
+
+def _select(spark: "SparkSession", places: Mapping[str, Place], sql: str) -> "DataFrame":
+    """Return the rows of a query, with variants as JSON."""
+    sql = check_query(spark, sql, "the query")
+    for prefix, place in places.items():
+        register_views(spark, place, prefix)
+    try:
+        return _with_readable_variants(spark.sql(sql))
+    except Exception as error:
+        raise _refused_error(error, places) from None
+
+
+def _refused_error(error: Exception, places: Mapping[str, Place]) -> BadInput:
+    names = [prefix + name for prefix, place in places.items() for name in find_tables(place)]
+    return BadInput(
+        f"Spark refuses the query: {extract_message(error).rstrip('.')}", f"the tables are {', '.join(names)}"
+    )
 
 
 def _with_readable_variants(frame: "DataFrame") -> "DataFrame":
@@ -99,16 +148,20 @@ def _with_readable_variants(frame: "DataFrame") -> "DataFrame":
     return frame.toDF(*names).select(*columns)
 
 
-def check_select(spark: "SparkSession", sql: str, label: str = "--query") -> str:
-    """Return the text of a SELECT without semicolons at its end. The tables need not exist yet.
+def check_query(spark: "SparkSession", sql: str, label: str = "--query") -> str:
+    """Return the text of a SELECT, SHOW or DESCRIBE without semicolons at its end. The tables need not exist
+    yet.
 
     Raises BadInput for anything else: `SparkSession.sql` runs an INSERT or CREATE as soon as it is called.
     """
     sql = sql.rstrip("; \t\r\n")
+    if _SHOWING.match(sql):
+        _is_parsable(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
+        return sql
     # Only a query is valid here, and an EXPLAIN runs nothing.
     if not _is_parsable(spark, f"EXPLAIN WITH jsctl_query AS (\n{sql}\n) SELECT 1"):
         _is_parsable(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
-        raise BadInput(f"{label} is not a SELECT", "use one SELECT, which only reads")
+        raise BadInput(f"{label} is not a SELECT", "use one SELECT, SHOW TABLES or DESCRIBE, which only read")
     return sql
 
 
@@ -127,15 +180,15 @@ def _is_parsable(spark: "SparkSession", sql: str, problem: str = "") -> bool:
     return True
 
 
-def register_views(spark: "SparkSession", path: Place) -> dict[str, str]:
+def register_views(spark: "SparkSession", path: Place, prefix: str = "") -> dict[str, str]:
     """Create a view of each table below `path`; return the tables as `find_tables` does.
 
-    Raises NotFound, JsctlError.
+    prefix: of the names of the views. Raises NotFound, JsctlError.
     """
     tables = find_tables(path)
     for name, format in tables.items():
         try:
-            _read(spark, path, name, format).createOrReplaceTempView(f"`{name}`")
+            _read(spark, path, name, format).createOrReplaceTempView(f"`{prefix}{name}`")
         except Exception as error:
             raise JsctlError(f"Spark cannot read {path / name}: {extract_message(error)}") from None
     return tables

@@ -216,7 +216,7 @@ class StreamExportRun:
         self._check_stop()
         formats.check_available(spark, self.target.format)
         if self.options.sql:
-            query.check_select(spark, self.options.sql)
+            query.check_query(spark, self.options.sql)
         self._export(spark, due)
         if self.options.follow:
             self._follow(spark)
@@ -266,7 +266,7 @@ class StreamExportRun:
     def _query(self, spark: "SparkSession") -> query.Answer:
         """Query the tables. The export is complete even when the query fails, which the display then says."""
         try:
-            return query.query(spark, self.target.path, self.options.sql, self.options.limit)
+            return query.query(spark, {"": self.target.path}, self.options.sql, self.options.limit)
         except JsctlError:
             self.display.exported(self._ordered_outcomes())
             raise

@@ -140,3 +140,19 @@ def test_wrong_command_lines(cli: Cli, tmp_path: Path, line: str, status: int, w
     wrong = cli(line.format(tmp_path), status=status)
     assert words in wrong.err and wrong.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_question_about_what_was_exported(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    js.bucket(url, "B")
+    js.publish_all(url, [("$KV.B.a", b"1"), ("$KV.B.b", b"2")])
+    js.wait_until_stored(url, "KV_B", 2)
+    line = ["export", "kv", "B", "--to", f"{tmp_path}/t", "--force", "--query"]
+    done = cli([*line, "SELECT key, revision FROM B ORDER BY key"], status=0)
+    assert [row.split() for row in done.out.splitlines()] == [["key", "revision"], ["a", "1"], ["b", "2"]]
+    assert done.err.splitlines()[-1].startswith(f"wrote 2 rows to {tmp_path}/t/B in ")
+    document = cli([*line, "SELECT count(*) AS n FROM B", "--json"], status=0).json
+    assert (document["rows"], document["query"]) == ({"B": 2}, [{"n": 2}])
+    refused = cli([*line, "DROP TABLE B"], status=64)
+    assert "--query is not a SELECT" in refused.err
+    wrong = cli([*line, "SELECT no FROM B"], status=64)
+    assert "wrote 2 rows" in wrong.err and "cannot be resolved" in wrong.err.splitlines()[-1]

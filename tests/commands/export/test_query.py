@@ -64,3 +64,57 @@ def test_a_domain_without_replication_has_an_empty_table(cli: Cli, spark: Any, t
     assert set(done["rows"].values()) == {0}
     ask = ["export", "query", "--from", str(to), "SELECT max(lag) AS lag FROM replication", "--json"]
     assert cli(ask, status=0).json == [{"lag": None}]
+
+
+def table(folder: Path, name: str, numbers: list[int]) -> Path:
+    (folder / name).mkdir(parents=True)
+    pq.write_table(pa.table({"n": numbers}), folder / name / "a.parquet")
+    return folder
+
+
+def test_show_and_describe(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    ask = ["export", "query", "--json", "--from", str(table(tmp_path / "data", "numbers", [1]))]
+    (shown,) = offline_cli([*ask, "SHOW TABLES;"], status=0).json
+    assert (shown["tableName"], shown["isTemporary"]) == ("numbers", True)
+    for sql in ("DESCRIBE numbers", "desc TABLE numbers", "DESCRIBE QUERY SELECT n FROM numbers"):
+        (column,) = offline_cli([*ask, sql], status=0).json
+        assert (column["col_name"], column["data_type"]) == ("n", "bigint")
+    for sql, words in (
+        ("DROP VIEW numbers", "is not a SELECT; use one SELECT, SHOW TABLES or DESCRIBE"),
+        ("SHOW TABLES; DROP VIEW numbers", "is not valid SQL"),
+        ("DESCRIBE none", "the tables are numbers"),
+    ):
+        wrong = offline_cli([part for part in (*ask, sql) if part != "--json"], status=64).err
+        assert words in wrong
+        assert wrong.count("\n") == 1
+
+
+def test_several_exports(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    eu, us = table(tmp_path / "e=u", "numbers", [1, 2]), table(tmp_path / "us", "numbers", [3])
+    sql = "SELECT sum(n) AS n FROM (SELECT * FROM numbers UNION ALL SELECT * FROM us_numbers)"
+    folders = ["--from", str(eu), "--from", f"us={us}"]
+    assert offline_cli(["export", "query", *folders, sql, "--json"], status=0).json == [{"n": 6}]
+    named = ["--from", f"eu={eu}", "--from", f"us={us}", "SHOW TABLES", "--json"]
+    shown = offline_cli(["export", "query", *named], status=0).json
+    assert [row["tableName"] for row in shown] == ["eu_numbers", "us_numbers"]
+    twice = offline_cli(["export", "query", "--from", str(eu), "--from", str(us), "SELECT 1"], status=64).err
+    assert "--from is given twice without a name; name them: --from eu=DIR --from us=DIR" in twice
+
+
+@pytest.mark.parametrize("format", ["parquet", "json", "csv"])
+def test_results_are_written(offline_cli: Cli, spark: Any, tmp_path: Path, format: str) -> None:
+    data, to = table(tmp_path / "data", "numbers", list(range(3000))), tmp_path / "to"
+    line = ["export", "query", "--from", str(data), "--to", str(to), "--format", format]
+    done = offline_cli([*line, "SELECT n, n * 2 AS m FROM numbers"], status=0)
+    assert done.out.startswith(f"wrote 3,000 rows to {to}/results in ")  # more than --limit
+    ask = ["export", "query", "--from", str(to), "SELECT count(*) AS n, sum(m) AS m FROM results", "--json"]
+    assert offline_cli(ask, status=0).json == [{"n": 3000, "m": 2999 * 3000}]
+    refused = offline_cli([*line, "SELECT 1 AS n"], status=64).err
+    assert "has results already; name another folder, or use --overwrite" in refused
+    wrong = offline_cli([*line, "--overwrite", "SELECT no FROM numbers"], status=64)
+    assert "cannot be resolved" in wrong.err and wrong.err.count("\n") == 1
+    assert offline_cli(ask, status=0).json == [{"n": 3000, "m": 2999 * 3000}]
+    done = offline_cli([*line, "--overwrite", "SELECT 1 AS m FROM numbers WHERE false", "--json"], status=0)
+    assert done.json["rows"] == {"results": 0}
+    assert offline_cli(ask, status=0).json == [{"n": 0, "m": None}]
+    assert "is the result of a query" in offline_cli(f"import {to}/results --stream S", status=64).err

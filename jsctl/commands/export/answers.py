@@ -1,0 +1,44 @@
+"""`--query` of exports: a question about the tables that were written."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from jsctl.base.units import pluralize
+from jsctl.commands.cli import declare_all, option
+from jsctl.env import Env
+from jsctl.spark.export.query import Answer
+from jsctl.views.export import export as view
+from jsctl.views.result import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def query_options(function: F) -> F:
+    """Declare --query and --limit."""
+    flags = (
+        option(
+            "--query",
+            "sql",
+            metavar="SQL",
+            default="",
+            help="Query the tables afterwards, and print the answer",
+        ),
+        option(
+            "--limit",
+            type=int,
+            metavar="ROWS",
+            default=1000,
+            help="Show at most this many rows of --query (1000)",
+        ),
+    )
+    return declare_all(flags)(function)
+
+
+def add_answer(env: Env, result: Result, answer: Answer, limit: int, closing: str) -> Result:
+    """Return the answer, and say the closing line of the export; with --json both are in one document."""
+    if answer.is_truncated:
+        env.say(f"the output ends after {pluralize(limit, 'row')}; show more with --limit")
+    shown = view.answer(answer.columns, answer.rows)
+    if not env.wants_json:
+        env.say(closing)
+    return Result(shown.parts, dict(result.data, query=shown.data), result.status)
