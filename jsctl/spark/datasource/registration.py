@@ -7,6 +7,7 @@ notebooks.
 """
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from jsctl.base import loops
@@ -32,6 +33,9 @@ def connect(spark: "SparkSession | None", **options: str) -> "SparkSession":
         spark = get_or_start_session()
     if cluster.runs_elsewhere(spark):
         task_archive.ship(spark)
+    elif not os.environ.get("PYSPARK_PYTHON"):
+        # Spark takes the python3 on PATH, which is another one for `venv/bin/python job.py`.
+        spark.sparkContext.pythonExec = sys.executable
     register(spark, settings, "jetstream")
     return spark
 
