@@ -13,5 +13,8 @@ VERBS: dict[str, Entry] = {
     "objects": verb("Write the metadata of objects to Spark tables", "export.kv:objects"),
     "rollup": verb("Roll exported reports up into hourly and daily tables", "export.rollup:rollup"),
     "query": verb("Query exported tables with Spark SQL", "export.query:query", "sql"),
+    "check": verb(
+        "Show what an export to a folder or URI needs, and whether it is there", "export.check:check"
+    ),
     "config": verb("Write existing streams and consumers as a file for jsctl apply", "export.config:config"),
 }

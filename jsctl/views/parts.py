@@ -33,13 +33,16 @@ def _build_document(parts: _Parts) -> dict[str, object]:
     return {"parts": [dict(zip(_KEYS, row, strict=True)) for row in rows]}
 
 
-def for_spark(parts: _Parts) -> Result:
-    """Show the parts, and what is wrong with them; the exit status says whether anything is."""
+def for_spark(parts: _Parts, good: str = "Spark can run here") -> Result:
+    """Show the parts, and what is wrong with them; the exit status says whether anything is.
+
+    good: what to say if nothing is.
+    """
     rows = [tuple(value or None for value in part) for part in parts]
     table = Table("Spark", _COLUMNS, [row[: len(_COLUMNS)] for row in rows])
     faults = [Text(error, "bad") for *_, error in parts if error]
     return Result(
-        [table, *(faults or [Text("Spark can run here", "good")])],
+        [table, *(faults or [Text(good, "good")])],
         data=lambda: _build_document(parts),
         status=ExitStatus.FAILURE if faults else ExitStatus.OK,
         table=table,
