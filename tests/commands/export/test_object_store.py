@@ -3,8 +3,6 @@ this machine."""
 
 import json
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,34 +15,12 @@ from jsctl.spark.export.commit_log import CommitLog, lease, list_versions, read_
 from jsctl.spark.export.object_target import ObjectTarget
 from jsctl.spark.session import jvm
 from jsctl.spark.session.hadoop import HadoopPath
+from tests.commands.export.conftest import Lake
 from tests.commands.export.test_stream import fill, sequences
 from tests.support import js
 from tests.support.run import Cli
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
-
-
-@dataclass
-class Lake:
-    """A file system of Hadoop, whose files are in a folder of this machine."""
-
-    folder: Path
-    root: HadoopPath
-
-
-@pytest.fixture
-def lake(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
-    monkeypatch.setattr(commit_log, "_DEAD_AFTER", 1.0)
-    monkeypatch.setattr(commit_log, "RENEWAL", 0.2)
-    monkeypatch.setattr(commit_log, "_POLL", 0.1)
-    folder = tmp_path / "lake"
-    folder.mkdir()
-    name = f"l{abs(hash(tmp_path)) % 10**9}"  # file systems are cached by name
-    setting = f"fs.viewfs.mounttable.{name}.link./data"
-    settings = spark.sparkContext._jsc.hadoopConfiguration()
-    settings.set(setting, f"file://{folder}")
-    yield Lake(folder, HadoopPath(f"viewfs://{name}/data", spark))
-    settings.unset(setting)
 
 
 def write(target: ObjectTarget, spark: Any, *numbers: int, replace: bool = False) -> None:
@@ -290,20 +266,3 @@ def test_secrets_are_in_no_command_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with (tmp_path / "log").open("wb") as log:
         words = jvm._build_command([*settings, ("spark.app.name", "seen")], jvm._build_environment(), log)
     assert "hush" not in " ".join(words) and "seen" in " ".join(words)
-
-
-def test_a_place_is_checked(
-    cli: Cli, spark: Any, lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SPARK_HOME", raising=False)  # the tests' own has no versions
-    parts = cli(f"export check --to {lake.root}/x --json", status=0).json["parts"]
-    found = {part["part"]: part["source"] for part in parts[-4:]}
-    assert found["Reading"] == "0 entries" and found["Two runs at once"] == "one is refused"
-    assert [path.name for path in lake.folder.rglob("*")] in ([], ["x"])
-    assert f"exports to {lake.root}/x can run here" in cli(f"export check --to {lake.root}/x", status=0).out
-    refused = cli("export check --to s3a://lake/x", status=1)
-    assert "Reading" in refused.out and "add --packages auto" in refused.out
-    assert "free" in cli(f"export check --to {tmp_path}/new", status=0).out
-    assert not (tmp_path / "new").exists()
-    (tmp_path / "file").touch()
-    assert "cannot write below" in cli(f"export check --to {tmp_path}/file/x", status=1).out
