@@ -31,7 +31,7 @@ _ORDER = (
     "commands/test_import.py",
     "fuzz/test_spark_session.py",
     "spark/test_pipeline.py",
-    "scenarios/test_readme_tour.py",
+    "packaging/test_readme.py",
     "commands/demo",
     "spark",
     "scenarios",

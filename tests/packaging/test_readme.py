@@ -1,4 +1,5 @@
-"""The README's tour, pasted from the top to the bottom into a shell on a terminal."""
+"""The README's first line and its tour, pasted into a shell on a terminal, away from the clone: the wheel is
+installed instead of it. It needs a package index."""
 
 import os
 import re
@@ -9,13 +10,13 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.support import spark_home
+from tests.packaging.conftest import ROOT, Dist
 from tests.support.processes import children
 from tests.support.readme import README
 from tests.support.run import Terminal
 from tests.support.waiting import wait_for
 
-pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(900)]
 
 TOUR = README.read_text().split("## A tour\n")[1].split("\n## ")[0]
 BLOCKS = re.findall(r"```sh\n(.*?)```", TOUR, re.DOTALL)
@@ -36,17 +37,20 @@ def commands() -> Iterator[str]:
         yield "\n".join(whole)
 
 
+FIRST = re.findall(r"```sh\n(.*?)\n```", README.read_text().split("## Start\n")[1], re.DOTALL)[0]
+
+
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Terminal]:
-    (tmp_path / ".venv").symlink_to(sys.prefix)
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("NATS_")}
+    mine = ("NATS_", "JSCTL_", "SPARK_", "PYSPARK_", "PYTEST_")  # such as the quick Spark of other tests
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
     environ |= {
+        "HOME": str(tmp_path),
+        "PIP_CACHE_DIR": os.environ.get("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip")),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "TERM": "xterm",
         "PS1": "",
-        # Compiles queries, as it does for whoever follows the tour.
-        "SPARK_SUBMIT_OPTS": os.environ["SPARK_SUBMIT_OPTS"].replace(spark_home.INTERPRETED, ""),
     }
     child = pexpect.spawn(
         "bash",
@@ -55,7 +59,7 @@ def shell(tmp_path: Path) -> Iterator[Terminal]:
         env=environ,
         dimensions=(24, 80),
         encoding="utf-8",
-        timeout=180,  # Spark
+        timeout=300,  # Spark
         echo=False,
     )
     child.sendline("export PS1= PS2=")
@@ -66,7 +70,14 @@ def shell(tmp_path: Path) -> Iterator[Terminal]:
     child.close(force=True)
 
 
-def test_every_line_of_the_tour_works(shell: Terminal, tmp_path: Path) -> None:
+def test_every_line_works(shell: Terminal, dist: Dist, tmp_path: Path) -> None:
+    assert "install -q '.[spark]' && " in FIRST
+    shell.sendline(FIRST.replace("'.[spark]'", f"'{dist.wheel}[spark]'").replace("python3", sys.executable))
+    shell.sendline("echo status-first=$?")
+    shell.expect(r"status-first=(\d+)")
+    assert isinstance(shell.match, re.Match)
+    assert shell.match[1] == "0", shell.before
+    assert str(ROOT) not in (shell.before or "").partition("jsctl demo")[2]
     outputs = {}
     for number, line in enumerate(commands()):
         shell.sendline(line)

@@ -1,0 +1,103 @@
+"""The steps of a release that are this project's own.
+
+python -m tests.support.release check v1.2.3       the tag, the version and the changelog agree
+python -m tests.support.release notes v1.2.3       what the changelog says of this version
+python -m tests.support.release sbom FOLDER        sbom.json (CycloneDX) and licenses.txt of what is installed
+python -m tests.support.release checksums FOLDER   SHA256SUMS of its files
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+CHANGELOG = ROOT / "CHANGELOG.md"
+
+
+class Release(NamedTuple):
+    """A part of the changelog. date: empty for what is not released."""
+
+    version: str
+    date: str
+    text: str
+
+
+def read_releases(text: str) -> list[Release]:
+    """Return the parts of a changelog, the newest first."""
+    pieces = re.split(r"^## \[([^]]+)\](?: - (\S+))?$", text, flags=re.MULTILINE)[1:]
+    return [
+        Release(version, date or "", body.strip())
+        for version, date, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
+    ]
+
+
+def read_version() -> str:
+    """Return the version of this clone."""
+    found = re.search(r'^__version__ = "(.+)"$', (ROOT / "jsctl" / "__init__.py").read_text(), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def find_release(tag: str) -> Release:
+    """Return what the changelog says of a tag's version. Exits when it says nothing."""
+    for release in read_releases(CHANGELOG.read_text()):
+        if release.version == tag.removeprefix("v"):
+            return release
+    sys.exit(f"CHANGELOG.md has no part for {tag}: rename Unreleased to [{tag.removeprefix('v')}] - DATE")
+
+
+def check(tag: str) -> None:
+    """Exit unless the tag, the version and the changelog agree."""
+    if tag != f"v{read_version()}":
+        sys.exit(f"the tag is {tag}, and jsctl/__init__.py says {read_version()}")
+    if not find_release(tag).date:
+        sys.exit(f"the part for {tag} in CHANGELOG.md has no date")
+
+
+def list_licenses() -> list[str]:
+    """Return a line for each installed distribution: name, version, license."""
+    lines = []
+    for package in metadata.distributions():
+        about = package.metadata
+        classifiers = [line for line in about.get_all("Classifier", []) if line.startswith("License ::")]
+        text = str(about.get("License-Expression") or (about.get("License") or "").partition("\n")[0])
+        license = text or ", ".join(line.rpartition(" :: ")[2] for line in classifiers)
+        lines.append(f"{about['Name']} {package.version}: {license or 'not stated'}")
+    return sorted(set(lines), key=str.lower)
+
+
+def write_sbom(folder: Path) -> None:
+    """Write the SBOM and the licenses of this environment to a folder."""
+    folder.mkdir(exist_ok=True)
+    target = str(folder / "sbom.json")
+    words = ["environment", "--output-reproducible", "--of", "JSON", "--output-file", target]
+    pyproject = ["--pyproject", str(ROOT / "pyproject.toml")]
+    subprocess.run([sys.executable, "-m", "cyclonedx_py", *words, *pyproject, sys.executable], check=True)
+    if json.loads(Path(target).read_text())["bomFormat"] != "CycloneDX":
+        sys.exit(f"{target} is not a CycloneDX document")
+    (folder / "licenses.txt").write_text("\n".join(list_licenses()) + "\n")
+
+
+def write_checksums(folder: Path) -> None:
+    """Write SHA256SUMS, as `sha256sum --check` reads it."""
+    files = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    (folder / "SHA256SUMS").write_text("".join(lines))
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["check", tag]:
+            check(tag)
+        case ["notes", tag]:
+            print(find_release(tag).text)
+        case ["sbom", folder]:
+            write_sbom(Path(folder))
+        case ["checksums", folder]:
+            write_checksums(Path(folder))
+        case _:
+            sys.exit(__doc__)
