@@ -63,10 +63,11 @@ def list_licenses() -> list[str]:
     lines = []
     for package in metadata.distributions():
         about = package.metadata
+        stated = [*about.get_all("License-Expression", []), *about.get_all("License", [])]
         classifiers = [line for line in about.get_all("Classifier", []) if line.startswith("License ::")]
-        text = str(about.get("License-Expression") or (about.get("License") or "").partition("\n")[0])
-        license = text or ", ".join(line.rpartition(" :: ")[2] for line in classifiers)
-        lines.append(f"{about['Name']} {package.version}: {license or 'not stated'}")
+        stated += [", ".join(line.rpartition(" :: ")[2] for line in classifiers)]
+        license = next((text.partition("\n")[0] for text in stated if text), "not stated")
+        lines.append(f"{about['Name']} {package.version}: {license}")
     return sorted(set(lines), key=str.lower)
 
 
