@@ -17,6 +17,7 @@ from jsctl.base.units import format_time
 from jsctl.errors import BadInput, Denied, MalformedAnswer, NoResponders
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
+from jsctl.nats.replies import request_many
 
 _NO_LISTENER = (
     "no server accepts accounts here",
@@ -235,7 +236,7 @@ def format_config(config: Json, names: Mapping[str, str]) -> str:
 
 async def _request_all(connection: Connection, subject: str, data: bytes, expect: int) -> list[Message]:
     try:
-        return await connection.request_many(subject, data, expect=expect)
+        return await request_many(connection, subject, data, expect=expect)
     except NoResponders:
         raise Denied(*_NO_LISTENER) from None
 

@@ -12,6 +12,7 @@ from jsctl.jetstream.api import Api
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
+from jsctl.nats.replies import request_many
 
 Json = dict[str, Any]
 
@@ -57,7 +58,7 @@ async def wait_for_login(raw: Mapping[str, Any], domains: Sequence[str], servers
 
 async def count_servers(connection: Connection, expect: int) -> int:
     """Return how many servers reply to a login of the system account."""
-    replies = await connection.request_many("$SYS.REQ.SERVER.PING", expect=expect, stall=100 * MS)
+    replies = await request_many(connection, "$SYS.REQ.SERVER.PING", expect=expect, stall=100 * MS)
     return len(replies)
 
 

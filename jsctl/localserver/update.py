@@ -22,6 +22,7 @@ from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.state import NodeState, save_state
 from jsctl.nats.connection import Connection
+from jsctl.nats.replies import request_many
 
 _UPDATE = "$SYS.REQ.CLAIMS.UPDATE"
 _RELOADED = "Reloaded server configuration"
@@ -83,8 +84,8 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
         for account in spec.accounts:
             file = network.folder / "auth" / "stores" / spec.operator / "accounts" / account.name
             token = read_text(file / f"{account.name}.jwt", regular=True).strip()
-            replies = await connection.request_many(
-                _UPDATE, token.encode(), expect=servers, timeout=5 * SECOND, stall=SECOND
+            replies = await request_many(
+                connection, _UPDATE, token.encode(), expect=servers, timeout=5 * SECOND, stall=SECOND
             )
             for reply in replies:
                 error = parse_json(reply.data).get("error")

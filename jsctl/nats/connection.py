@@ -8,6 +8,7 @@ This file is long because each function that needs asyncio or nats-py imports it
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.loops import await_event_loop, sleep
@@ -29,7 +30,7 @@ from jsctl.nats.events import (
     denied_error,
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
-from jsctl.nats.message import REPLIES_SIZE, Message, MessageHandler, OutgoingMessage, is_no_responders
+from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, is_no_responders
 from jsctl.nats.receiver import Receiver
 from jsctl.nats.tls import build_tls_options
 
@@ -215,25 +216,6 @@ class Connection:
         if future is not None and not future.done():
             future.set_result(message)
 
-    async def request_many(
-        self,
-        subject: str,
-        data: bytes = b"",
-        *,
-        expect: int = 0,
-        timeout: int | None = None,
-        stall: int = SECOND // 4,
-        max_bytes: int = REPLIES_SIZE,
-    ) -> list[Message]:
-        """Return all replies (see `iterate_replies`)."""
-        from jsctl.nats.replies import iterate_replies
-
-        work = iterate_replies(
-            self, subject, data, expect=expect, timeout=timeout, stall=stall, max_bytes=max_bytes
-        )
-        async with contextlib.aclosing(work) as replies:
-            return [reply async for reply in replies]
-
     # -- publishing and subscribing -----------------------------------------------------------------
 
     async def publish(self, subject: str, data: bytes = b"", *, reply: str = "") -> None:
@@ -256,7 +238,7 @@ class Connection:
         """Return an async context manager; see Subscription."""
         from jsctl.nats.subscription import Subscription
 
-        return Subscription(self, subject, queue)
+        return Subscription(partial(self.receive, subject, queue=queue), self.watching)
 
     def receive(
         self, subject: str, handler: MessageHandler, *, queue: str = "", tally: Tally | None = None
@@ -337,17 +319,20 @@ class Connection:
 
         Raises Unreachable, at once when the connection is lost, as what was sent may be lost with it.
         """
-        from jsctl.nats import round_trips
-
-        if not await round_trips.flush(self, self._client, timeout or self.settings.timeout):
+        if not await self._flush(timeout or self.settings.timeout):
             raise Unreachable(f"lost the connection to {self.url}")
 
     async def settle(self) -> None:
         """Wait until the server knows all subscriptions, also on the next connection. Raises Unreachable."""
+        while not await self._flush(self.settings.timeout):
+            await sleep(0.02)  # nats-py may not have noticed yet
+
+    async def _flush(self, timeout: int) -> bool:
         from jsctl.nats import round_trips
 
-        while not await round_trips.flush(self, self._client, self.settings.timeout):
-            await sleep(0.02)  # nats-py may not have noticed yet
+        if not self._client.is_connected:
+            await self.wait_until_connected(timeout)
+        return await round_trips.flush(self._client, timeout, self.watching, self.url)
 
     async def measure_rtt(self) -> int:
         """Return the round-trip time to the connected server in ns. Raises Unreachable."""

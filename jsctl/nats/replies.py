@@ -1,21 +1,19 @@
 """The replies to a request that many may answer, and to many requests at once."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Sequence
-from typing import TYPE_CHECKING
 
 from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import Connection
 from jsctl.nats.message import REPLIES_SIZE, Message, is_no_responders
-
-if TYPE_CHECKING:
-    from jsctl.nats.connection import Connection
 
 
 async def iterate_replies(
-    connection: "Connection",
+    connection: Connection,
     subject: str,
     data: bytes = b"",
     *,
@@ -51,8 +49,26 @@ async def iterate_replies(
             deadline += loop.time() - yielded_at  # what the caller took is not the servers' silence
 
 
+async def request_many(
+    connection: Connection,
+    subject: str,
+    data: bytes = b"",
+    *,
+    expect: int = 0,
+    timeout: int | None = None,
+    stall: int = SECOND // 4,
+    max_bytes: int = REPLIES_SIZE,
+) -> list[Message]:
+    """Return all replies (see `iterate_replies`)."""
+    work = iterate_replies(
+        connection, subject, data, expect=expect, timeout=timeout, stall=stall, max_bytes=max_bytes
+    )
+    async with contextlib.aclosing(work) as replies:
+        return [reply async for reply in replies]
+
+
 async def request_each(
-    connection: "Connection", subject: str, bodies: Sequence[bytes], *, timeout: int
+    connection: Connection, subject: str, bodies: Sequence[bytes], *, timeout: int
 ) -> list[Message]:
     """Send requests together, over one inbox; return a reply to each, in any order.
 

@@ -1,25 +1,30 @@
 """Interest in a subject, with its messages one after the other."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
 
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
-from jsctl.nats.events import Closed, ConnectionEvent
-from jsctl.nats.message import Message
-
-if TYPE_CHECKING:
-    from jsctl.nats.connection import Connection
+from jsctl.nats.events import Closed, ConnectionEvent, EventHandler
+from jsctl.nats.message import Message, MessageHandler
+from jsctl.nats.receiver import Receiver
 
 
 class Subscription:
-    """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`."""
+    """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`.
 
-    def __init__(self, connection: "Connection", subject: str, queue: str) -> None:
+    receive, watching: as of a connection, for that subject.
+    """
+
+    def __init__(
+        self,
+        receive: Callable[[MessageHandler], Receiver],
+        watching: Callable[[EventHandler], AbstractContextManager[None]],
+    ) -> None:
         self._messages: asyncio.Queue[Message | JsctlError] = asyncio.Queue()
-        self._watched = connection.watching(self._watch)
-        self._receiver = connection.receive(subject, self._messages.put_nowait, queue=queue)
+        self._watched = watching(self._watch)
+        self._receiver = receive(self._messages.put_nowait)
 
     async def __aenter__(self) -> "Subscription":
         await self._receiver.__aenter__()

@@ -14,6 +14,7 @@ from jsctl.errors import JsctlError, NoResponders, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.replies import request_many
 from jsctl.nats.requests import ReplyLimits, send_request
 
 Json = dict[str, Any]
@@ -73,7 +74,7 @@ async def gather(
     """
     subject = build_verb_subject(verb, service, instance)
     try:
-        replies = await connection.request_many(subject, stall=silence)
+        replies = await request_many(connection, subject, stall=silence)
     except NoResponders:
         replies = []
     if service and not replies:  # also when a subscriber does not answer

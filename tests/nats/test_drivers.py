@@ -16,6 +16,7 @@ from jsctl.nats import drivers
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.replies import request_many
 from tests.support import js
 from tests.support.hostile import hostile_server
 from tests.support.servers import Account, RealServer, free_port
@@ -96,10 +97,10 @@ async def request_message(connection: Connection) -> None:
     assert b'"seq":1' in reply.data.replace(b" ", b"")
 
 
-async def request_many(connection: Connection) -> None:
-    assert len(await connection.request_many("$JS.API.INFO", expect=1)) == 1
+async def collect_replies(connection: Connection) -> None:
+    assert len(await request_many(connection, "$JS.API.INFO", expect=1)) == 1
     with pytest.raises(NoResponders):
-        await connection.request_many("nobody.there")
+        await request_many(connection, "nobody.there")
 
 
 async def _wait_for_messages(connection: Connection, count: int) -> None:
@@ -184,7 +185,7 @@ async def close(connection: Connection) -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        *(get_properties, request, request_message, request_many, publish, check_size, subscribe, receive),
+        *(get_properties, request, request_message, collect_replies, publish, check_size, subscribe, receive),
         *(send, take_turns, measure, watch, close),
     ],
 )

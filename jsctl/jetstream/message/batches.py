@@ -121,6 +121,8 @@ async def count_from(api: Api, stream: str, sequence: int, subject: str) -> int 
     if parsed is None or parsed.stream != stream.encode() or parsed.pending is None:
         return None
     # On 2.11 the message's own number includes it, on later servers it does not; the batch's end is the same.
-    replies = await api.connection.request_many(request, body, expect=2, timeout=api.timeout)
+    from jsctl.nats.replies import request_many
+
+    replies = await request_many(api.connection, request, body, expect=2, timeout=api.timeout)
     pending = find_header(replies[-1].header_block, "Nats-Num-Pending") if len(replies) == 2 else ""
     return int(pending) + 1 if pending.isdigit() else None

@@ -18,6 +18,7 @@ from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.requests import MAX_REPLY_BYTES, ask_server, parse_reply, ping
 from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
+from jsctl.nats.replies import request_many
 
 _SERVER_ENDPOINTS: Mapping[str, str] = {**KINDS, "EXPVARZ": "exp_variables"}
 """What each server is asked for, and the type of the files that hold its answers."""
@@ -280,8 +281,8 @@ class Gatherer:
     async def _ask_all(self, subject: str, body: bytes, expect: int) -> list[Json]:
         """Return one valid answer of each known server."""
         try:
-            messages = await self._connection.request_many(
-                subject, body, expect=expect, max_bytes=MAX_REPLY_BYTES
+            messages = await request_many(
+                self._connection, subject, body, expect=expect, max_bytes=MAX_REPLY_BYTES
             )
         except JsctlError as error:
             self._fail(subject, error)

@@ -13,6 +13,7 @@ from jsctl.monitor.report.overview import fetch_account, fetch_consumers
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
+from jsctl.nats.replies import request_many
 
 _ANSWER_TIMEOUT = 2 * SECOND  #: ns that an origin's API may take to answer
 _LIST_FACTOR = 2  #: a list waits 4 s in a server for each stream that is silent (jetstream_cluster.go)
@@ -78,7 +79,7 @@ async def count_answers(connection: Connection, domain: str) -> int:
     """Return how many JetStreams answer in a domain; 0 when none does in time."""
     try:
         return len(
-            await connection.request_many(f"{build_api_prefix(domain)}.INFO", stall=_ANSWER_TIMEOUT // 2)
+            await request_many(connection, f"{build_api_prefix(domain)}.INFO", stall=_ANSWER_TIMEOUT // 2)
         )
     except JsctlError:
         return 0

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from jsctl.base.json_text import parse_json
 from jsctl.errors import JsctlError, NoResponders
 from jsctl.nats.connection import Connection
+from jsctl.nats.replies import request_many
 
 Json = dict[str, Any]
 
@@ -50,7 +51,7 @@ async def rescue_quorum(connection: Connection, quorum: int, expect: int) -> lis
     JsctlError."""
     body = json.dumps({"quorum_needed": quorum}).encode()
     try:
-        messages = await connection.request_many(_SUBJECT, body, expect=expect)
+        messages = await request_many(connection, _SUBJECT, body, expect=expect)
     except NoResponders:
         raise JsctlError("no server supports META.RESCUE", "it needs nats-server 2.15") from None
     results = []
