@@ -265,7 +265,8 @@ class StreamExporter:
             return self.layout._replace(schema=schema, message=newest.message)
         if schema != earlier["schema"]:
             self.notify(f"jsctl: {source.table} keeps the schema of its first run; newer fields are left out")
-        return self.layout._replace(schema=earlier["schema"], message=earlier["found_message"])
+        message = earlier.get("found_message") or self.layout.message
+        return self.layout._replace(schema=earlier["schema"], message=message)
 
     def _count_missing(
         self,
