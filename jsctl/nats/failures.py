@@ -26,6 +26,14 @@ class NoGreeting(ConnectionError):
     """The server did not begin with INFO, as NATS servers do."""
 
 
+class LoginUnanswered(ConnectionError):
+    """The server ended the login of an account's user without a word, after a while.
+
+    It looks for an account that it does not have for 1.9 s, and ends every login after 2 s (nats-server:
+    accounts.go, DEFAULT_ACCOUNT_FETCH_TIMEOUT; const.go, AUTH_TIMEOUT): a busy one never says why.
+    """
+
+
 class TooManyConnections(Unreachable):
     """A reachable server has reached its limit of connections."""
 
@@ -62,6 +70,11 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
     if failure := _explain_tls_failure(error, settings):
         reason, hint = failure
         return Unreachable(f"TLS with {server.url} failed: {reason}", hint)
+    if isinstance(error, LoginUnanswered):
+        return Denied(
+            f"{server.url} ended the login without an answer: it does not find the account in time",
+            f"{build_line('auth account push')} sends it; try again if it has the account",
+        )
     if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a reason",

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import re
 import sys
+import time
 import types
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
@@ -39,7 +40,7 @@ from jsctl.nats.codec import (  # noqa: E402
     compute_message_limit,
     parse_error,
 )
-from jsctl.nats.failures import RENEWING, NoGreeting, NoTls, describe_error  # noqa: E402
+from jsctl.nats.failures import RENEWING, LoginUnanswered, NoGreeting, NoTls, describe_error  # noqa: E402
 from jsctl.nats.message import Message, MessageHandler, decode_message  # noqa: E402
 from jsctl.nats.server_info import check_info  # noqa: E402
 from jsctl.nats.tcp_link import TcpLink  # noqa: E402
@@ -59,6 +60,9 @@ if sys.version_info < (3, 12):
     _asyncio = types.SimpleNamespace(**{**vars(asyncio), "wait_for": awaiting.wait_for})
     for _module in (nats.aio.client, nats.aio.transport):
         vars(_module)["asyncio"] = _asyncio
+
+_LOOKUP_SECONDS = 1
+"""Seconds without an answer to a login after which the server looks for its account."""
 
 _CLOSE_TIMEOUT = 1
 """Seconds that `close` may take."""
@@ -101,8 +105,11 @@ class NatsClient(Client):
 
     async def open(self, url: str, **options: Any) -> None:
         """Connect to one server. Raises what nats-py raises."""
+        started = time.monotonic()
         await self.connect([url], max_reconnect_attempts=-1, **options)
         if not self.is_connected:
+            if "user_jwt_cb" in options and time.monotonic() > started + _LOOKUP_SECONDS:
+                raise LoginUnanswered
             # nats-py takes an end of file for the PONG that it waits for.
             raise nats.errors.Error("nats: the server closed the connection while logging in")
 

@@ -1,7 +1,9 @@
 """`apply` of accounts with their streams: the store, then the servers, then the streams, in one run."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -284,3 +286,18 @@ def test_killed_between_two_writes(site: Declared, tmp_path: Path) -> None:
     assert {"SALES", "SHOP"} <= names
     site.run("apply", "--force")
     assert "Nothing to change" in site.run("diff")
+
+
+@pytest.mark.slow
+def test_a_busy_server_that_looks_for_an_account(site: Declared) -> None:
+    """It looks for 1.9 s, and ends the login after 2 s without a word."""
+    process = site.server.process
+    assert process
+    for run in (("apply", "--no-push --force", 5), ("diff", "--no-push", 2)):
+        pause = Timer(1.8, process.send_signal, [signal.SIGSTOP])
+        resume = Timer(2.5, process.send_signal, [signal.SIGCONT])
+        pause.start()
+        resume.start()
+        assert "servers refuse account S" in site.run(*run)
+        pause.join()
+        resume.join()
