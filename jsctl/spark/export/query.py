@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported, read_table
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.layout import flatten_for_format
@@ -92,12 +93,18 @@ def query(spark: "SparkSession", places: Mapping[str, Place], sql: str, limit: i
 def write(spark: "SparkSession", places: Mapping[str, Place], sql: str, target: TablesTarget) -> int:
     """Replace the table RESULTS of a target by the rows of a query; return how many. Raises what `query`
     raises."""
-    frame = _select(spark, places, sql)
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    frame, counts = _select(spark, places, sql), Observation()
     try:
-        table = flatten_for_format(frame, target.format)
+        table = flatten_for_format(frame.observe(counts, F.count(F.lit(1)).alias("rows")), target.format)
         with target.commit(RESULTS, replace=True) as (folder, checkpoint):
             build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
-            rows = read_table(spark, folder, target.format, table.schema).count()
+            rows = int(counts.get["rows"])
+            shared_folder.check_visible(
+                spark, folder, rows, lambda: read_table(spark, folder, target.format, table.schema)
+            )
             checkpoint |= {
                 "created": "",
                 "from": 0,

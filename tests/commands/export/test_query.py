@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.commands.export.conftest import Lake
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.spark
@@ -118,3 +119,13 @@ def test_results_are_written(offline_cli: Cli, spark: Any, tmp_path: Path, forma
     assert done.json["rows"] == {"results": 0}
     assert offline_cli(ask, status=0).json == [{"n": 0, "m": None}]
     assert "is the result of a query" in offline_cli(f"import {to}/results --stream S", status=64).err
+
+
+def test_results_in_an_object_store(offline_cli: Cli, spark: Any, lake: Lake) -> None:
+    data, to = table(lake.folder / "data", "numbers", [1, 2, 3]), f"{lake.root}/to"
+    line = ["export", "query", "--from", str(data), "--to", to, "--json"]
+    assert offline_cli([*line, "SELECT n FROM numbers"], status=0).json["rows"] == {"results": 3}
+    assert "--overwrite" in offline_cli([*line, "SELECT n FROM numbers"], status=64).err
+    assert offline_cli([*line, "SELECT 1 AS n", "--overwrite"], status=0).json["rows"] == {"results": 1}
+    ask = ["export", "query", "--from", to, "SELECT n FROM results", "--json"]
+    assert offline_cli(ask, status=0).json == [{"n": 1}]
