@@ -6,7 +6,8 @@ from typing import Any
 
 import questionary
 from prompt_toolkit.application import run_in_terminal
-from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.buffer import Buffer, CompletionState
+from prompt_toolkit.completion import CompleteEvent, get_common_complete_suffix
 from prompt_toolkit.filters import Condition, has_selection, has_validation_error, to_filter
 from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, KeyPressEvent, merge_key_bindings
 from prompt_toolkit.keys import Keys
@@ -131,6 +132,12 @@ class TerminalPrompter(Prompter):
                     join_lines(event.data) if question.form is Form.TEXT else event.data.strip("\r\n")
                 )
 
+        if question.form is Form.PATH:
+
+            @keys.add("tab", eager=True, filter=Condition(lambda: not _has_menu(buffer)))
+            def complete(event: KeyPressEvent) -> None:
+                _complete(buffer)
+
         if question.form is Form.SELECT:
             return merge_key_bindings([keys, build_key_bindings(prompt)])
 
@@ -170,6 +177,21 @@ class TerminalPrompter(Prompter):
         for paragraph in paragraphs:
             for line in textwrap.wrap(paragraph, self._columns, initial_indent="  ", subsequent_indent="  "):
                 self._say(line)
+
+
+def _has_menu(buffer: Buffer) -> bool:
+    return buffer.complete_state is not None and bool(buffer.complete_state.completions)
+
+
+def _complete(buffer: Buffer) -> None:
+    """Complete a path at once. prompt_toolkit builds its menu after each key, and ignores tabs until then."""
+    document = buffer.document
+    found = list(buffer.completer.get_completions(document, CompleteEvent(completion_requested=True)))
+    buffer.complete_state = CompletionState(document, found)
+    if len(found) == 1:
+        buffer.complete_next()
+    elif common := get_common_complete_suffix(document, found):
+        buffer.insert_text(common)
 
 
 def join_lines(text: str) -> str:

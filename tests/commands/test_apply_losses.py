@@ -275,3 +275,12 @@ def test_a_consumer_that_is_removed_or_skips_messages(files: Files, url: str) ->
     consumer(url, "D")
     would = files.cli("consumer rm S C --dry-run --json", status=0).json
     assert (would["deletes_messages"], would["deletes_precision"]) == (10, "up to")
+
+
+def test_a_limit_that_the_messages_just_keep_deletes_none(files: Files, url: str) -> None:
+    js.stream(url, "S", "s.>")
+    js.publish(url, "s.1", count=40)
+    size = js.info(url, "S")["state"]["bytes"]
+    files("apply", f"streams: [{{name: S, max_msgs: 40, max_bytes: {size}}}]", status=0)
+    assert messages(url) == 40
+    assert "deletes 1 message" in files("diff", "streams: [{name: S, max_msgs: 39}]", status=2).out

@@ -136,7 +136,7 @@ def test_commands_that_are_joined(cli: Cli, url: str, tmp_path: Path) -> None:
         "stream ls --names && version; stream info NOPE || stream ls --names\nstream info NOPE && version\n"
     )
     out, err = script(cli, tmp_path, text, status=3)
-    assert out.count("S\n") == 2 and out.count("jsctl ") == 1 and err.count("not found") == 2
+    assert out.count("S\n") == 2 and out.count("Runs with") == 1 and err.count("not found") == 2
     assert script(cli, tmp_path, "stream info NOPE; version")[0].startswith("jsctl ")
     assert script(cli, tmp_path, "exit 5 && version", status=5)[0] == ""
     assert script(cli, tmp_path, "stream ls --names | tr S T && stream ls --names || version")[0] == "T\nS\n"

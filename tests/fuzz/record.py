@@ -1,5 +1,6 @@
 """What was tried, how often, and how it ended; the table is printed at the end of the run."""
 
+import gc
 import os
 import resource
 import time
@@ -15,6 +16,9 @@ Refusals = tuple[type[Exception], ...]
 
 MAX_SECONDS = 5.0
 MAX_BYTES = 200 << 20
+"""Memory of a kind of input."""
+STACKS = 20 * (8 << 20)
+"""Memory for the stacks of threads, which the system counts as data."""
 
 
 def max_seconds() -> float:
@@ -38,7 +42,7 @@ class Record:
     cases together.
     """
 
-    def __init__(self, name: str, limit: int = MAX_BYTES) -> None:
+    def __init__(self, name: str, limit: int = MAX_BYTES + STACKS) -> None:
         self.name = name
         self._limit = limit
         self.outcomes: Counter[str] = Counter()
@@ -49,6 +53,7 @@ class Record:
 
     def __enter__(self) -> Self:
         RECORDS.append(self)
+        gc.collect()  # the room for what earlier tests left is free for this one
         Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here on
         self._before = _memory("VmRSS")
         limit = _memory("VmData") + self._limit

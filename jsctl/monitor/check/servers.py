@@ -92,7 +92,12 @@ async def check_connection(settings: Settings, limits: Limits) -> Check:
 async def check_meta(connection: Connection, domain: str, limits: Limits) -> Check:
     """Check the meta group of a domain. Raises JsctlError."""
     check = Check("meta", "JetStream Meta Cluster")
-    meta = await fetch_meta(connection, domain)
+    check_peers(check, await fetch_meta(connection, domain), limits)
+    return check
+
+
+def check_peers(check: Check, meta: Json, limits: Limits) -> None:
+    """Add what is wrong with a meta group, as a server describes it, to a check."""
     peers = meta.get("replicas") or []
     expected = get_limit(limits, "expect")
     text = f"{pluralize(len(peers) + 1, 'peer')} led by {meta.get('leader')}"
@@ -118,7 +123,6 @@ async def check_meta(connection: Connection, domain: str, limits: Limits) -> Che
     for name, label, names in bad_peers:
         check.report(name, len(names), f"peers that are {label}")
         check.criticals += [f"{name} is {label}" for name in names]
-    return check
 
 
 async def check_server(

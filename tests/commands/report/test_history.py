@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.monitor.report.recording import encode_round
+from jsctl.schema.catalog import load_schema
+from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.run import Cli
+
+EARLIER = Path(__file__).parents[2] / "golden" / "recorded_rounds.jsonl"
+"""Rounds as they were recorded before a figure was declared once. They stay as they are."""
 
 
 def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
@@ -57,3 +63,22 @@ def test_history_of_a_recording_in_a_pipe(cli: Cli, url: str, tmp_path: Path) ->
     other = read("echo text")
     assert other.returncode == 64 and "is not a recorded report" in other.stderr
     assert len(other.stderr.splitlines()) == 1
+
+
+def test_rounds_of_an_earlier_version_are_read(offline_cli: Cli, tmp_path: Path) -> None:
+    """A figure that was added since has no value in them, or its default."""
+    file, cli = tmp_path / "rounds", offline_cli
+    documents = [json.loads(line) for line in EARLIER.read_text().splitlines()]
+    file.write_bytes(b"".join(encode_round(document, 1000.0 + at) for at, document in enumerate(documents)))
+    replayed = [json.loads(line) for line in cli(f"report --replay {file} --json", status=0).out.splitlines()]
+    assert len(replayed) == 2
+    for document in replayed:
+        assert not validate(document, load_schema("io.jsctl.v1.report"))
+        [report] = document["reports"]
+        figures = {row["stream"]: (row["messages"], row["bytes"]) for row in report["streams"]}
+        assert figures == {"ORDERS": (3, 123), "COPY": (3, 81)}
+        assert [(row["consumer"], row["unprocessed"]) for row in report["consumers"]] == [("NEW", 3)]
+        assert [(row["origin"], row["lag"]) for row in report["replication"]] == [("ORDERS", 0)]
+    assert "ORDERS" in cli(f"report --replay {file}", status=0).out
+    history = cli(f"report history --from {file} --json", status=0).json
+    assert {row["stream"]: row["messages"] for row in history["streams"]} == {"ORDERS": 3, "COPY": 3}

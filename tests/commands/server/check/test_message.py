@@ -1,5 +1,7 @@
 """`server check message`."""
 
+import time
+
 from tests.support import js
 from tests.support.checks import check
 from tests.support.run import Cli
@@ -23,3 +25,11 @@ def test_a_message(cli: Cli, url: str) -> None:
     assert "not a valid regular expression" in str(
         check(cli, "message --stream ORDERS --content '('", 2)["critical"]
     )
+
+
+def test_a_body_that_is_a_time_in_seconds(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    line = "message --stream ORDERS --subject orders --body-timestamp --age-warn 30s --age-critical 1h"
+    for ago, status in ((1, 0), (60, 1), (7200, 2)):
+        js.publish(url, "orders", b"%.3f" % (time.time() - ago))
+        check(cli, line, status)

@@ -1,0 +1,110 @@
+"""Numbers exactly at their limits, in the checks and rules of the monitor."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from jsctl.base.units import NEVER, SECOND, format_rfc3339
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message import change_estimate
+from jsctl.monitor.check import servers, streams
+from jsctl.monitor.check.outcome import Check
+from jsctl.monitor.rules import objects
+from jsctl.monitor.rules.logins import SOON, check_expiry
+from jsctl.monitor.stream.rows import ReplicationRow
+
+
+@pytest.mark.parametrize(
+    ("lag", "active", "criticals"),
+    [
+        (10, 5 * SECOND, []),
+        (11, 5 * SECOND, ["n2 is 11 operations behind"]),
+        (10, 6 * SECOND, ["n2 was seen 6.00s ago"]),
+    ],
+)
+def test_a_replica_is_bad_beyond_its_limit(lag: int, active: int, criticals: list[str]) -> None:
+    check = Check("stream", "ORDERS")
+    cluster = {"leader": "n1", "replicas": [{"name": "n2", "lag": lag, "active": active}]}
+    limits = {"peer-expect": 2, "peer-lag-critical": 10, "peer-seen-critical": 5 * SECOND}
+    streams._check_peers(check, cluster, limits)
+    assert check.criticals == criticals
+
+
+def test_replicas_are_counted_with_the_leader() -> None:
+    check = Check("stream", "ORDERS")
+    streams._check_peers(check, {"leader": "n1", "replicas": [{"name": "n2"}]}, {"peer-expect": 3})
+    assert check.criticals == ["2 replicas, expected 3"]
+
+
+@pytest.mark.parametrize(
+    ("lag", "active", "lagged", "inactive"),
+    [(9, 5 * SECOND - 1, 0, 0), (10, 5 * SECOND - 1, 1, 0), (9, 5 * SECOND, 0, 1), (9, NEVER, 0, 1)],
+)
+def test_a_source_is_bad_at_its_limit(lag: int, active: int, lagged: int, inactive: int) -> None:
+    check = Check("stream", "ALL")
+    info = {"sources": [{"name": "ORDERS", "lag": lag, "active": active}]}
+    streams._check_origins(check, info, {"lag-critical": 10, "seen-critical": 5 * SECOND})
+    counts = {measure.name: measure.value for measure in check.measures}
+    assert (counts["sources_lagged"], counts["sources_inactive"]) == (lagged, inactive)
+    assert bool(check.criticals) == bool(lagged or inactive)
+
+
+@pytest.mark.parametrize(
+    ("lag", "active", "criticals"),
+    [
+        (10, 5 * SECOND, []),
+        (11, 5 * SECOND, ["n2 is behind"]),
+        (10, 5 * SECOND + 1, ["n2 is inactive"]),
+    ],
+)
+def test_a_peer_of_the_meta_group_is_bad_beyond_its_limit(
+    lag: int, active: int, criticals: list[str]
+) -> None:
+    check = Check("meta", "JetStream Meta Cluster")
+    peers = [{"name": "n2", "current": True, "lag": lag, "active": active}]
+    limits = {"expect": 2, "lag-critical": 10, "seen-critical": 5 * SECOND}
+    servers.check_peers(check, {"leader": "n1", "replicas": peers}, limits)
+    assert check.criticals == criticals
+
+
+def row(*, lag: int = 0, active: int = 0) -> ReplicationRow:
+    return ReplicationRow("", "", "COPY", "mirror", "", "ORDERS", "", active, lag, "")
+
+
+@pytest.mark.parametrize(("active", "codes"), [(30 * SECOND - 1, []), (30 * SECOND, ["LINK_FAILED"])])
+def test_an_origin_is_silent_after_30_seconds(active: int, codes: list[str]) -> None:
+    found = objects.check_link(row(active=active), [0], None, datetime.now(UTC))
+    assert [trouble.code for trouble in found] == codes
+
+
+@pytest.mark.parametrize(("lags", "codes"), [([5, 5], []), ([5, 5, 5], ["LINK_IDLE"]), ([0, 0, 0], [])])
+def test_a_lag_is_stuck_after_three_rounds(lags: list[int], codes: list[str]) -> None:
+    found = objects.check_link(row(lag=lags[-1]), lags, None, datetime.now(UTC))
+    assert [trouble.code for trouble in found] == codes
+
+
+@pytest.mark.parametrize(
+    ("remaining", "words"), [(-1, "has expired"), (0, "has expired"), (1, "expires in"), (SOON, "expires in")]
+)
+def test_a_login_ends_at_its_time(remaining: int, words: str) -> None:
+    [trouble] = check_expiry("its JWT", 1_000 * SECOND + remaining, 1_000 * SECOND)
+    assert words in trouble.words
+    assert check_expiry("its JWT", 1_000 * SECOND + SOON + 1, 1_000 * SECOND) == []
+
+
+def test_all_messages_are_too_old_when_the_last_one_is() -> None:
+    """None is asked for then."""
+    at = 1_700_000_000 * SECOND
+    info: Json = {
+        "config": {"name": "ORDERS"},
+        "ts": format_rfc3339(at + 60 * SECOND),
+        "state": {
+            "messages": 7,
+            "bytes": 70,
+            "first_ts": format_rfc3339(at - 1),
+            "last_ts": format_rfc3339(at),
+        },
+    }
+    loss = asyncio.run(change_estimate._estimate_expired(None, info, 60 * SECOND))  # type: ignore[arg-type]
+    assert (loss.messages, loss.bytes) == (7, 70)
