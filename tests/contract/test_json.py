@@ -30,7 +30,7 @@ from tests.fuzz.commands import (
     prepare,
     without_spark,
 )
-from tests.support import js
+from tests.support import js, verb_shapes
 from tests.support.operator_site import Site
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, AccountServers
@@ -205,7 +205,7 @@ def run_until_interrupted(cli: Cli, url: str, line: list[str], seconds: float) -
 
 
 def fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
-    """What is wrong with what a verb writes; empty for nothing. url: of the account."""
+    """What is wrong with what a verb writes, and how it ends; empty for nothing. url: of the account."""
     endless = is_endless(path) and path not in ENDING
     if endless:
         for seconds in (0.15, 1, 5):  # on a busy machine
@@ -222,10 +222,9 @@ def fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
     if path in NOT_HERE:
         known = outcome.status and NOT_HERE[path] in outcome.err
         return "" if known and documents(outcome, line) == bool(outcome.out) else what
-    passed = [0, 130] if endless else [0]
-    if "check" in path or path in ("diff", "auth validate", "auth why"):
-        passed += [1, 2]
-    return "" if outcome.status in passed and documents(outcome, line) else what
+    if not documents(outcome, line):
+        return what
+    return verb_shapes.find_difference(path, outcome.status, outcome.out, is_endless=endless)
 
 
 def account_lines(here: Path) -> dict[str, list[str]]:
@@ -380,6 +379,8 @@ def test_every_verb_is_here(here: Path) -> None:
     tried = {*OF_NETWORK, *account_lines(here), *OF_SPARK}
     tried |= {path for path in lines(here) if path.startswith(NOT_OF_ACCOUNT)}
     assert tried | set(NO_DOCUMENT) == set(VERBS)
+    with_shape = tried - set(NO_DOCUMENT) - set(NOT_HERE) - OF_SPARK
+    assert set(verb_shapes.read()) == with_shape, "JSCTL_GOLDEN=write writes what is missing"
 
 
 NEEDS = re.compile(r"[Mm]issing|nothing to change|\b(specify|use|name|say)\b")

@@ -50,15 +50,7 @@ STARTING_VERBS = {
 }
 """Lines of the verbs that start servers, by verb; {} is their folder."""
 
-SESSIONS = (
-    "jsctl.spark.export.stream_run",
-    "jsctl.spark.export.table_writer",
-    "jsctl.spark.importing.run",
-    "jsctl.spark.session.make_class_archive",
-    "jsctl.commands.export.kv",
-    "jsctl.commands.export.query",
-    "jsctl.commands.export.rollup",
-)
+SESSIONS = ("jsctl.spark.session.session", "jsctl.spark.session.make_class_archive")
 """Modules that open a session of Spark. Verbs are run up to there."""
 
 ENDLESS = ("reply", "events", "subscribe", "latency", "service serve", "service stats", "trace", "exporter")

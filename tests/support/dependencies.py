@@ -17,7 +17,16 @@ RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 def list_requirements(which: str) -> str:
     """Return what jsctl needs directly, and the versions that uv finds, one a line."""
     extras = ["--extra", "spark", "--extra", "decode"]
-    words = ["pip", "compile", "-q", "--no-header", "--no-deps", "--resolution", RESOLUTIONS[which]]
+    words = [
+        "pip",
+        "compile",
+        "-q",
+        "--no-header",
+        "--no-deps",
+        "--no-annotate",
+        "--resolution",
+        RESOLUTIONS[which],
+    ]
     command = [sys.executable, "-m", "uv", *words, *extras, str(ROOT / "pyproject.toml")]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
