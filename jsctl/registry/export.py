@@ -13,6 +13,9 @@ VERBS: dict[str, Entry] = {
     "objects": verb("Write the metadata of objects to Spark tables", "export.kv:objects"),
     "rollup": verb("Roll exported reports up into hourly and daily tables", "export.rollup:rollup"),
     "query": verb("Query exported tables with Spark SQL", "export.query:query", "sql"),
+    "compact": verb(
+        "Replace many small files of exported tables by a few large ones", "export.compact:compact"
+    ),
     "check": verb(
         "Show what an export to a folder or URI needs, and whether it is there", "export.check:check"
     ),

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+import click
+
 from jsctl.base.signals import sigterm_as_interrupt
 from jsctl.base.units import SECOND
-from jsctl.commands.cli import DURATION, argument, command, destructive, option
+from jsctl.commands.cli import DURATION, SIZE, argument, command, destructive, option
 from jsctl.commands.export.answers import add_answer, query_options
 from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.display import ExportDisplay
@@ -45,6 +47,8 @@ class Options:
     partition_by: tuple[str, ...]
     decoding: DecodeOptions
     headers: bool
+    sort_by: str
+    file_size: int  #: bytes, 0 for the usual size
     sql: str
     limit: int
     verify: bool
@@ -63,6 +67,8 @@ class Options:
         parse_partitions(self.partition_by)
         if self.follow and (self.until or self.to_seq is not None):
             raise BadInput("--follow cannot be used with --until and --to-seq", "it has no end")
+        if self.file_size < 0:
+            raise BadInput("--file-size must be 1 or more")
         if self.every <= 0:
             raise BadInput("--every must be more than 0")
         if self.fail_on_deleted and self.subjects:
@@ -121,6 +127,10 @@ class Options:
 @option("--partition-by", metavar="WHAT", multiple=True, help="date, hour, or subject:N for the Nth token")
 @decode_options
 @option("--headers", is_flag=True, help="Add a column with the headers")
+@option("--sort-by", type=click.Choice(["", "subject"]), default="", help="Sort by subject within each file")
+@option(
+    "--file-size", type=SIZE, metavar="SIZE", default=0, help="Messages in a file at most (64MiB, or 100,000)"
+)
 @query_options
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
 @option(
@@ -148,6 +158,8 @@ def stream(env: Env, options: Options) -> Result:
         layout=TableLayout(
             partition_by=tuple(dict.fromkeys(options.partition_by)),
             headers=options.headers,
+            sort_by=options.sort_by,
+            file_size=options.file_size,
             **options.decoding.layout_fields(),
         ),
         incremental=options.incremental,

@@ -34,18 +34,20 @@ class Arrangement:
     names: tuple[str, ...]
     payload: "PayloadColumns | None"
     partition_by: tuple[str, ...]
+    sort_by: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, layout: TableLayout) -> "Arrangement":
         """Return the arrangement of a layout whose schema is known. Raises BadInput, MissingDependency."""
         names = ("stream", "subject", "sequence", "timestamp", *(("headers",) if layout.headers else ()))
         partitions = [name for name, _ in parse_partitions(layout.partition_by)]
+        sort_by = (layout.sort_by,) if layout.sort_by else ()
         if not layout.can_be_bad:
-            return cls((*names, "data"), None, tuple(partitions))
+            return cls((*names, "data"), None, tuple(partitions), sort_by)
         from jsctl.spark.decoding.columns import PayloadColumns
 
         payload = PayloadColumns(layout.decoding, (*names, *partitions), layout.keep_data)
-        return cls(names, payload, tuple(partitions))
+        return cls(names, payload, tuple(partitions), sort_by)
 
     def build_schema(self, options: "ReadOptions") -> "StructType":
         """Return the columns of the table as Spark sees them. options: how the messages are read."""
@@ -86,12 +88,12 @@ class Arrangement:
         return pa.RecordBatch.from_arrays(columns, names=[*names, *self.partition_by])
 
     def split(self, table: "pa.Table") -> "Iterator[tuple[str, pa.Table]]":
-        """Yield the path of each partition and its rows, which keep their order."""
+        """Yield the path of each partition and its rows, sorted by `sort_by` and sequence."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        keys = [(name, "ascending") for name in self.partition_by]
-        table = table.take(pc.sort_indices(table, sort_keys=[*keys, ("sequence", "ascending")]))
+        order = (*self.partition_by, *self.sort_by, "sequence")
+        table = table.take(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in order]))
         starts = {0}
         for name in self.partition_by:
             values = pc.fill_null(table[name].cast(pa.string()), _NO_VALUE)

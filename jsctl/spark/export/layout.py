@@ -41,7 +41,9 @@ class TableLayout(NamedTuple):
     decode: one of KINDS or empty. schema: DDL for json, JSON for avro, a descriptor file in base64 for
     protobuf. partition_by: `date`, `hour`, `subject:N`. keep_data: a column with the payload beside its
     fields. headers: a column with the headers. message: of protobuf. registry, login: as in Decoding.
-    decompress: one of compression.KINDS or AUTO; empty for payloads that are not compressed.
+    decompress: one of compression.KINDS or AUTO; empty for payloads that are not compressed. sort_by:
+    `subject` for rows in its order within a file, empty for that of the stream. file_size: bytes of
+    messages in a file at most, 0 for what is usual.
     """
 
     decode: str = ""
@@ -53,6 +55,8 @@ class TableLayout(NamedTuple):
     registry: str = ""
     decompress: str = ""
     login: Settings = NO_LOGIN
+    sort_by: str = ""
+    file_size: int = 0
 
     @property
     def can_be_bad(self) -> bool:

@@ -32,10 +32,12 @@ TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class MessageReads:
-    """Reads of messages of streams. headers: with the column for them."""
+    """Reads of messages of streams. headers: with the column for them. file_size: bytes of messages that a
+    task reads at most, 0 for TASK_BYTES and TASK_MESSAGES."""
 
     selection: Selection
     headers: bool
+    file_size: int = 0
 
     def build_options(self, source: StreamSource) -> ReadOptions:
         """Return the options of the source as they are, without a range."""
@@ -82,6 +84,8 @@ class MessageReads:
             options["includeHeaders"] = "true"
         if read_plan:
             tasks = max(read_plan.messages / TASK_MESSAGES, read_plan.bytes / TASK_BYTES)
+            if self.file_size:
+                tasks = read_plan.bytes / self.file_size
             options["minPartitions"] = str(max(1, min(10_000, math.ceil(tasks))))
         return options
 

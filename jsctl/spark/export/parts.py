@@ -101,6 +101,8 @@ class _Files:
         self._attempt = uuid.uuid4()
         self._rounds = 0
         self._group: _RowGroups | None = None
+        arrangement = table.arrangement
+        self._is_arranged = bool(arrangement.partition_by or arrangement.sort_by)
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +113,7 @@ class _Files:
 
     def add(self, rows: "pa.RecordBatch", size: int) -> None:
         """Add rows. size: bytes that their messages take."""
-        if not self._table.arrangement.partition_by:
+        if not self._is_arranged:
             self._open_only_file().add(rows.select(self._schema.names))
             return
         self._batches.append(rows)
@@ -121,10 +123,10 @@ class _Files:
 
     def finish(self, *, is_first: bool) -> None:
         """Write what is left. is_first: also a file without rows, if there is nothing."""
-        if self._table.arrangement.partition_by:
-            if self._batches:
-                self._write_partitions()
-        elif self._group or is_first:
+        if self._batches:
+            self._write_partitions()
+        is_missing = is_first and not self.written and not self._table.arrangement.partition_by
+        if self._group or is_missing:
             self._open_only_file().finish()
 
     def _open_only_file(self) -> "_RowGroups":

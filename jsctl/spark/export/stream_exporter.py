@@ -124,7 +124,7 @@ class StreamExporter:
     @property
     def reads(self) -> MessageReads:
         """Reads of messages as this export needs them."""
-        return MessageReads(self.selection, self.layout.headers)
+        return MessageReads(self.selection, self.layout.headers, self.layout.file_size)
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -172,6 +172,8 @@ class StreamExporter:
             F.sum(F.length("data")).alias("bytes"),
         )
         table = apply_layout(observed, layout)
+        if layout.sort_by:
+            table = table.sortWithinPartitions(layout.sort_by, "sequence")
         if decode_counts:
             table = table.observe(decode_counts, F.count(BAD_PAYLOAD).alias("bad"))
         table = flatten_for_format(table, format)

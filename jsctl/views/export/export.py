@@ -146,6 +146,45 @@ def intent(tables: Sequence[str], existing: Sequence[str], folder: str) -> Inten
     return Intent(f"{verb} {', '.join(tables)} in {folder}", {"path": folder, "tables": facts}, lines)
 
 
+class Compacted(Protocol):
+    """What was done to a table: jsctl.spark.export.compaction.Compaction."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def before(self) -> int: ...
+    @property
+    def after(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+
+
+def compacted(tables: Sequence[Compacted], folder: str, duration: int) -> Result:
+    """Show the result of `export compact`. duration: ns."""
+    lines = []
+    for table in tables:
+        files = f"{pluralize(table.before, 'file')}, {format_bytes(table.bytes)}"
+        change = f"{table.after} now" if table.after < table.before else "as it was"
+        lines.append(Text(f"{table.table}: {files}: {change}"))
+    data = {
+        "to": folder,
+        "seconds": round(duration / SECOND, 3),
+        "tables": [
+            {
+                "table": table.table,
+                "files_before": table.before,
+                "files": table.after,
+                "bytes": table.bytes,
+                "rows": table.rows,
+            }
+            for table in tables
+        ],
+    }
+    return Result(lines or [Text(f"{folder} has no tables")], data)
+
+
 def streams(outcomes: Sequence[Exported], folder: str, duration: int) -> Result:
     """Show the result of `export stream`: the closing line, and data with a record for each stream.
 

@@ -1,0 +1,98 @@
+"""Replacing the files of an exported table by fewer and larger ones, which hold the same rows."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jsctl.errors import JsctlError
+from jsctl.spark.export import shared_folder
+from jsctl.spark.export.exported_tables import read_exported, read_table
+from jsctl.spark.export.job_errors import job_error
+from jsctl.spark.export.layout import parse_partitions
+from jsctl.spark.export.table_files import build_writer
+from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.session.folders import write_path
+from jsctl.spark.session.hadoop import HadoopPath, Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What was done to a table. before, after: numbers of files. bytes: of the files before."""
+
+    table: str
+    before: int
+    after: int
+    bytes: int
+    rows: int
+
+
+def compact(spark: "SparkSession", target: TablesTarget, table: str, file_size: int) -> Compaction:
+    """Write a table again in files of about this many bytes, if that makes fewer files; a partition keeps
+    its own.
+
+    The target is locked. A killed run leaves the old files or the new ones. Raises JsctlError.
+    """
+    checkpoint = target.read_checkpoint(table)
+    if checkpoint is None:
+        raise JsctlError(f"{target.path} has no table {table}")
+    folder = target.path / table
+    sizes = _list_sizes(folder)
+    partitions = {partition for partition, _ in sizes}
+    wanted = sum(
+        math.ceil(sum(size for name, size in sizes if name == partition) / file_size)
+        for partition in partitions
+    )
+    total = sum(size for _, size in sizes)
+    rows = int(checkpoint["exported"])
+    if len(sizes) <= max(wanted, 1):
+        return Compaction(table, len(sizes), len(sizes), total, rows)
+    try:
+        frame = read_exported(spark, folder, target.format, checkpoint)
+        names = [name for name, _ in parse_partitions(checkpoint["settings"].get("partition_by") or ())]
+        arranged = _arrange(frame, checkpoint, names, math.ceil(total / file_size))
+        with target.commit(table, replace=True) as (new, new_checkpoint):
+            writer = build_writer(arranged, target.format, new).mode(target.save_mode)
+            (writer.partitionBy(*names) if names else writer).save(write_path(new))
+            shared_folder.check_visible(
+                spark, new, rows, lambda: read_table(spark, new, target.format, frame.schema)
+            )
+            files = target.list_uncommitted(table)
+            written = read_table(spark, new, target.format, frame.schema, files).count()
+            if written != frame.count():
+                raise JsctlError(
+                    f"{table} changed while it was written again", "nothing was replaced; try again"
+                )
+            new_checkpoint.update(checkpoint)
+    except JsctlError:
+        raise
+    except Exception as error:
+        raise job_error(error) from None
+    return Compaction(table, len(sizes), len(_list_sizes(folder)), total, rows)
+
+
+def _arrange(frame: "DataFrame", checkpoint: dict[str, object], names: list[str], files: int) -> "DataFrame":
+    """Return rows in as many parts as there are to be files; in the order of the stream, if they have one."""
+    order = "sequence" if "sequence" in frame.columns else frame.columns[0]
+    if names:
+        return frame.repartition(max(files, 1), *names).sortWithinPartitions(*names, order)
+    return (
+        frame.coalesce(1).sortWithinPartitions(order)
+        if files <= 1
+        else frame.repartitionByRange(files, order).sortWithinPartitions(order)
+    )
+
+
+def _list_sizes(folder: Place) -> list[tuple[str, int]]:
+    """Return the partition and the size of each file of a table."""
+    if isinstance(folder, HadoopPath):
+        found = [(file.path, file.size) for file in folder.list_files()]
+        pairs = [(str(path.relative_to(folder)), size) for path, size in found]
+    else:
+        files: list[Path] = [file for file in folder.rglob("*") if file.is_file()]
+        pairs = [(str(file.relative_to(folder)), file.stat().st_size) for file in files]
+    split = [(*name.rpartition("/")[::2], size) for name, size in pairs]
+    return [(partition, size) for partition, name, size in split if not name.startswith(("_", "."))]
