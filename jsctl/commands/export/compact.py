@@ -8,7 +8,7 @@ from jsctl.commands.cli import SIZE, argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.spark.export.compaction import compact as compact_table
+from jsctl.spark.export.compaction import write_compacted
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.export.targets import open_tables
@@ -66,7 +66,7 @@ def compact(env: Env, options: Options) -> Result:
         target.connect(spark)
         with target.lock():
             done = [
-                compact_table(spark, target, name, options.file_size)
+                write_compacted(spark, target, name, options.file_size)
                 for name in target.list_existing_tables()
             ]
     return view.compacted(done, str(place), int((time.monotonic() - start) * SECOND))

@@ -30,7 +30,7 @@ class Compaction:
     rows: int
 
 
-def compact(spark: "SparkSession", target: TablesTarget, table: str, file_size: int) -> Compaction:
+def write_compacted(spark: "SparkSession", target: TablesTarget, table: str, file_size: int) -> Compaction:
     """Write a table again in files of about this many bytes, if that makes fewer files; a partition keeps
     its own.
 
