@@ -150,6 +150,19 @@ def test_a_mirror_of_nothing(files: Files, url: str) -> None:
     assert files("diff", text, status=2).err == ""
 
 
+def test_a_copy_of_subjects_that_its_origin_does_not_store(files: Files, url: str) -> None:
+    warning = "streams.yaml:1: stream {}: the filter eu.> matches none of the subjects of stream ORDERS"
+    copies = (
+        "{name: M, mirror: {name: ORDERS, filter_subject: eu.>}},"
+        "{name: N, sources: [{name: ORDERS, subject_transforms: [{src: eu.>, dest: n.>}]}]},"
+        "{name: O, sources: [{name: ORDERS, filter_subject: us.1}]}"
+    )
+    shown = files("diff", f"streams: [{{name: ORDERS, subjects: [us.>]}}, {copies}]", status=2)
+    assert [warning.format(name) in shown.err for name in "MNO"] == [True, True, False]
+    js.stream(url, "ORDERS", "us.>")
+    assert warning.format("M") in files("diff", f"streams: [{copies}]", status=2).err
+
+
 def test_a_stream_of_a_bucket_that_loses_its_subjects(files: Files) -> None:
     files.cli("kv add B", status=0)
     shown = files("diff", "streams: [{name: KV_B, subjects: [other]}]", status=2)

@@ -85,6 +85,13 @@ def list_origins(config: Json) -> list[Json]:
     return [origin for origin in origins if isinstance(origin, dict)]
 
 
+def list_origin_filters(origin: Mapping[str, Any]) -> list[str]:
+    """Return the subjects that a mirror or source copies; empty for all."""
+    single = str(origin.get("filter_subject") or "")
+    transforms = origin.get("subject_transforms") or ()
+    return [str(transform.get("src") or ">") for transform in transforms] or [single] * bool(single)
+
+
 def pair_origins(info: Json) -> Iterator[tuple[Json, Json]]:
     """Yield the configuration of a stream's mirror and of each source with its part of the stream's info,
     empty for none. The server changes the order of `sources` from call to call."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.config.origins import domain_to_api, list_origins
+from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, list_origins
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.buckets import find_bucket_kind
 from jsctl.jetstream.declared.step import Key, Step
@@ -36,7 +36,7 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
                 return []
             stream = by_key.get((step.target.key, step.stream, "", ""))
             config = stream.after if stream else await _fetch_config(step)
-            return list(_warn_of_filters(step.after or {}, config or {}))
+            return list(_warn_of_filters(get_filters(step.after or {}), config or {}))
 
     texts = await gather_or_cancel(map(find, changed))
     return [
@@ -63,35 +63,39 @@ def _iterate_warnings(step: Step) -> Iterator[str]:
 
 
 async def _warn_of_origins(step: Step, by_key: Mapping[Key, Step]) -> list[str]:
-    """Return warnings about mirrors and sources of streams that do not exist."""
+    """Return warnings about mirrors and sources of streams that do not exist, or that store nothing of what
+    their filters name."""
     if not any(change.key.partition(".")[0] in ("mirror", "sources") for change in step.changes):
         return []
-    return [
-        f"{origin['name']} does not exist, so nothing is copied from it"
-        for origin in list_origins(step.after or {})
-        if await _is_missing(step, origin, by_key)
-    ]
+    texts: list[str] = []
+    for origin in list_origins(step.after or {}):
+        config = await _find_origin(step, origin, by_key)
+        if config is None:
+            texts.append(f"{origin['name']} does not exist, so nothing is copied from it")
+        else:
+            texts += _warn_of_filters(list_origin_filters(origin), config)
+    return texts
 
 
-async def _is_missing(step: Step, origin: Json, by_key: Mapping[Key, Step]) -> bool:
-    """Return whether a server says that the origin does not exist. Origins of other accounts are not asked
-    for."""
+async def _find_origin(step: Step, origin: Json, by_key: Mapping[Key, Step]) -> Json | None:
+    """Return the configuration of an origin, as it will be; None if a server says that it does not exist, and
+    an empty one if nobody can be asked. Origins of other accounts are not asked for."""
     name, prefix = str(origin["name"]), str((origin.get("external") or {}).get("api") or "")
     for other in by_key.values():
-        if other.stream == name and not other.consumer and other.after is not None:
+        if other.stream == name and not other.consumer and other.after is not None and not other.part:
             same_place = other.target.key == step.target.key
             if same_place if not prefix else prefix == domain_to_api(other.target.domain):
-                return False
+                return other.after
     if prefix and not prefix.startswith("$JS."):
-        return False
+        return {}
     api = Api(step.target.api.connection, prefix=prefix) if prefix else step.target.api
     try:
-        await streams.fetch_info(api, name)
+        config: Json = (await streams.fetch_info(api, name))["config"]
     except ApiError as error:
-        return error.err_code == ErrorCode.STREAM_NOT_FOUND
+        return None if error.err_code == ErrorCode.STREAM_NOT_FOUND else {}
     except JsctlError:
-        return False  # nobody answers for that domain here, or this login may not ask
-    return False
+        return {}  # nobody answers for that domain here, or this login may not ask
+    return config
 
 
 async def _fetch_config(step: Step) -> Json | None:
@@ -103,11 +107,11 @@ async def _fetch_config(step: Step) -> Json | None:
     return config
 
 
-def _warn_of_filters(consumer: Json, stream: Json) -> Iterator[str]:
+def _warn_of_filters(filters: Sequence[str], stream: Json) -> Iterator[str]:
     """Yield warnings about filters that match none of a stream's subjects. A mirror, or a stream with
-    sources, may have any."""
-    if not stream.get("subjects") or list_origins(stream):
+    sources or a transformation of its subjects, may have any."""
+    if not stream.get("subjects") or list_origins(stream) or stream.get("subject_transform"):
         return
-    for subject in get_filters(consumer):
+    for subject in filters:
         if not any(overlaps(subject, own) for own in stream["subjects"]):
             yield f"the filter {subject} matches none of the subjects of stream {stream['name']}"

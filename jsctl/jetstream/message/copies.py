@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from jsctl.base.units import NEVER, SECOND, parse_time_ns, pluralize
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.config.origins import api_to_domain, pair_origins
+from jsctl.jetstream.config.origins import api_to_domain, list_origin_filters, pair_origins
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import read_last_active
 from jsctl.nats.message import Message
@@ -58,9 +58,7 @@ class _Copy(NamedTuple):
 
     @property
     def filters(self) -> list[str]:
-        transforms = self.config.get("subject_transforms") or ()
-        sources = [str(transform.get("src") or ">") for transform in transforms]
-        return sources or [str(self.config.get("filter_subject") or ">")]
+        return list_origin_filters(self.config) or [">"]
 
     @property
     def reached(self) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from jsctl.base.units import SECOND, format_duration
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
+from jsctl.jetstream.config.origins import list_origin_filters
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
@@ -125,16 +126,10 @@ def build_create_subject(link: Link) -> str:
 
     With a filter it is longer (nats-server: stream.go, setupMirrorConsumer).
     """
-    filters = _list_filters(link)
+    filters = list_origin_filters(link.config)
     if len(filters) == 1:
         return f"CONSUMER.CREATE.{link.name}.{PROBE}.{filters[0]}"
     return f"CONSUMER.CREATE.{link.name}" + (f".{PROBE}" if filters else "")
-
-
-def _list_filters(link: Link) -> list[str]:
-    transforms = link.config.get("subject_transforms") or ()
-    single = str(link.config.get("filter_subject") or "")
-    return [str(transform.get("src") or ">") for transform in transforms] or ([single] if single else [])
 
 
 async def _find_stuck_links(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
@@ -174,14 +169,14 @@ def _is_behind(link: Link) -> bool:
     state, origin = link.info["state"], (link.origin.info.get("state") or {})
     if not origin.get("messages"):
         return False
-    if link.kind == "mirror" and not _list_filters(link):
+    if link.kind == "mirror" and not list_origin_filters(link.config):
         return bool(state["last_seq"] < origin["last_seq"])
     return not state["last_seq"]
 
 
 async def _has_more(api: Api, link: Link) -> bool:
     """Return whether the origin of an empty mirror or source holds messages that match its filters."""
-    filters = _list_filters(link)
+    filters = list_origin_filters(link.config)
     if not filters or link.info["state"]["last_seq"] or int(link.state.get("lag") or 0) > 0:
         return True
     origin_api = Api(api.connection, prefix=link.api or api.prefix, timeout=min(_ANSWER_TIMEOUT, api.timeout))
