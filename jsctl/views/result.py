@@ -45,12 +45,27 @@ class Cell(NamedTuple):
 
 class Column(NamedTuple):
     """A column of a table. key: the name of the value in CSV and JSON; see `data_key`. is_payload: the values
-    are bytes or text."""
+    are bytes or text.
+
+    sort: its names in `--sort`. read: returns the value of a row, or a Cell; by default, the attribute `key`.
+    rank: returns what rows are sorted by, where that is not the value.
+    """
 
     title: str
     key: str
     kind: Kind = "text"
     is_payload: bool = False
+    sort: Sequence[str] = ()
+    read: Callable[[Any], Any] | None = None
+    rank: Callable[[Any], Any] | None = None
+
+    def get(self, row: Any) -> Any:
+        """Return the value of a row, or its Cell."""
+        return self.read(row) if self.read else getattr(row, self.key)
+
+    def get_rank(self, row: Any) -> Any:
+        """Return what rows are sorted by."""
+        return self.rank(row) if self.rank else _get_raw(self.get(row))
 
     @property
     def data_key(self) -> str:

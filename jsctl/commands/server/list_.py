@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 @command("list", examples=["jsctl server list --context system", "jsctl server list 9 --sort name"])
 @argument("expect", type=click.IntRange(min=1), required=False)
-@option("--sort", "order", type=click.Choice(list(view.SORTS)), default="rtt", help="Sort by this")
+@option("--sort", "order", type=click.Choice(view.SORTS), default="rtt", help="Sort by this")
 @option("--reverse", "-R", is_flag=True, help="Largest first")
 @option("--compact/--no-compact", default=True, help="Leave out the domain that all server names share")
 @option(*ARCHIVE[0], default="", **ARCHIVE[1])

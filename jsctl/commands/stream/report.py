@@ -12,7 +12,7 @@ from jsctl.views.stream import report as view
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """order: a key of `views.stream.report.SORTS`, None for the size. dot: a file to write."""
+    """order: a name in `sort` of a column, None for the size. dot: a file to write."""
 
     subject: str
     cluster: str

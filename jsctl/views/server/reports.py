@@ -1,30 +1,35 @@
 """`server report accounts`, `connections`, `cpu`, `gateways`, `health`, `leafnodes`, `mem`, `routes`."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.server.reports import AccountRow, ConnectionRow, HealthRow, LinkRow
 from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.shared.orders import build_cells, find_order, list_orders, sort_rows
 
 Json = dict[str, Any]
 
 _TRAFFIC = (
-    Column("In Msgs", "in_msgs", "count"),
-    Column("Out Msgs", "out_msgs", "count"),
-    Column("In Bytes", "in_bytes", "bytes"),
-    Column("Out Bytes", "out_bytes", "bytes"),
-    Column("Subs", "subs", "count"),
+    Column("In Msgs", "in_msgs", "count", sort=("in-msgs",)),
+    Column("Out Msgs", "out_msgs", "count", sort=("out-msgs",)),
+    Column("In Bytes", "in_bytes", "bytes", sort=("in-bytes",)),
+    Column("Out Bytes", "out_bytes", "bytes", sort=("out-bytes",)),
+    Column("Subs", "subs", "count", sort=("subs",)),
 )
-_ACCOUNTS = (Column("Account", "account"), Column("Connections", "connections", "count"), *_TRAFFIC)
+_ACCOUNTS = (
+    Column("Account", "account"),
+    Column("Connections", "connections", "count", sort=("conns",)),
+    *_TRAFFIC,
+)
 _CONNECTIONS = (
-    Column("CID", "cid"),
+    Column("CID", "cid", sort=("cid",), rank=lambda row: int(row.cid.lstrip("L"))),
     Column("Name", "name"),
     Column("Server", "server"),
     Column("Cluster", "cluster"),
     Column("IP", "address"),
     Column("Account", "account"),
-    Column("Uptime", "uptime", "duration"),
+    Column("Uptime", "uptime", "duration", sort=("uptime",)),
     *_TRAFFIC,
 )
 _REASON = Column("Reason", "reason")
@@ -32,6 +37,9 @@ _SERVER_COUNTS = (
     Column("Server", "server"),
     Column("Cluster", "cluster"),
     Column("Connections", "connections", "count"),
+)
+_BY_NAME = tuple(
+    Column(name.title(), name, sort=(name,)) for name in ("server", "cluster", "name", "account")
 )
 _LEAFNODES = (
     Column("Server", "server"),
@@ -78,46 +86,22 @@ _HEALTH = (
     Column("Error", "error", "prose"),
 )
 
-ACCOUNT_SORTS: Mapping[str, Callable[[AccountRow], Any]] = {
-    "in-bytes": lambda row: row.in_bytes,
-    "out-bytes": lambda row: row.out_bytes,
-    "in-msgs": lambda row: row.in_msgs,
-    "out-msgs": lambda row: row.out_msgs,
-    "conns": lambda row: row.connections,
-    "subs": lambda row: row.subs,
-}
-CONNECTION_SORTS: Mapping[str, Callable[[ConnectionRow], Any]] = {
-    "in-bytes": lambda row: row.in_bytes,
-    "out-bytes": lambda row: row.out_bytes,
-    "in-msgs": lambda row: row.in_msgs,
-    "out-msgs": lambda row: row.out_msgs,
-    "uptime": lambda row: row.uptime,
-    "cid": lambda row: int(row.cid.lstrip("L")),
-    "subs": lambda row: row.subs,
-}
-LINK_SORTS: Mapping[str, Callable[[LinkRow], Any]] = {
-    "server": lambda row: row.server,
-    "cluster": lambda row: row.cluster,
-    "name": lambda row: row.name,
-    "account": lambda row: row.account,
-    "subs": lambda row: row.subs,
-    "in-bytes": lambda row: row.in_bytes,
-    "out-bytes": lambda row: row.out_bytes,
-    "in-msgs": lambda row: row.in_msgs,
-    "out-msgs": lambda row: row.out_msgs,
-}
+ACCOUNT_SORTS = list_orders(_ACCOUNTS)
+CONNECTION_SORTS = list_orders(_CONNECTIONS)
+_LINKS = (*_BY_NAME, *_TRAFFIC)
+LINK_SORTS = list_orders(_LINKS)
 _BAR = 30  #: columns of the longest bar
 
 
 def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int, *, one: bool = False) -> Result:
-    """Report on accounts, the largest last. order: a key of ACCOUNT_SORTS. top: how many of the largest. one:
+    """Report on accounts, the largest last. order: one of ACCOUNT_SORTS. top: how many of the largest. one:
     whether the document is that of the only account, and no list."""
-    shown_rows = sorted(rows, key=ACCOUNT_SORTS[order], reverse=reverse)
+    shown_rows = sort_rows(rows, _ACCOUNTS, order, reverse=reverse)
     shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
     table = Table(
         f"{len(shown_rows)} Accounts Overview",
         _ACCOUNTS,
-        _build_cells(shown_rows, _ACCOUNTS),
+        build_cells(shown_rows, _ACCOUNTS),
         spare=("out_bytes", "in_bytes"),
         rising=not reverse,
     )
@@ -143,8 +127,8 @@ def _build_account_document(row: AccountRow) -> Json:
 def connections(
     rows: Sequence[ConnectionRow], order: str, reverse: bool, top: int, *, closed: bool
 ) -> Result:
-    """Report on connections. order: a key of CONNECTION_SORTS. closed: with why they were closed."""
-    shown_rows = sorted(rows, key=CONNECTION_SORTS[order], reverse=reverse)
+    """Report on connections. order: one of CONNECTION_SORTS. closed: with why they were closed."""
+    shown_rows = sort_rows(rows, _CONNECTIONS, order, reverse=reverse)
     shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
     columns = (*_CONNECTIONS, _REASON) if closed else _CONNECTIONS
     totals = [
@@ -157,7 +141,7 @@ def connections(
     spare = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
     footer = [*totals, ""] if closed else totals
     empty = "the servers have no such connections"
-    table = Table(title, columns, _build_cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
+    table = Table(title, columns, build_cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
     parts = [table, _build_server_counts(rows, reverse)] if len({row.server for row in rows}) > 1 else [table]
     return Result(parts, data=[row.document for row in shown_rows], table=table)
 
@@ -171,7 +155,7 @@ def _build_server_counts(rows: Sequence[ConnectionRow], reverse: bool) -> Table:
 
 
 def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
-    """Report on leaf node connections. order: a key of LINK_SORTS."""
+    """Report on leaf node connections. order: one of LINK_SORTS."""
     spare = (
         "compression",
         "out_msgs",
@@ -187,13 +171,13 @@ def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
-    """Report on routes. order: a key of LINK_SORTS."""
+    """Report on routes. order: one of LINK_SORTS."""
     spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
     return _build_link_report("Cluster Report", "routes", _ROUTES, spare, rows, order, reverse)
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
-    """Report on gateways. order: a key of LINK_SORTS."""
+    """Report on gateways. order: one of LINK_SORTS."""
     spare = ("port", "address", "id", "uptime_ns", "accounts", "rtt_ns", "cluster")
     return _build_link_report("Super Cluster Report", "gateways", _GATEWAYS, spare, rows, order, reverse)
 
@@ -207,11 +191,11 @@ def _build_link_report(
     order: str,
     reverse: bool,
 ) -> Result:
-    ordered = sorted(rows, key=LINK_SORTS[order], reverse=reverse)
+    ordered = sort_rows(rows, _LINKS, order, reverse=reverse)
     table = Table(
         title,
         columns,
-        _build_cells(ordered, columns),
+        build_cells(ordered, columns),
         _build_totals(ordered, columns),
         spare=spare,
         empty=f"{title}: the servers have no {noun}",
@@ -272,8 +256,4 @@ def _read_use(reply: Json, key: str) -> float:
 
 def _is_rising(order: str, reverse: bool) -> bool:
     """Return whether the largest comes last, as for numbers; names are read from the first."""
-    return not reverse and order not in ("server", "cluster", "name", "account")
-
-
-def _build_cells(rows: Sequence[Any], columns: Sequence[Column]) -> list[list[Any]]:
-    return [[getattr(row, column.key) for column in columns] for row in rows]
+    return not reverse and find_order(_LINKS, order).kind != "text"

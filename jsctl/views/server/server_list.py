@@ -1,11 +1,12 @@
 """`server list`: the servers and clusters of the network."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.units import compute_age, format_count, parse_time, seconds_to_ns
 from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.server.servers import short_names
+from jsctl.views.shared.orders import build_cells, find_order, list_orders
 
 Json = dict[str, Any]
 
@@ -32,37 +33,41 @@ class Row(NamedTuple):
     gateways_in: int
 
 
-SORTS: Mapping[str, Callable[[Row], Any]] = {
-    "rtt": lambda row: row.rtt,
-    "name": lambda row: row.name,
-    "cluster": lambda row: row.cluster,
-    "conns": lambda row: row.connections,
-    "subs": lambda row: row.subscriptions,
-    "routes": lambda row: row.routes,
-    "gws": lambda row: row.gateways,
-    "mem": lambda row: row.mem,
-    "cpu": lambda row: row.cpu,
-    "slow": lambda row: row.slow,
-    "uptime": lambda row: row.uptime,
-}
+def _build_jetstream_cell(row: Row) -> Cell:
+    return Cell(row.jetstream, (row.domain or "yes") if row.jetstream else "no")
+
+
+def _build_slow_cell(row: Row) -> Cell:
+    return Cell(row.slow, format_count(row.slow), "warn" if row.slow else "")
+
 
 _SERVERS = (
-    Column("Name", "name"),
-    Column("Cluster", "cluster"),
+    Column("Name", "name", sort=("name",)),
+    Column("Cluster", "cluster", sort=("cluster",)),
     Column("Host", "host"),
     Column("Version", "version"),
-    Column("JS", "jetstream"),
-    Column("Conns", "connections", "count"),
-    Column("Subs", "subscriptions", "count"),
-    Column("Routes", "routes", "count"),
-    Column("GWs", "gateways", "count"),
-    Column("Mem", "mem", "bytes"),
-    Column("CPU %", "cpu", "number"),
+    Column("JS", "jetstream", read=_build_jetstream_cell),
+    Column("Conns", "connections", "count", sort=("conns",)),
+    Column("Subs", "subscriptions", "count", sort=("subs",)),
+    Column("Routes", "routes", "count", sort=("routes",)),
+    Column("GWs", "gateways", "count", sort=("gws",)),
+    Column("Mem", "mem", "bytes", sort=("mem",)),
+    Column(
+        "CPU %", "cpu", "number", sort=("cpu",), read=lambda row: f"{row.cpu:g}", rank=lambda row: row.cpu
+    ),
     Column("Cores", "cores", "number"),
-    Column("Slow", "slow", "count"),
-    Column("Uptime", "uptime", "duration"),
-    Column("RTT", "rtt", "duration"),
+    Column("Slow", "slow", "count", sort=("slow",), read=_build_slow_cell),
+    Column("Uptime", "uptime", "duration", sort=("uptime",)),
+    Column(
+        "RTT",
+        "rtt",
+        "duration",
+        sort=("rtt",),
+        read=lambda row: row.rtt if row.rtt >= 0 else None,
+        rank=lambda row: row.rtt,
+    ),
 )
+SORTS = list_orders(_SERVERS)
 _SPARE = (
     "cores",
     "gateways",
@@ -91,12 +96,15 @@ def listing(
 
     replies: those to a ping, with their round-trip times in ns. now: seconds since the epoch.
     """
-    rows = sorted((build_row(reply, rtt, now) for reply, rtt in replies), key=SORTS[order], reverse=reverse)
+    pairs = [(build_row(reply, rtt, now), reply) for reply, rtt in replies]
+    column = find_order(_SERVERS, order)
+    pairs.sort(key=lambda pair: column.get_rank(pair[0]), reverse=reverse)
+    rows = [row for row, _ in pairs]
     parts = [_build_server_table(rows, compact)]
     clusters = sorted({row.cluster for row in rows if row.cluster})
     if clusters:
         parts.append(_build_cluster_table(rows, clusters))
-    return Result(parts, data=[reply for reply, _ in replies])
+    return Result(parts, data=[reply for _, reply in pairs])
 
 
 def build_row(reply: Json, rtt: int, now: float) -> Row:
@@ -135,26 +143,9 @@ def _start(stats: Json) -> str | None:
 def _build_server_table(rows: Sequence[Row], compact: bool) -> Table:
     names = [row.name for row in rows]
     shown = short_names(names) if compact else names
-    lines = [
-        (
-            Cell(row.name, name),
-            row.cluster,
-            row.host,
-            row.version,
-            Cell(row.jetstream, (row.domain or "yes") if row.jetstream else "no"),
-            row.connections,
-            row.subscriptions,
-            row.routes,
-            row.gateways,
-            row.mem,
-            f"{row.cpu:g}",
-            row.cores,
-            Cell(row.slow, format_count(row.slow), "warn" if row.slow else ""),
-            row.uptime,
-            row.rtt if row.rtt >= 0 else None,
-        )
-        for row, name in zip(rows, shown, strict=True)
-    ]
+    lines = build_cells(rows, _SERVERS)
+    for line, name in zip(lines, shown, strict=True):
+        line[0] = Cell(line[0], name)
     footer = (
         "",
         str(len({row.cluster for row in rows if row.cluster})),

@@ -1,6 +1,6 @@
 """Servers as people see them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,40 +8,27 @@ from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.trouble import is_away
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_share
+from jsctl.views.shared.orders import find_order, list_orders
 
 Json = dict[str, Any]
 
 
-SORTS: Mapping[str, Callable[[JetStreamRow], Any]] = {
-    "cluster": lambda row: row.cluster,
-    "name": lambda row: "",
-    "streams": lambda row: row.streams,
-    "consumers": lambda row: row.consumers,
-    "msgs": lambda row: row.messages,
-    "mbytes": lambda row: row.bytes,
-    "bytes": lambda row: row.bytes,
-    "mem": lambda row: row.memory,
-    "file": lambda row: row.file,
-    "store": lambda row: row.file,
-    "api": lambda row: row.api,
-    "err": lambda row: row.errors,
-}
-"""Orders of the JetStream summary; equal ones go by name."""
-
 _SUMMARY = (
-    Column("Server", "server"),
-    Column("Cluster", "cluster"),
+    Column("Server", "server", sort=("name",)),
+    Column("Cluster", "cluster", sort=("cluster",)),
     Column("Domain", "domain"),
-    Column("Streams", "streams", "count"),
-    Column("Consumers", "consumers", "count"),
-    Column("Messages", "messages", "count"),
-    Column("Bytes", "bytes", "bytes"),
-    Column("Memory", "memory", "bytes"),
-    Column("File", "file", "bytes"),
-    Column("API Req", "api", "count"),
-    Column("API Err", "errors", "count"),
+    Column("Streams", "streams", "count", sort=("streams",)),
+    Column("Consumers", "consumers", "count", sort=("consumers",)),
+    Column("Messages", "messages", "count", sort=("msgs",)),
+    Column("Bytes", "bytes", "bytes", sort=("mbytes", "bytes")),
+    Column("Memory", "memory", "bytes", sort=("mem",)),
+    Column("File", "file", "bytes", sort=("file", "store")),
+    Column("API Req", "api", "count", sort=("api",)),
+    Column("API Err", "errors", "count", sort=("err",)),
     Column("Pending", "pending", "count"),
 )
+SORTS = list_orders(_SUMMARY)
+"""Orders of the JetStream summary; equal ones go by name."""
 _SPARE = ("pending", "api", "memory", "file", "domain", "cluster", "errors", "consumers")
 _META = (
     Column("Connection Name", "name"),
@@ -58,7 +45,7 @@ _META = (
 class JetStreamReport:
     """What `server report jetstream` shows.
 
-    account: the one account that the numbers are of, empty for all. order: a key of SORTS. compact: leave out
+    account: the one account that the numbers are of, empty for all. order: one of SORTS. compact: leave out
     what all server names end in. leaders: with the tables of Raft leaders. partial: not all servers were
     asked, so the meta group is not judged.
     """
@@ -73,17 +60,20 @@ class JetStreamReport:
 
 def jetstream_report(replies: Sequence[Json], report: JetStreamReport) -> Result:
     """Return the report. replies: of the servers to PING.JSZ."""
-    rows = sorted(
-        (build_jetstream_row(reply, report.account) for reply in replies), key=lambda row: row.server
+    pairs = sorted(
+        ((build_jetstream_row(reply, report.account), reply) for reply in replies),
+        key=lambda pair: pair[0].server,
     )
-    rows.sort(key=SORTS[report.order], reverse=report.reverse)
+    column = find_order(_SUMMARY, report.order)
+    pairs.sort(key=lambda pair: column.get_rank(pair[0]), reverse=report.reverse)
+    rows = [row for row, _ in pairs]
     parts: list[Part] = [_build_summary(rows, report.account, report.compact)]
     if not report.partial:
         parts.extend(_list_meta_groups(replies, report.compact))
     if report.leaders:
         parts.append(_build_leader_table(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
         parts.append(_build_leader_table(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
-    return Result(parts, data=list(replies))
+    return Result(parts, data=[reply for _, reply in pairs])
 
 
 def short_names(names: Sequence[str]) -> list[str]:

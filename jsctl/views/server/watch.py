@@ -1,60 +1,79 @@
 """`server watch`: servers, accounts and JetStream, the largest first."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from operator import attrgetter
 
 from jsctl.base.units import format_count, format_exact_duration
 from jsctl.monitor.server.api_requests import RequestRow
-from jsctl.monitor.server.watching import AccountRow, JetStreamRow, ServerRow, Traffic
+from jsctl.monitor.server.watching import AccountRow, JetStreamRow, ServerRow
 from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.shared.orders import build_cells, list_orders, select_largest
 
-R = TypeVar("R")
-Sort = Callable[[Any], Any]
+
+def _build_slow_cell(row: ServerRow | AccountRow) -> Cell:
+    count = row.slow_consumers
+    return Cell(count, format_count(count), "warn" if count else "")
+
+
+def _format_cpu(row: ServerRow) -> str:
+    return f"{row.cpu:g}"
+
 
 _TRAFFIC = (
-    Column("Sent Rate", "sent_rate", "rate"),
-    Column("Received Rate", "received_rate", "rate"),
-    Column("Sent Msgs", "sent_messages", "count"),
-    Column("Sent", "sent_bytes", "bytes"),
-    Column("Received Msgs", "received_messages", "count"),
-    Column("Received", "received_bytes", "bytes"),
+    Column("Sent Rate", "sent_rate", "rate", read=attrgetter("traffic.sent_rate")),
+    Column("Received Rate", "received_rate", "rate", read=attrgetter("traffic.received_rate")),
+    Column("Sent Msgs", "sent_messages", "count", sort=("sentm",), read=attrgetter("traffic.sent_messages")),
+    Column("Sent", "sent_bytes", "bytes", sort=("sentb",), read=attrgetter("traffic.sent_bytes")),
+    Column(
+        "Received Msgs",
+        "received_messages",
+        "count",
+        sort=("recvm",),
+        read=attrgetter("traffic.received_messages"),
+    ),
+    Column("Received", "received_bytes", "bytes", sort=("recvb",), read=attrgetter("traffic.received_bytes")),
 )
 _SERVERS = (
-    Column("Server", "server"),
+    Column("Server", "server", sort=("name",)),
     Column("Cluster", "cluster"),
-    Column("Connections", "connections", "count"),
-    Column("Subs", "subscriptions", "count"),
-    Column("Slow", "slow_consumers", "count"),
-    Column("Memory", "mem", "bytes"),
-    Column("CPU %", "cpu", "number"),
+    Column("Connections", "connections", "count", sort=("conns",)),
+    Column("Subs", "subscriptions", "count", sort=("subs",)),
+    Column("Slow", "slow_consumers", "count", sort=("slow",), read=_build_slow_cell),
+    Column("Memory", "mem", "bytes", sort=("mem",)),
+    Column("CPU %", "cpu", "number", sort=("cpu",), read=_format_cpu, rank=attrgetter("cpu")),
     Column("Cores", "cores", "number"),
-    Column("Routes", "routes", "count"),
-    Column("Gateways", "gateways", "count"),
+    Column("Routes", "routes", "count", sort=("route",)),
+    Column("Gateways", "gateways", "count", sort=("gway",)),
     *_TRAFFIC,
 )
 _ACCOUNTS = (
-    Column("Account", "account"),
+    Column("Account", "account", read=lambda row: Cell(row.account, row.name)),
     Column("Servers", "servers", "count"),
-    Column("Connections", "connections", "count"),
+    Column("Connections", "connections", "count", sort=("conns",)),
     Column("Leaf Nodes", "leafnodes", "count"),
-    Column("Subs", "subscriptions", "count"),
-    Column("Slow", "slow_consumers", "count"),
+    Column("Subs", "subscriptions", "count", sort=("subs",)),
+    Column("Slow", "slow_consumers", "count", sort=("slow",), read=_build_slow_cell),
     *_TRAFFIC,
 )
 _JETSTREAM = (
-    Column("Server", "server"),
+    Column("Server", "server", read=lambda row: Cell(row.server, row.server + "*" * row.leads)),
     Column("Cluster", "cluster"),
-    Column("HA Assets", "ha_assets", "count"),
-    Column("Memory", "memory", "bytes"),
-    Column("File", "file", "bytes"),
+    Column("HA Assets", "ha_assets", "count", sort=("assets",)),
+    Column("Memory", "memory", "bytes", sort=("mem",)),
+    Column("File", "file", "bytes", sort=("file",)),
     Column("API Rate", "api_rate", "rate"),
-    Column("API", "api", "count"),
-    Column("API Errors", "api_errors", "count"),
+    Column("API", "api", "count", sort=("api",)),
+    Column(
+        "API Errors",
+        "api_errors",
+        "count",
+        read=lambda row: Cell(row.api_errors, format_count(row.api_errors)),
+    ),
     Column("Pending", "pending", "count"),
     Column("Requests", "pending_requests", "count"),
     Column("Infos", "pending_infos", "count"),
-    Column("Snapshot", "snapshot", "time"),
-    Column("Took", "snapshot_duration", "duration"),
+    Column("Snapshot", "snapshot", "time", read=lambda row: row.snapshot or None),
+    Column("Took", "snapshot_duration", "duration", read=lambda row: row.snapshot_duration or None),
 )
 _REQUESTS = (
     Column("Type", "type"),
@@ -65,98 +84,33 @@ _REQUESTS = (
 )
 _TRAFFIC_SPARE = ("received_messages", "sent_messages", "received_bytes", "sent_bytes")
 
-SERVER_SORTS: Mapping[str, Sort] = {
-    "conns": lambda row: -row.connections,
-    "subs": lambda row: -row.subscriptions,
-    "sentb": lambda row: -row.traffic.sent_bytes,
-    "sentm": lambda row: -row.traffic.sent_messages,
-    "recvb": lambda row: -row.traffic.received_bytes,
-    "recvm": lambda row: -row.traffic.received_messages,
-    "slow": lambda row: -row.slow_consumers,
-    "route": lambda row: -row.routes,
-    "gway": lambda row: -row.gateways,
-    "mem": lambda row: -row.mem,
-    "cpu": lambda row: -row.cpu,
-    "name": lambda row: 0,
-}
-ACCOUNT_SORTS: Mapping[str, Sort] = {
-    key: SERVER_SORTS[key] for key in ("conns", "subs", "sentb", "sentm", "recvb", "recvm", "slow")
-}
-JETSTREAM_SORTS: Mapping[str, Sort] = {
-    "assets": lambda row: -row.ha_assets,
-    "mem": lambda row: -row.memory,
-    "file": lambda row: -row.file,
-    "api": lambda row: -row.api,
-}
+SERVER_SORTS = list_orders(_SERVERS)
+ACCOUNT_SORTS = list_orders(_ACCOUNTS)
+JETSTREAM_SORTS = list_orders(_JETSTREAM)
 
 
 def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
-    """Show servers. order: a key of SERVER_SORTS. number: how many at most; 0 for all."""
-    chosen = _select_rows(rows, SERVER_SORTS[order], lambda row: row.server, number)
-    lines = [
-        (
-            row.server,
-            row.cluster,
-            row.connections,
-            row.subscriptions,
-            _build_slow_cell(row.slow_consumers),
-            row.mem,
-            f"{row.cpu:g}",
-            row.cores,
-            row.routes,
-            row.gateways,
-            *_build_traffic_values(row.traffic),
-        )
-        for row in chosen
-    ]
+    """Show servers. order: one of SERVER_SORTS. number: how many at most; 0 for all."""
+    chosen = select_largest(rows, _SERVERS, order, number)
     spare = ("cores", "gateways", "routes", *_TRAFFIC_SPARE, "cluster", "subscriptions", "cpu")
     title = _format_title("Servers", len(chosen), len(rows))
-    return Result([Table(title, _SERVERS, lines, spare=spare)])
+    return Result([Table(title, _SERVERS, build_cells(chosen, _SERVERS), spare=spare)])
 
 
 def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
-    """Show accounts. order: a key of ACCOUNT_SORTS. number: how many at most; 0 for all."""
-    chosen = _select_rows(rows, ACCOUNT_SORTS[order], lambda row: row.account, number)
-    lines = [
-        (
-            Cell(row.account, row.name),
-            row.servers,
-            row.connections,
-            row.leafnodes,
-            row.subscriptions,
-            _build_slow_cell(row.slow_consumers),
-            *_build_traffic_values(row.traffic),
-        )
-        for row in chosen
-    ]
+    """Show accounts. order: one of ACCOUNT_SORTS. number: how many at most; 0 for all."""
+    chosen = select_largest(rows, _ACCOUNTS, order, number)
     spare = (*_TRAFFIC_SPARE, "leafnodes", "slow_consumers", "servers")
-    return Result([Table(_format_title("Accounts", len(chosen), len(rows)), _ACCOUNTS, lines, spare=spare)])
+    title = _format_title("Accounts", len(chosen), len(rows))
+    return Result([Table(title, _ACCOUNTS, build_cells(chosen, _ACCOUNTS), spare=spare)])
 
 
 def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
-    """Show JetStream of servers; a star marks leaders. order: a key of JETSTREAM_SORTS. number: how many."""
-    chosen = _select_rows(rows, JETSTREAM_SORTS[order], lambda row: row.server, number)
-    lines = [
-        (
-            Cell(row.server, row.server + "*" * row.leads),
-            row.cluster,
-            row.ha_assets,
-            row.memory,
-            row.file,
-            row.api_rate,
-            row.api,
-            Cell(row.api_errors, format_count(row.api_errors)),
-            row.pending,
-            row.pending_requests,
-            row.pending_infos,
-            row.snapshot or None,
-            row.snapshot_duration or None,
-        )
-        for row in chosen
-    ]
+    """Show JetStream of servers; a star marks leaders. order: one of JETSTREAM_SORTS. number: how many."""
+    chosen = select_largest(rows, _JETSTREAM, order, number)
     spare = ("snapshot_duration_ns", "pending_infos", "pending_requests", "snapshot", "cluster", "api")
     title = _format_title("JetStream Servers", len(chosen), len(rows))
-    return Result([Table(title, _JETSTREAM, lines, spare=spare)])
+    return Result([Table(title, _JETSTREAM, build_cells(chosen, _JETSTREAM), spare=spare)])
 
 
 def requests(
@@ -183,21 +137,8 @@ def requests(
     return Result([Table(title, columns, lines, spare=("account",), empty="waiting for requests")])
 
 
-def _select_rows(rows: Sequence[R], order: Sort, name: Callable[[R], str], number: int) -> list[R]:
-    ordered = sorted(rows, key=lambda row: (order(row), name(row)))
-    return ordered[:number] if number else ordered
-
-
 def _format_title(noun: str, shown: int, total: int) -> str:
     return f"{noun}: {shown} of {total}" if shown < total else noun
-
-
-def _build_slow_cell(count: int) -> Cell:
-    return Cell(count, format_count(count), "warn" if count else "")
-
-
-def _build_traffic_values(traffic: Traffic) -> tuple[Any, ...]:
-    return tuple(getattr(traffic, column.key) for column in _TRAFFIC)
 
 
 def _shorten(name: str, width: int = 20) -> str:

@@ -2,11 +2,11 @@
 
 from jsctl.views.result import Column
 
-STREAM = Column("Stream", "stream")
-STORAGE = Column("Storage", "storage")
-CONSUMERS = Column("Consumers", "consumers", "count")
-MESSAGES = Column("Messages", "messages", "count")
-BYTES = Column("Bytes", "bytes", "bytes")
+STREAM = Column("Stream", "stream", sort=("name",))
+STORAGE = Column("Storage", "storage", sort=("storage",))
+CONSUMERS = Column("Consumers", "consumers", "count", sort=("consumers",))
+MESSAGES = Column("Messages", "messages", "count", sort=("messages",))
+BYTES = Column("Bytes", "bytes", "bytes", sort=("bytes",))
 LOST = Column("Lost", "lost", "count")
 DELETED = Column("Deleted", "deleted", "count")
 

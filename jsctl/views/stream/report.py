@@ -1,6 +1,6 @@
 """`stream report`: streams in numbers, and what they replicate."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jsctl.base.units import NEVER, format_bytes, format_count
@@ -9,6 +9,7 @@ from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
 from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report
+from jsctl.views.shared.orders import sort_rows
 from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
 from jsctl.views.shared.text import quote_for_dot
 
@@ -37,25 +38,17 @@ _REPLICATION = (
 
 _PLACE_KEYS = ("context", "domain")
 
-SORTS: dict[str, Callable[[StreamRow], Any]] = {
-    "bytes": lambda row: row.bytes,
-    "consumers": lambda row: row.consumers,
-    "messages": lambda row: row.messages,
-    "name": lambda row: "",
-    "storage": lambda row: row.storage,
-}
-"""Orders of a stream report; streams that are equal in it go by name."""
-
 
 def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
     """Show the report of `stream report`: streams, replication if there is any, leaders on request.
 
-    order: a key of SORTS. raw: show numbers in full.
+    order: a name in `sort` of a column; streams that are equal in it go by name. raw: show numbers in full.
     """
     if not streams.streams and not streams.missing and not streams.offline:
         table = streams_table((), raw)._replace(empty="No Streams defined")
         return Result([table], data={"streams": [], "replication": []})
-    rows = sorted(streams.streams, key=lambda row: (SORTS[order](row), row.stream))
+    by_name = sorted(streams.streams, key=lambda row: row.stream)
+    rows = sort_rows(by_name, _STREAMS, order)
     places = {row.stream: index for index, row in enumerate(rows)} if streams.links else {}
     links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
     parts: list[Part] = [streams_table(rows, raw)]

@@ -18,7 +18,7 @@ from jsctl.views.server import reports as view
     "accounts", examples=["jsctl server report accounts", "jsctl server report accounts APP --sort conns"]
 )
 @argument("account", required=False, default="")
-@option("--sort", "order", type=click.Choice(list(view.ACCOUNT_SORTS)), default="subs", help="Sort by this")
+@option("--sort", "order", type=click.Choice(view.ACCOUNT_SORTS), default="subs", help="Sort by this")
 @option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
 @report_flags
 async def accounts(env: Env, account: str, limit: int | None, order: str, top: int, servers: Flags) -> Report:

@@ -18,9 +18,7 @@ from jsctl.views.server import reports as view
     examples=["jsctl server report connections", "jsctl server report connections --account APP --top 10"],
 )
 @option("--account", metavar="ACCOUNT", default="", help="Only this account, by name or ID")
-@option(
-    "--sort", "order", type=click.Choice(list(view.CONNECTION_SORTS)), default="subs", help="Sort by this"
-)
+@option("--sort", "order", type=click.Choice(view.CONNECTION_SORTS), default="subs", help="Sort by this")
 @option("--top", type=click.IntRange(min=1), default=1000, help="Only this many, the largest (1000)")
 @option("--subject", metavar="SUBJECT", default="", help="Only connections that subscribe to this subject")
 @option("--username", metavar="USER", default="", help="Only connections of this user")

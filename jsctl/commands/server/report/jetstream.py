@@ -26,7 +26,7 @@ from jsctl.views.server import servers as view
     ],
 )
 @option("--account", metavar="ACCOUNT", default="", help="Report on this account")
-@option("--sort", "order", type=click.Choice(list(view.SORTS)), default="cluster", help="Sort by this")
+@option("--sort", "order", type=click.Choice(view.SORTS), default="cluster", help="Sort by this")
 @option("--compact/--no-compact", default=True, help="Leave out the domain that all server names share")
 @option("--leaders", "-l", is_flag=True, help="Show how many streams and consumers each server leads")
 @report_flags

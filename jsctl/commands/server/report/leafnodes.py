@@ -14,7 +14,7 @@ from jsctl.views.server import reports as view
     "leafnodes", examples=["jsctl server report leafnodes", "jsctl server report leafnodes --account APP"]
 )
 @option("--account", metavar="ACCOUNT", default="", help="Only this account")
-@option("--sort", "order", type=click.Choice(list(view.LINK_SORTS)), default="server", help="Sort by this")
+@option("--sort", "order", type=click.Choice(view.LINK_SORTS), default="server", help="Sort by this")
 @report_flags
 async def leafnodes(env: Env, limit: int | None, account: str, order: str, servers: Flags) -> Report:
     """Stop waiting once LIMIT servers have answered."""

@@ -11,7 +11,7 @@ from jsctl.views.server import reports as view
 
 
 @command("routes", examples=["jsctl server report routes", "jsctl server report routes --sort cluster"])
-@option("--sort", "order", type=click.Choice(list(view.LINK_SORTS)), default="server", help="Sort by this")
+@option("--sort", "order", type=click.Choice(view.LINK_SORTS), default="server", help="Sort by this")
 @report_flags
 async def routes(env: Env, limit: int | None, order: str, servers: Flags) -> Report:
     """Stop waiting once LIMIT servers have answered."""

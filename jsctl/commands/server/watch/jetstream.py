@@ -25,7 +25,7 @@ from jsctl.views.server import watch as view
 @option(
     "--sort",
     "order",
-    type=click.Choice(list(view.JETSTREAM_SORTS)),
+    type=click.Choice(view.JETSTREAM_SORTS),
     default="assets",
     help="The largest first",
 )

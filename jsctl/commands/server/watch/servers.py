@@ -22,9 +22,7 @@ from jsctl.views.server import watch as view
         "jsctl server watch servers --count 1 --json",
     ],
 )
-@option(
-    "--sort", "order", type=click.Choice(list(view.SERVER_SORTS)), default="conns", help="The largest first"
-)
+@option("--sort", "order", type=click.Choice(view.SERVER_SORTS), default="conns", help="The largest first")
 @number_flag
 @every_flag
 @count_flag
