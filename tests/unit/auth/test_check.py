@@ -224,11 +224,16 @@ def revoke_activations(store: Store) -> None:
     store.account("EXP", exports=[*EXPORTS[:2], {**PRIVATE, "revocations": {"*": 1 << 40}}])
 
 
-def circle(store: Store) -> None:
-    exp, imp = store.accounts["EXP"].public, store.accounts["IMP"].public
-    one = {"subject": "round", "type": "service"}
-    store.account("IMP", exports=[one], imports=[{**one, "account": exp}])
-    store.account("EXP", exports=[one], imports=[{**one, "account": imp}])
+def circle(kind: str, *names: str) -> Change:
+    """Each account imports from the next one, the last from the first."""
+
+    def change(store: Store) -> None:
+        one = {"subject": "round", "type": kind}
+        publics = [store.account(name).public for name in names]
+        for name, origin in zip(names, [*publics[1:], publics[0]], strict=True):
+            store.account(name, exports=[one], imports=[{**one, "account": origin}])
+
+    return change
 
 
 def another_origin(one: dict[str, Any]) -> Change:
@@ -255,7 +260,10 @@ ACROSS: list[tuple[str, Change]] = [
     ("import-account-token", imports({"subject": f"own.{create_key(ACCOUNT).public}", "type": "stream"})),
     ("import-twice", imports({"subject": "orders.>", "type": "stream", "local_subject": "again.>"}, STREAM)),
     ("import-same-local-subject", another_origin({"subject": "bill.req", "type": "service"})),
-    ("import-cycle", circle),
+    ("import-cycle", circle("service", "IMP", "EXP")),
+    ("import-cycle", circle("service", "IMP", "EXP", "THIRD")),
+    ("import-cycle", circle("stream", "IMP", "EXP")),
+    ("import-cycle", circle("stream", "IMP", "EXP", "THIRD")),
     ("import-of-own", lambda store: imports({**STREAM, "account": store.accounts["IMP"].public})(store)),
     (
         "jetstream-on-system-account",

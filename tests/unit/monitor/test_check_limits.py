@@ -68,6 +68,30 @@ def test_a_peer_of_the_meta_group_is_bad_beyond_its_limit(
     assert check.criticals == criticals
 
 
+@pytest.mark.parametrize(
+    ("cluster", "problems"),
+    [
+        ({"replicas": [{"name": "n2"}]}, ["has no leader"]),
+        ({"leader": "n1"}, ["has 1 of 2 replicas"]),
+        ({"leader": "n1", "replicas": [{"name": "n2", "offline": True}]}, ["misses n2"]),
+        ({"leader": "n1", "replicas": [{"name": "n2", "lag": 10, "active": 5 * SECOND}]}, []),
+        (
+            {"leader": "n1", "replicas": [{"name": "n2", "lag": 11}]},
+            ["n2 is 11 operations behind"],
+        ),
+        (
+            {"leader": "n1", "replicas": [{"name": "n2", "active": 6 * SECOND}]},
+            ["has not seen n2 for 6.00s"],
+        ),
+        ({"leader": "n1", "replicas": [{"name": "n2", "active": 6 * SECOND, "current": True}]}, []),
+    ],
+)
+def test_replicas_of_a_stream(cluster: Json, problems: list[str]) -> None:
+    info = {"config": {"num_replicas": 2}, "cluster": cluster}
+    found = streams._find_replica_problems(info, 10, 5 * SECOND)
+    assert [words for _, words in found] == problems
+
+
 def row(*, lag: int = 0, active: int = 0) -> ReplicationRow:
     return ReplicationRow("", "", "COPY", "mirror", "", "ORDERS", "", active, lag, "")
 
