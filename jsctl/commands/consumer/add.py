@@ -54,7 +54,7 @@ async def add(env: Env, options: Options) -> Result:
     CONSUMER.validate(draft)
     if options.add.is_local:
         return options.add.save(draft, f"consumer {draft['name']}")
-    return await _create(env, stream, draft)
+    return await _create(env, stream, CONSUMER.without_assumed(draft, initial))
 
 
 async def _complete_draft(env: Env, options: Options, initial: Json) -> tuple[str, Json]:

@@ -54,17 +54,17 @@ async def add(env: Env, options: Options) -> Result:
     follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or start=TIME, filter=SUBJECT
     or filter=SUBJECT:DESTINATION. The server's own JSON works as well.
     """
-    draft = options.flags.apply(options.add.read_config(env, STREAM))
+    initial = options.flags.apply(options.add.read_config(env, STREAM))
     if options.stream:
-        draft["name"] = validate_stream_name(options.stream)
+        initial["name"] = validate_stream_name(options.stream)
     api = None if options.add.is_local else await env.jetstream()
-    draft = await _complete_draft(env, api, draft, options.add)
+    draft = await _complete_draft(env, api, initial, options.add)
     STREAM.validate(draft)
     for warning in find_warnings(draft, api.own_domain if api else ""):
         env.say(f"warning: {warning}")
     if api is None:
         return options.add.save(draft, f"stream {draft['name']}")
-    info, created = await streams.create(api, draft)
+    info, created = await streams.create(api, STREAM.without_assumed(draft, initial))
     outcome = "was created" if created else "already exists, nothing was changed"
     result = view.sheet(info)
     return Result([Text(f"Stream {draft['name']} {outcome}"), *result.parts], data=result.data)

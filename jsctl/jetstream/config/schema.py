@@ -136,6 +136,16 @@ class Schema(Object):
         """Return a copy of a configuration with defaults for the keys that it lacks."""
         return {**self.initial, **config}
 
+    def without_assumed(self, config: Json, given: Collection[str]) -> Json:
+        """Return a new configuration without what the server assumes by itself. given: keys that stay."""
+        # No server turns a switch on by itself.
+        assumed = {key: value for key, value in self.initial.items() if value is not True}
+        return {
+            key: value
+            for key, value in config.items()
+            if key in given or key not in assumed or assumed[key] != value
+        }
+
     def without_server_keys(self, config: Json) -> Json:
         """Return the configuration without the keys that the server adds, and without obsolete ones."""
         stripped = without_metadata(config, is_server_metadata)

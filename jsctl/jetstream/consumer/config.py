@@ -1,6 +1,6 @@
 """Consumer configurations as raw JSON: defaults, validation, and flags that set more than one key."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.base.units import (
@@ -66,6 +66,14 @@ class ConsumerSchema(Schema):
         if complete["deliver_policy"] == "last_per_subject" and not get_filters(complete):
             complete["filter_subject"] = ">"  # the server requires one
         return complete
+
+    def without_assumed(self, config: Json, given: Collection[str]) -> Json:
+        # nats-server: setConsumerConfigDefaults
+        sent = super().without_assumed(config, given)
+        for key, value in (("max_deliver", -1), ("max_ack_pending", 0)):
+            if key not in given and sent.get(key) == value:
+                del sent[key]
+        return sent
 
     def to_flags(self, config: Json) -> list[str]:
         without_filters = {key: value for key, value in config.items() if key not in _FILTERS}

@@ -1,6 +1,7 @@
 """consumer add: flags, files, defaults, the questionnaire."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pexpect
 import pytest
 
+from tests.support import js
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.usefixtures("orders")
@@ -220,6 +222,17 @@ def test_the_guides_questions(cli: Cli) -> None:
     assert done.asked == GUIDE
     assert "Information for Consumer ORDERS > dur created" in done.out
     has(cli("consumer info ORDERS dur --json", status=0).json["config"], max_ack_pending=1000, max_deliver=-1)
+
+
+def test_an_answer_that_is_the_servers_default_is_not_sent(cli: Cli, url: str) -> None:
+    done = cli("consumer add ORDERS dur --trace", tty=True, answers={"Delivery target": ""}, status=0)
+    [sent] = re.findall(r">>> \S+CONSUMER\S+CREATE\S*ORDERS\S*\s+({.*})", done.err)
+    assert json.loads(sent)["config"].keys() == {"name", "durable_name", "ack_policy"}
+    made = js.ask(url, "CONSUMER.INFO.ORDERS.dur")["config"]
+    js.ask(url, "CONSUMER.DELETE.ORDERS.dur")
+    document = cli("consumer add ORDERS dur --pull --defaults --output -", status=0).out
+    body = {"stream_name": "ORDERS", "config": json.loads(document)}
+    assert js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS.dur", body)["config"] == made
 
 
 def test_a_push_consumers_questions(cli: Cli) -> None:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,30 @@ def test_questions_only_for_what_flags_left_out(cli: Cli) -> None:
     config = cli("stream info S --json").json["config"]
     assert (config["discard"], config["max_msgs"], config["max_bytes"]) == ("new", 100, 1 << 20)
     assert config["duplicate_window"] == 10_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("flags", "keys"),
+    [
+        ("--subjects s", {"name", "subjects"}),
+        ("--subjects s --storage file --max-age 1m", {"name", "subjects", "storage", "max_age"}),
+        ("--mirror O", {"name", "mirror"}),
+        ("--source O", {"name", "sources"}),
+    ],
+)
+def test_an_answer_that_is_the_servers_default_is_not_sent(
+    cli: Cli, url: str, flags: str, keys: set[str]
+) -> None:
+    js.stream(url, "O", "o")
+    asked = cli(f"stream add S {flags} --trace", answers={}, status=0)
+    assert asked.asked
+    [sent] = re.findall(r">>> \S+STREAM.CREATE.S\S*\s+({.*})", asked.err)
+    # Not every stream has a window, and no server enables direct gets by itself.
+    assert json.loads(sent).keys() - {"duplicate_window", "allow_direct"} == keys
+    made = js.info(url, "S")["config"]
+    js.ask(url, "STREAM.DELETE.S")
+    document = cli(f"stream add S {flags} --defaults --output -", status=0).out
+    assert js.ask(url, "STREAM.CREATE.S", json.loads(document))["config"] == made
 
 
 def test_defaults_ask_nothing(cli: Cli) -> None:
