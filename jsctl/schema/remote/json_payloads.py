@@ -23,7 +23,8 @@ class JsonDecoder:
     def decode(self, data: bytes) -> bytes:
         """Return a payload as JSON; as it is when it has no id, or is not one of its schema.
 
-        Raises what `SchemaRegistry.fetch` does, except for an unknown id, and MissingDependency.
+        Raises what `SchemaRegistry.fetch` does, except for an unknown id, BadInput for a schema that cannot
+        be used, and MissingDependency.
         """
         try:
             id, rest = parse_payload(data)
@@ -33,6 +34,8 @@ class JsonDecoder:
             return self._decode_protobuf(id, rest) if kind == "PROTOBUF" else rest
         except (ValueError, UnknownSchema):
             return data
+        except BadInput as error:
+            raise BadInput(error.message, "leave --registry out to see payloads as they are") from None
 
     def _decode_avro(self, id: int, rest: bytes) -> bytes:
         try:
@@ -60,14 +63,20 @@ class JsonDecoder:
             descriptors = join_protobuf(self._registry.fetch(id))
             name = find_message_name(descriptors, place)
             pool = descriptor_pool.DescriptorPool()
-            for file in descriptor_pb2.FileDescriptorSet.FromString(descriptors).file:
-                pool.Add(file)
-            self._protobuf[id, place] = message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+            try:
+                for file in descriptor_pb2.FileDescriptorSet.FromString(descriptors).file:
+                    pool.Add(file)
+                self._protobuf[id, place] = message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+            except (TypeError, KeyError) as error:
+                raise BadInput(f"the Protobuf schema of the registry is not valid: {error}") from None
         try:
             message = self._protobuf[id, place].FromString(data)
         except DecodeError as error:
             raise ValueError(str(error)) from None
-        text: str = json_format.MessageToJson(message, preserving_proto_field_name=True, indent=None)
+        try:
+            text: str = json_format.MessageToJson(message, preserving_proto_field_name=True, indent=None)
+        except json_format.Error as error:  # a time out of range, for one
+            raise ValueError(str(error)) from None
         return text.encode()
 
 

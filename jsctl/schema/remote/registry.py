@@ -111,6 +111,7 @@ class SchemaRegistry:
         self._authorization = _build_authorization(login)
         self._lock = threading.Lock()
         self._schemas: dict[int, RegistrySchema] = {}
+        self._versions: dict[str, RegistrySchema] = {}  #: those that others refer to, by their paths
         self._unknown: dict[int, float] = {}
 
     def fetch(self, id: int) -> RegistrySchema:
@@ -147,14 +148,13 @@ class SchemaRegistry:
             ) from None
         if depth > _MAX_DEPTH:
             raise JsctlError(f"the schema at {self._url}{path} refers to too many others")
-        return RegistrySchema(
-            kind,
-            text,
-            {
-                name: self._fetch_schema(f"/subjects/{quote(subject, safe='')}/versions/{version}", depth + 1)
-                for name, (subject, version) in references.items()
-            },
-        )
+        found = {}
+        for name, (subject, version) in references.items():
+            place = f"/subjects/{quote(subject, safe='')}/versions/{version}"
+            if place not in self._versions:
+                self._versions[place] = self._fetch_schema(place, depth + 1)
+            found[name] = self._versions[place]
+        return RegistrySchema(kind, text, found)
 
     def _get(self, path: str) -> Any:
         """Return the answer to a GET. Repeats what may succeed later."""

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -71,7 +72,7 @@ def kubernetes() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 def test_lines_of_jsctl_parse() -> None:
     pages = "".join(block.text for block in blocks("clusters") if block.language != "dockerfile")
     found = re.findall(r"jsctl export [^\"\n]+", pages)
-    assert len(found) == 3
+    assert len(found) == 4
     for line in found:
         parse(line)
 
@@ -100,6 +101,16 @@ def test_kubernetes_gets_the_pod(tmp_path: Path) -> None:
     assert container["args"][-4:] == line.split()[-4:]
     assert {"mountPath": "/run/secrets/nats", "name": "nats-volume"} in container["volumeMounts"]
     assert pod["serviceAccountName"] == "spark"
+
+
+@pytest.mark.skipif(not shutil.which("kubectl"), reason="there is no kubectl here")
+def test_a_cron_job_of_kubernetes(tmp_path: Path) -> None:
+    [line] = [line for line in LINES if line.startswith("kubectl")]
+    words = shlex.split(line.replace(" -- ", " --dry-run=client -o json -- "))
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [container] = json.loads(done.stdout)["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["command"][:3] == ["jsctl", "export", "stream"]
 
 
 def test_yarn_is_asked_for(tmp_path: Path) -> None:

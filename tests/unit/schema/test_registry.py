@@ -8,12 +8,14 @@ from typing import Any
 
 import fastavro
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError, Unreachable
 from jsctl.schema.remote import registry as registries
 from jsctl.schema.remote.definitions import join_avro, join_protobuf
 from jsctl.schema.remote.json_payloads import JsonDecoder
-from jsctl.schema.remote.registry import SchemaRegistry, UnknownSchema, parse_url, read_login
+from jsctl.schema.remote.registry import RegistrySchema, SchemaRegistry, UnknownSchema, parse_url, read_login
 from tests.support.schema_registry import Registry, serve, split_descriptors, with_id
 from tests.support.schemas import AVRO, avro_payload, descriptors, protobuf_payload
 
@@ -150,13 +152,14 @@ def add_order(served: Registry) -> None:
 
 def test_references_of_avro(served: Registry) -> None:
     add_order(served)
-    schema = json.loads(join_avro(SchemaRegistry(served.url).fetch(3)))
+    client = SchemaRegistry(served.url)
+    schema = json.loads(join_avro(client.fetch(3)))
     parsed = fastavro.parse_schema(schema)
     out = io.BytesIO()
     order = {"lines": [{"from": {"city": "X"}, "to": None}], "home": {"city": "Y"}}
     fastavro.schemaless_writer(out, parsed, order)
-    assert json.loads(JsonDecoder(SchemaRegistry(served.url)).decode(with_id(3, out.getvalue()))) == order
-    assert next(path for path in served.requests if "eu" in path) == "/subjects/addresses%2Feu/versions/1"
+    assert json.loads(JsonDecoder(client).decode(with_id(3, out.getvalue()))) == order
+    assert [path for path in served.requests if "eu" in path] == ["/subjects/addresses%2Feu/versions/1"]
 
 
 def test_references_of_protobuf(served: Registry) -> None:
@@ -188,6 +191,25 @@ def test_protobuf_that_is_only_source_says_what_to_do(served: Registry) -> None:
     served.add(5, 'syntax = "proto3"; ...', "PROTOBUF")
     with pytest.raises(BadInput, match="only as source; compile it with protoc"):
         join_protobuf(SchemaRegistry(served.url).fetch(5))
+
+
+@given(number=st.sampled_from([7, 5]), place=st.binary(max_size=3), data=st.binary(max_size=300))
+def test_any_bytes_are_json_or_stay(number: int, place: bytes, data: bytes) -> None:
+    client = SchemaRegistry("http://127.0.0.1:9")
+    client._schemas = {
+        7: RegistrySchema("AVRO", AVRO, {}),
+        5: RegistrySchema("PROTOBUF", split_descriptors(descriptors())["shop.proto"], {}),
+    }
+    payload = with_id(number, data, place)
+    decoded = JsonDecoder(client).decode(payload)
+    assert decoded == payload or json.loads(decoded) is not None
+
+
+def test_a_schema_that_refers_to_itself(served: Registry) -> None:
+    served.add(1, LINE, references=[{"name": "shop.Line", **served.add_subject("lines", 1, 1)}])
+    with pytest.raises(JsctlError, match="refers to too many others"):
+        SchemaRegistry(served.url).fetch(1)
+    assert len(served.requests) < 30
 
 
 def test_payloads_that_are_not_of_a_schema_stay(served: Registry) -> None:
