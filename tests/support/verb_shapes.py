@@ -48,7 +48,7 @@ def find_difference(path: str, status: int, out: str, *, is_endless: bool) -> st
         return f"{path} is not in {FILE.name}; JSCTL_GOLDEN=write writes it"
     if shape.status != expected.status:
         return f"{path}: status {shape.status}, expected {expected.status}"
-    gone = expected.keys - shape.keys
+    gone = expected.keys - shape.keys if shape.keys else ()  # an empty list shows none
     return f"{path}: without {', '.join(sorted(gone))}" if gone else ""
 
 
