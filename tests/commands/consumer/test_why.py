@@ -225,10 +225,10 @@ def test_a_filter_of_a_stream_with_sources_may_match(cli: Cli, url: str) -> None
 @pytest.mark.slow
 def test_reports_tell_of_redeliveries_and_of_what_was_given_up(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=2)
-    add(cli, "--pull --max-deliver 2 --wait 1s")
+    add(cli, "--pull --max-deliver 2 --wait 3s")
     cli("consumer next S C --count 2 --no-ack", status=0)
     assert reported(cli) == []
-    cli("consumer next S C --count 2 --no-ack --timeout 3s", status=0)
+    cli("consumer next S C --count 2 --no-ack --timeout 9s", status=0)
     assert reported(cli) == ["2 redelivered"]
     causes = why(cli)["waiting for acknowledgements"]
     assert "for the last time" in causes["says"]

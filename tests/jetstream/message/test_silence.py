@@ -124,7 +124,7 @@ def test_each_read_ends(line: str, count: int, silent: Middleman, server: RealSe
     begin = time.monotonic()
     # With --count, --timeout is how long to wait for the next message; without it, the silence ends the read.
     waits = "--count" in line and not line.startswith("consumer next")
-    timeout = "" if waits and count == 20 else "--timeout 300ms"
+    timeout = "" if waits and count == 20 else "--timeout 1s"
     outcome = cli(f"{line.format(folder=tmp_path)} {timeout}")
     assert time.monotonic() - begin < 40, outcome
     troubles = [
@@ -135,9 +135,9 @@ def test_each_read_ends(line: str, count: int, silent: Middleman, server: RealSe
     if outcome.status == 0:  # everything had arrived before
         assert outcome.out == Cli(tmp_path / "config", server.url)(line, status=0).out
     elif line.startswith("consumer next") and not outcome.out:  # it waits as long as it was told to
-        assert "no message for S > D in 300ms" in outcome.err
+        assert "no message for S > D in 1s" in outcome.err
     elif waits and timeout:
-        assert outcome.status == 3 and " of 5" in outcome.err and "no more arrived in 300ms" in outcome.err
+        assert outcome.status == 3 and " of 5" in outcome.err and "no more arrived in 1s" in outcome.err
     else:
         assert outcome.status == 4, outcome
         assert outcome.err.count("jsctl: error: ") == 1
