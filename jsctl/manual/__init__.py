@@ -27,6 +27,7 @@ TOPICS = (
         "permissions",
         "shell",
         "configuration",
+        "stability",
         "contributing",
     ),
 )

@@ -153,8 +153,8 @@ RUN_HERE = {
     "python -m tests.support.release sbom dist": "test_the_files_beside_a_release",
     "python -m tests.support.release checksums dist": "test_the_files_beside_a_release",
     "python3 -m tests.support.release notes ${{ github.ref_name }} > notes.md": "test_a_tag_...",
-    "python -m tests.support.dependencies lowest": ".ci/run, every other day",
-    "python -m tests.support.dependencies newest": ".ci/run, every other day",
+    "python -m tests.support.dependencies lowest": "by hand: it needs a package index",
+    "python -m tests.support.dependencies newest": "by hand, as well",
     "python -m build": "tests/packaging/conftest.py",
     "python -m twine check --strict dist/*": "tests/packaging/test_wheel.py",
     "docker build --file .container/Containerfile --build-arg 'EXTRAS=${{ matrix.extras }}' --tag jsctl .": (
