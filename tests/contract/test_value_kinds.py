@@ -25,7 +25,7 @@ VALUES = {
     *("COUNT", "CRON", "DATE", "DDL", "DURATION", "DURATION|TIME", "EXPECT", "EXPRESSION"),
     *("FROM=TO", "HOST:PORT", "INTERVAL", "ITERATIONS", "K:V", "KEY=VALUE", "LEVEL", "LIMIT"),
     *("MATCH", "MAX", "MESSAGES", "N", "NAME:REGEX", "NAME:VALUE", "NAME=VALUE", "NUMBER", "OLDER"),
-    *("OPERATIONS", "PASSWORD", "PATTERN", "PAYLOAD", "PERCENT", "PREFIX", "PROXY", "REGEX"),
+    *("OPERATIONS", "PACKAGES", "PASSWORD", "PATTERN", "PAYLOAD", "PERCENT", "PREFIX", "PROXY", "REGEX"),
     *("REVISION", "ROWS", "SECONDS", "SEED", "SENDER", "RECIPIENT", "SEQ", "SEQUENCE", "SIZE"),
     *("SQL", "START-END", "SUBJECTS", "TARGET", "TEXT", "TIME", "TIME|DURATION", "TOKEN", "UNTIL"),
     "VERSION",
@@ -59,7 +59,7 @@ NEW = {
 """Words, and single parameters, whose names are new, or are those of clients and of the server's inside."""
 
 ELSEWHERE = {
-    *("--user", "auth account callout --xkey"),
+    *("--user", "auth account callout --xkey", "export compact tables"),
     *("auth account keys add --public-key", "auth user add --public-key"),
 }
 """Parameters whose names nobody lists: users of other servers, keys that others keep."""

@@ -59,7 +59,7 @@ def spark_options(function: F) -> F:
     """Declare the flags of SparkOptions."""
     function = option(
         "--packages",
-        metavar="NAMES",
+        metavar="PACKAGES",
         default="",
         help="Add packages to Spark: auto for what the place needs, or Maven names, separated by commas",
     )(function)

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.monitor.server.requests import no_system_account_error, parse_reply
 from jsctl.nats.connection import Connection
@@ -21,6 +22,7 @@ async def fetch_servers(connection: Connection, expect: int = 0) -> list[tuple[J
 
     expect: stop after that many; 0 waits until no more arrive. Raises Denied without the system account.
     """
+    await await_event_loop()
     loop = asyncio.get_running_loop()
     answers: list[tuple[Json, int]] = []
     inbox = connection.new_inbox()

@@ -124,7 +124,7 @@ class TaskFiles:
 
         partition_by = self.arrangement.partition_by
         schema = StructType([field for field in self.schema if field.name not in partition_by])
-        reader, files = self.reader, PartFiles.of(folder, self.arrangement, schema)
+        reader, files = self.reader, PartFiles.of(folder.absolute(), self.arrangement, schema)
         partitions = reader.partitions()
 
         def write(number: int) -> Part:
