@@ -73,7 +73,7 @@ def test_search_names_topics_and_lines(offline_cli: Cli) -> None:
 
 
 def test_topics_complete(tmp_path: Path) -> None:
-    assert complete("jsctl manual st", 2, tmp_path) == ["start", "streams"]
+    assert complete("jsctl manual st", 2, tmp_path) == ["start", "streams", "stability"]
 
 
 def test_a_pipe_needs_no_rich() -> None:

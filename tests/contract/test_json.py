@@ -48,7 +48,7 @@ NO_DOCUMENT = {
 
 OF_SPARK = {
     *(f"export {what}" for what in ("reports", "rollup", "query", "stream", "kv", "objects")),
-    *("import", "report history", "spark warm-up", "export compact"),
+    *("import", "report history", "spark warm-up", "export compact", "export check"),
 }
 """Verbs whose documents tests/commands/export, tests/commands/test_import.py and tests/spark read."""
 

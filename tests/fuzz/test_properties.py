@@ -114,7 +114,7 @@ def test_ack_subjects() -> None:
 def test_record_finds_what_is_wrong() -> None:
     """The check itself: an error without a text of its own, and too much memory, are found."""
     missing: dict[str, int] = {}
-    for wrong in (lambda: missing["key"], lambda: bytearray(300 << 20)):
+    for wrong in (lambda: missing["key"], lambda: bytearray(1 << 30)):
         with pytest.raises(AssertionError), Record("none") as record:
             record.tried(wrong)
     with Record("refusals") as record:

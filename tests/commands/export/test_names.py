@@ -105,7 +105,8 @@ def test_only_selects_run(cli: Cli, url: str, spark: Any, tmp_path: Path, monkey
     ):
         refused = cli(["export", "query", "--from", str(to), sql], status=64)
         assert refused.err == (
-            "jsctl: error: the query is not a SELECT; use one SELECT, which only reads\n"
+            "jsctl: error: the query is not a SELECT; use one SELECT, SHOW TABLES or DESCRIBE,"
+            " which only read\n"
         ), refused.err
     with_query = [
         "export",
