@@ -1,4 +1,7 @@
-"""Files that commands read and write; a file is written completely or not at all."""
+"""Files that commands read and write; a file is written completely or not at all.
+
+This file is long because reading, writing and temporary files share how errors are named.
+"""
 
 import contextlib
 import errno
@@ -151,11 +154,23 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     lock = posix.open_folder(folder)
     posix.lock(lock)
+    _locks[folder] = lock
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        del _locks[folder]
         os.close(lock)
+
+
+_locks: dict[Path, int] = {}
+"""The open, locked folders that `temporary_folder` has made."""
+
+
+def list_locks(folder: Path) -> list[int]:
+    """Return the descriptor to pass to a process that uses a temporary folder, if this is one: it is in
+    use, and stays, until that process ends, too."""
+    return [_locks[folder]] if folder in _locks and os.name != "nt" else []
 
 
 def _is_leftover(folder: Path, status: os.stat_result) -> bool:

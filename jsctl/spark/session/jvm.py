@@ -17,6 +17,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from jsctl.base.files import list_locks
 from jsctl.errors import MissingDependency
 from jsctl.spark.session import java
 
@@ -65,6 +66,7 @@ def start(settings: Collection[tuple[str, str]], log: Path) -> Any:
                 stdout=output,
                 stderr=output,
                 process_group=0,  # away from the terminal's ctrl-C
+                pass_fds=list_locks(log.parent),  # without its folder it would never end after a kill -9
             )
             while not answer.exists():
                 if process.poll() is not None:
