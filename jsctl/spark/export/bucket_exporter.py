@@ -9,15 +9,12 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
 from jsctl.spark.decoding.model import BAD_PAYLOAD
-from jsctl.spark.export import shared_folder
-from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
 from jsctl.spark.export.message_reads import read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
-from jsctl.spark.export.table_files import build_writer
+from jsctl.spark.export.table_files import replace_table
 from jsctl.spark.export.targets import TablesTarget
-from jsctl.spark.session.folders import write_path
 from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import parse_read_options
 
@@ -101,20 +98,7 @@ def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) ->
             bad.alias("bad"),
         )
         table = flatten_for_format(observed, target.format)
-        with target.commit(source.bucket, replace=True) as (folder, checkpoint):
-            build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
-            rows = int(counts.get["rows"])
-            shared_folder.check_visible(
-                spark, folder, rows, lambda: read_table(spark, folder, target.format, table.schema)
-            )
-            checkpoint |= {
-                "created": "",
-                "from": 0,
-                "next": int(counts.get["last"] or 0) + 1,
-                "exported": rows,
-                "settings": source.options,
-                "columns": table.schema.jsonValue(),
-            }
+        rows = replace_table(spark, target, source.bucket, table, counts, source.options)
     except JsctlError:
         raise
     except Exception as error:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsctl.errors import JsctlError
@@ -13,7 +12,7 @@ from jsctl.spark.export.layout import parse_partitions
 from jsctl.spark.export.table_files import build_writer
 from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session.folders import write_path
-from jsctl.spark.session.hadoop import HadoopPath, Place
+from jsctl.spark.session.hadoop import Place, list_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,11 +87,5 @@ def _arrange(frame: "DataFrame", checkpoint: dict[str, object], names: list[str]
 
 def _list_sizes(folder: Place) -> list[tuple[str, int]]:
     """Return the partition and the size of each file of a table."""
-    if isinstance(folder, HadoopPath):
-        found = [(file.path, file.size) for file in folder.list_files()]
-        pairs = [(str(path.relative_to(folder)), size) for path, size in found]
-    else:
-        files: list[Path] = [file for file in folder.rglob("*") if file.is_file()]
-        pairs = [(str(file.relative_to(folder)), file.stat().st_size) for file in files]
-    split = [(*name.rpartition("/")[::2], size) for name, size in pairs]
+    split = [(*file.name.rpartition("/")[::2], file.size) for file in list_files(folder)]
     return [(partition, size) for partition, name, size in split if not name.startswith(("_", "."))]

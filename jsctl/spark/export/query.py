@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark.export import shared_folder
-from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported, read_table
+from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.layout import flatten_for_format
 from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
-from jsctl.spark.export.table_files import build_writer
+from jsctl.spark.export.table_files import replace_table
 from jsctl.spark.export.target import FORMATS, read_marker
 from jsctl.spark.export.targets import TablesTarget
-from jsctl.spark.session.folders import read_path, write_path
+from jsctl.spark.session.folders import read_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.spark_errors import extract_message
 
@@ -99,25 +98,11 @@ def write(spark: "SparkSession", places: Mapping[str, Place], sql: str, target: 
     frame, counts = _select(spark, places, sql), Observation()
     try:
         table = flatten_for_format(frame.observe(counts, F.count(F.lit(1)).alias("rows")), target.format)
-        with target.commit(RESULTS, replace=True) as (folder, checkpoint):
-            build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
-            rows = int(counts.get["rows"])
-            shared_folder.check_visible(
-                spark, folder, rows, lambda: read_table(spark, folder, target.format, table.schema)
-            )
-            checkpoint |= {
-                "created": "",
-                "from": 0,
-                "next": 0,
-                "exported": rows,
-                "settings": {"query": sql},
-                "columns": table.schema.jsonValue(),
-            }
+        return replace_table(spark, target, RESULTS, table, counts, {"query": sql})
     except JsctlError:
         raise
     except Exception as error:
         raise _refused_error(error, places) from None
-    return rows
 
 
 def _select(spark: "SparkSession", places: Mapping[str, Place], sql: str) -> "DataFrame":

@@ -7,15 +7,17 @@ say how Spark is to write its files.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
+from jsctl.spark.export.exported_tables import read_table
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles
+from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
@@ -86,6 +88,37 @@ def build_writer(table: "DataFrame", format: str, folder: Place) -> "DataFrameWr
         writer = writer.option("mapreduce.fileoutputcommitter.algorithm.version", "2")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     return writer
+
+
+def replace_table(
+    spark: "SparkSession",
+    target: TablesTarget,
+    name: str,
+    table: "DataFrame",
+    counts: "Observation",
+    settings: Mapping[str, Any],
+) -> int:
+    """Write a table in the place of the one of this name; return its number of rows. Raises what Spark
+    raises.
+
+    counts: observes rows of the table, and the `last` revision if it has revisions.
+    """
+    with target.commit(name, replace=True) as (folder, checkpoint):
+        build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
+        observed = counts.get
+        rows = int(observed["rows"])
+        shared_folder.check_visible(
+            spark, folder, rows, lambda: read_table(spark, folder, target.format, table.schema)
+        )
+        checkpoint |= {
+            "created": "",
+            "from": 0,
+            "next": int(observed["last"] or 0) + 1 if "last" in observed else 0,
+            "exported": rows,
+            "settings": settings,
+            "columns": table.schema.jsonValue(),
+        }
+    return rows
 
 
 def has_parquet_settings(spark: "SparkSession") -> bool:

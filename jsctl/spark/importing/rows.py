@@ -20,7 +20,7 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.session.folders import read_path
-from jsctl.spark.session.hadoop import HadoopPath, Place
+from jsctl.spark.session.hadoop import HadoopPath, Place, list_files
 from jsctl.spark.session.spark_errors import extract_message, find_damaged_file
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def find_files(options: ImportOptions) -> ImportFiles:
 
 
 def _guess_format(path: Place) -> str:
-    names = [file.path.name for file in _list_files(path)]
+    names = [file.path.name for file in list_files(path)]
     endings = {name.rpartition(".")[2] for name in names if not name.startswith(("_", "."))}
     endings = {"json" if ending in ("jsonl", "ndjson") else ending for ending in endings}
     return next((format for format in FORMATS if format in endings), "")
@@ -317,25 +317,9 @@ def _compute_digest(paths: Iterable[Place]) -> str:
     """Return a digest of the files' names, sizes and times."""
     digest = hashlib.blake2b(digest_size=16)
     for path in paths:
-        for file in _list_files(path):
+        for file in list_files(path):
             digest.update(f"{file.path.absolute()}\0{file.size}\0{file.modified}\0".encode())
     return digest.hexdigest()
-
-
-class _File(NamedTuple):
-    """A file to read. size: in bytes. modified: a time in the unit of its file system."""
-
-    path: Place
-    size: int
-    modified: int
-
-
-def _list_files(path: Place) -> list[_File]:
-    """Return a file, or those in a folder at any depth."""
-    if isinstance(path, HadoopPath):
-        return [_File(file.path, file.size, file.modified) for file in path.list_files()]
-    files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if file.is_file()]
-    return [_File(file, (status := file.stat()).st_size, status.st_mtime_ns) for file in files]
 
 
 def _is_local(path: Place) -> TypeGuard[Path]:

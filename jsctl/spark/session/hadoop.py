@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.session.spark_errors import extract_message
@@ -104,11 +104,6 @@ class HadoopPath:
         """Return whether it is a folder; on an object store, whether anything is below it."""
         with self._translated_errors() as (system, path, _):
             return bool(system.exists(path)) and bool(system.getFileStatus(path).isDirectory())
-
-    def is_file(self) -> bool:
-        """Return whether it is a file."""
-        with self._translated_errors() as (system, path, _):
-            return bool(system.exists(path)) and bool(system.getFileStatus(path).isFile())
 
     def iterdir(self) -> "list[HadoopPath]":
         """Return what is directly in this folder; nothing when there is no such folder."""
@@ -227,6 +222,32 @@ def _build_error(path: HadoopPath, error: Exception) -> JsctlError:
 def connect(place: Place, spark: "SparkSession") -> Place:
     """Return a place as a session reaches it."""
     return place.connect(spark) if isinstance(place, HadoopPath) else place
+
+
+class ListedFile(NamedTuple):
+    """A file in a place. name: its path below the place. size: in bytes. modified: a time in the unit of
+    its file system, to compare it."""
+
+    path: Place
+    name: str
+    size: int
+    modified: int
+
+
+def list_files(place: Place) -> list[ListedFile]:
+    """Return a file, or those in a folder at any depth, in the order of their paths."""
+    if isinstance(place, HadoopPath):
+        listed = place.list_files()
+        return [
+            ListedFile(file.path, str(file.path.relative_to(place)), file.size, file.modified)
+            for file in listed
+        ]
+    if place.is_file():
+        files, folder = [place], place.parent
+    else:
+        files, folder = [file for file in sorted(place.rglob("*")) if file.is_file()], place
+    described = ((file, file.relative_to(folder).as_posix(), file.stat()) for file in files)
+    return [ListedFile(file, name, status.st_size, status.st_mtime_ns) for file, name, status in described]
 
 
 def parse_uri(text: str, name: str) -> HadoopPath:
