@@ -21,6 +21,8 @@ from jsctl.views.shared.config import changes_result, format_change, format_valu
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_NO_DIFFERENCE = "No difference in configuration"
+
 
 @dataclass(frozen=True, slots=True)
 class EditOptions:
@@ -153,7 +155,7 @@ async def _change(
     changes = find_differences(live, draft, target.schema)
     if not changes:
         data = [] if options.dry_run else info
-        return Result([Text("No difference in configuration")], data=data)
+        return Result([Text(_NO_DIFFERENCE)], data=data)
     for warning in target.find_warnings(draft):
         env.say(f"warning: {warning}")
     loss = await target.estimate_loss(info, draft)
@@ -176,13 +178,14 @@ async def _change(
     await env.confirm(Intent(action, {}), force=without_asking)
     draft = await _draft_again(target, make_draft, changes, loss, options)
     updated = await target.update(draft)
-    changed = {change.key for change in find_differences(live, updated["config"], target.schema)}
+    changed = {change.key for change in find_differences(live, target.get_live(updated), target.schema)}
     for change in changes:
         if change.after is not None and change.key not in changed:
             before = format_value(change.kind, change.before)
             env.say(f"warning: the server did not change {change.key}, which is still {before}")
-    parts = target.sheet(updated).parts
-    return Result([Text(f"{target.label} was updated"), *parts], data=updated)
+    if not changed:
+        return Result([Text(_NO_DIFFERENCE)], data=updated)
+    return Result([Text(f"{target.label} was updated"), *target.sheet(updated).parts], data=updated)
 
 
 async def _draft_again(

@@ -107,6 +107,9 @@ def test_what_the_server_does_not_change_is_reported(stream: Cli) -> None:
         == "warning: the server did not change mirror_direct, which is still true\n"
     )
     assert stream("stream info M --json").json["config"]["description"] == "x"
+    again = stream("stream edit M --no-allow-mirror-direct -f", status=0)
+    assert again.out == "No difference in configuration\n"
+    assert "the server did not change mirror_direct" in again.err
 
 
 def test_what_a_whole_configuration_leaves_out_takes_its_default(stream: Cli, tmp_path: Path) -> None:
