@@ -17,6 +17,7 @@ class Options:
     tag: tuple[str, ...]
     update_streams: bool
     force: bool
+    allow_data_loss: bool
 
 
 @command(
@@ -37,6 +38,11 @@ class Options:
     is_flag=True,
     help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
+@option(
+    "--allow-data-loss",
+    is_flag=True,
+    help="With --force, also remove messages in it that are newer than the backup",
+)
 @destructive(
     "Remove what an unfinished restore left behind, without asking",
     "Check the backup, and only show what would be restored",
@@ -52,12 +58,11 @@ async def restore(env: Env, options: Options) -> Result:
         path,
         AccountRestoreOptions(
             update=options.update_streams,
-            remove_unfinished=options.force,
             cluster=options.cluster,
             tags=options.tag,
             dry_run=env.dry_run,
         ),
-        TerminalObserver(env, force=options.force),
+        TerminalObserver(env, force=options.force, allow_loss=options.allow_data_loss),
     )
     if env.dry_run:
         return view.preview(f"Restore from {path}", result)

@@ -6,21 +6,24 @@ from pathlib import Path
 
 from jsctl.base.user_folders import expand_home
 from jsctl.env import Env
-from jsctl.jetstream.backup.events import Event, Phase, Question
+from jsctl.jetstream.backup.events import Event, Phase, Question, RemoveUnfinished
 from jsctl.views.shared import transfers as view
 
 
 class TerminalObserver:
     """An observer that writes events to stderr, asks questions and shows progress bars."""
 
-    def __init__(self, env: Env, *, progress: bool = True, force: bool = False) -> None:
+    def __init__(
+        self, env: Env, *, progress: bool = True, force: bool = False, allow_loss: bool = False
+    ) -> None:
         """Set what to show and ask.
 
-        progress: show bars, if there is a terminal. force: answer all questions with yes.
+        progress: show bars, if there is a terminal. force: answer questions with yes; with `allow_loss` also
+        those about messages that would be lost.
         """
         self._env = env
         self._progress = progress
-        self._force = force
+        self._given = {"--force": force, "--allow-data-loss": allow_loss}
 
     def notify(self, event: Event) -> None:
         if intent := view.beginning(event):
@@ -28,7 +31,10 @@ class TerminalObserver:
         self._env.say(view.sentence(event))
 
     async def confirm(self, question: Question) -> None:
-        await self._env.confirm(view.intent(question), force=self._force)
+        loses = isinstance(question, RemoveUnfinished) and question.loses
+        needed = ["--force", *(["--allow-data-loss"] if loses else [])]
+        missing = [flag for flag in needed if not self._given[flag]]
+        await self._env.confirm(view.intent(question), force=not missing, flag=" ".join(missing))
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
         shown_total = total if self._progress else 0

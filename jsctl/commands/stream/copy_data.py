@@ -32,6 +32,7 @@ class DataOptions:
     compare: bool
     progress: bool
     force: bool
+    allow_data_loss: bool
 
     def __post_init__(self) -> None:
         if not self.data and (self.consumers or not self.compare):
@@ -44,6 +45,11 @@ def data_flags(function: F) -> F:
     for declare in (
         destructive(
             "Remove what an unfinished copy left behind, without asking", "Only show what would be copied"
+        ),
+        option(
+            "--allow-data-loss",
+            is_flag=True,
+            help="With --force, also remove messages in it that the source does not have",
         ),
         option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
         option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
@@ -69,7 +75,9 @@ async def copy_data(
     env: Env, options: DataOptions, source: Endpoint, target: Endpoint, config: Json
 ) -> Result:
     """Copy a stream with its messages. config: the copy's, without what the server adds."""
-    observer = TerminalObserver(env, progress=options.progress, force=options.force)
+    observer = TerminalObserver(
+        env, progress=options.progress, force=options.force, allow_loss=options.allow_data_loss
+    )
     copy_options = CopyOptions(consumers=options.consumers, compare=options.compare)
     if env.dry_run and await streams.fetch_info_or_none(target.api, target.stream) is None:
         await streams.check_level(target.api, config)

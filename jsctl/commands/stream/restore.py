@@ -31,6 +31,7 @@ class Options:
     tag: tuple[str, ...]
     replicas: int | None
     force: bool
+    allow_data_loss: bool
 
     @property
     def path(self) -> str:
@@ -67,6 +68,11 @@ class Options:
 @option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
+@option(
+    "--allow-data-loss",
+    is_flag=True,
+    help="With --force, also remove messages in it that are newer than the backup",
+)
 @destructive(
     "Remove what an unfinished restore left behind, without asking",
     "Check the backup, and only show what would be restored",
@@ -76,7 +82,9 @@ async def restore(env: Env, options: Options) -> Result:
     compare it with its digest before the server is asked for anything. A pipe with a .tgz file is copied to
     the folder for temporary files.
     """
-    observer = TerminalObserver(env, progress=options.progress, force=options.force)
+    observer = TerminalObserver(
+        env, progress=options.progress, force=options.force, allow_loss=options.allow_data_loss
+    )
     with opening_backup(resolve_backup_path(options.path)) as backup:
         config = _build_config(env, backup, options)
         restored = await restore_stream(env.jetstream, backup, config, observer)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.units import pluralize
-from jsctl.errors import JsctlError
+from jsctl.errors import Cancelled, Declined, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.account_connection import SharedConnection
 from jsctl.jetstream.backup.account_files import (
@@ -20,10 +20,11 @@ from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observ
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import (
-    check_unfinished,
+    describe_unfinished,
     explain_differences,
     holds_all,
     load_stream,
+    remove_unfinished,
 )
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
@@ -40,13 +41,11 @@ class AccountRestoreOptions:
     """Options of an account's restore.
 
     update: apply the backup's configuration to an existing stream, and add the consumers that it lacks.
-    remove_unfinished: remove streams that an unfinished restore left.
     cluster, tags: where to place the streams; empty for the placement in the backup.
     dry_run: change nothing; return what would happen to each stream.
     """
 
     update: bool = False
-    remove_unfinished: bool = False
     cluster: str = ""
     tags: tuple[str, ...] = ()
     dry_run: bool = False
@@ -76,19 +75,52 @@ async def restore_account(
         remark = f"{folder} lacks {pluralize(account_backup.missing, 'stream')} of the backup"
         outcomes.append(build_outcome(MISSING, "failed", remark=remark))
     api = await connect()
-    size = sum(backup.size for backup in verified)
+    cleared: list[tuple[Backup, str]] = []
+    for backup in verified:
+        try:
+            cleared.append((backup, await _clear(api, backup, observer, dry_run=options.dry_run)))
+        except Declined:
+            remark = "what an unfinished restore left was not removed"
+            outcomes.append(build_outcome(backup.stream, "failed", backup.state, remark))
+        except Cancelled:
+            raise
+        except JsctlError as error:
+            outcomes.append(build_outcome(backup.stream, "failed", backup.state, str(error)))
+    size = sum(backup.size for backup, _ in cleared)
     if not options.dry_run:
-        observer.notify(AccountRestoreStarted(len(verified), size, folder))
+        observer.notify(AccountRestoreStarted(len(cleared), size, folder))
     started = time.monotonic_ns()
     connection = SharedConnection(api.connection)
     with observer.progress(Phase("transfer"), size) as advance:
-        for backup in verified:
+        for backup, removed in cleared:
             try:
                 await connection.check()
-                outcomes.append(await _restore(api, backup, options, advance))
+                if options.dry_run and removed:
+                    outcomes.append(build_outcome(backup.stream, "restored", backup.state, removed))
+                else:
+                    outcomes.append(await _restore(api, backup, options, advance))
             except (JsctlError, OSError) as error:
                 outcomes.append(build_outcome(backup.stream, "failed", backup.state, str(error)))
     return AccountResult(outcomes, time.monotonic_ns() - started)
+
+
+async def _clear(api: Api, backup: Backup, observer: Observer, *, dry_run: bool) -> str:
+    """Remove what an unfinished restore of a stream left, once the observer has agreed.
+
+    With dry_run, only return a remark about it; empty for nothing. Raises JsctlError.
+    """
+    existing = await streams.fetch_info_or_none(api, backup.stream)
+    if existing is None or not get_mark(existing):
+        return ""
+    question = await describe_unfinished(api, existing, backup)
+    if not dry_run:
+        await remove_unfinished(api, question, observer)
+    newer = (
+        f", with {pluralize(question.newer.messages, 'message')} newer than the backup"
+        if question.newer
+        else ""
+    )
+    return f"it replaces what an unfinished restore left{newer}"
 
 
 async def _restore(
@@ -99,13 +131,6 @@ async def _restore(
     placement = {"cluster": options.cluster, "tag": options.tags}
     config = STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
     existing = await streams.fetch_info_or_none(api, name)
-    if existing is not None and get_mark(existing):
-        if not options.remove_unfinished:
-            raise JsctlError("an unfinished restore left it", "remove it first with --force")
-        await check_unfinished(api, existing, backup)
-        if not options.dry_run:
-            await streams.delete(api, name)
-        existing = None
     if existing is not None:
         if not options.update:
             as_it_is = await _update(api, existing, config, backup, dry_run=True)

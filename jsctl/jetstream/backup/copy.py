@@ -46,7 +46,7 @@ from jsctl.jetstream.backup.events import (
     RemoveUnfinished,
 )
 from jsctl.jetstream.backup.snapshot import compare_states
-from jsctl.jetstream.backup.stream_restore import explain_differences
+from jsctl.jetstream.backup.stream_restore import explain_differences, remove_unfinished
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 
@@ -250,6 +250,10 @@ async def _remove_unfinished(source: Endpoint, target: Endpoint, existing: Json,
     if await is_untouched(source, target, existing):
         observer.notify(CopyRestarted(name))
     else:
-        messages = int(existing["state"]["messages"])
-        await observer.confirm(RemoveUnfinished(name, messages, other_than=source.stream))
+        state = (await streams.fetch_info(target.api, name))["state"]
+        messages, last = int(state["messages"]), int(state["last_seq"])
+        await remove_unfinished(
+            target.api, RemoveUnfinished(name, messages, last, other_than=source.stream), observer
+        )
+        return
     await streams.delete(target.api, name)

@@ -123,12 +123,28 @@ class ReplaceBackup(NamedTuple):
 class RemoveUnfinished(NamedTuple):
     """The question whether to remove a stream that an unfinished restore left behind.
 
-    other_than: the stream that is being copied, when the unfinished one has messages that it lacks.
+    last_seq: of its state. other_than: the stream that is being copied, when the unfinished one has messages
+    that it lacks. newer: the messages that are newer than the backup, None if there are none.
     """
 
     stream: str
     messages: int
+    last_seq: int
     other_than: str = ""
+    newer: "Newer | None" = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether it holds messages that are not restored or copied again."""
+        return bool(self.other_than or self.newer)
+
+
+class Newer(NamedTuple):
+    """Messages of a stream that are newer than a backup: their number, and the first and last sequence."""
+
+    first: int
+    last: int
+    messages: int
 
 
 class RemoveOtherCopy(NamedTuple):

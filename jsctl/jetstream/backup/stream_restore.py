@@ -21,6 +21,7 @@ from jsctl.jetstream.backup.copy_transfer import name_rest_subject
 from jsctl.jetstream.backup.events import (
     Advance,
     DigestMissing,
+    Newer,
     Observer,
     Phase,
     RemoveUnfinished,
@@ -30,6 +31,7 @@ from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark, update_marked
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
 from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
@@ -62,8 +64,8 @@ async def restore_stream(
 
     connect: opens the API; only called for an intact backup. config: the new stream's, with its name. The
     observer is asked before the remains of an unfinished restore are removed. Raises BadInput for a damaged
-    backup, JsctlError when the stream already exists, when those remains hold messages that are newer than
-    the backup, or when the new stream lacks messages without an explanation, Cancelled.
+    backup, JsctlError when the stream already exists, or when the new stream lacks messages without an
+    explanation, Cancelled.
     """
     with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
         await asyncio.to_thread(backup.verify, advance)
@@ -77,9 +79,7 @@ async def restore_stream(
             raise JsctlError(
                 f"stream {name} already exists", "restore under another name, or remove it first"
             )
-        await check_unfinished(api, existing, backup)
-        await observer.confirm(RemoveUnfinished(name, int(existing["state"]["messages"])))
-        await streams.delete(api, name)
+        await remove_unfinished(api, await describe_unfinished(api, existing, backup), observer)
     started = time.monotonic_ns()
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
@@ -119,11 +119,23 @@ async def load_stream(
     ), differences
 
 
-async def check_unfinished(api: Api, info: Json, backup: Backup) -> None:
-    """Raise JsctlError if what an unfinished restore left is still being filled, or holds messages that are
+async def remove_unfinished(api: Api, question: RemoveUnfinished, observer: Observer) -> None:
+    """Remove what an unfinished restore left, once the observer has agreed. Raises JsctlError if it took
+    messages meanwhile."""
+    await observer.confirm(question)
+    state = (await streams.fetch_info(api, question.stream))["state"]
+    if int(state["last_seq"]) != question.last_seq:
+        raise JsctlError(
+            f"nothing was changed: stream {question.stream} took messages meanwhile", "run it again"
+        )
+    await streams.delete(api, question.stream)
+
+
+async def describe_unfinished(api: Api, info: Json, backup: Backup) -> RemoveUnfinished:
+    """Return the question whether to remove what an unfinished restore left, which names messages that are
     newer than the backup.
 
-    info: that stream's.
+    info: that stream's. Raises JsctlError if it is still being filled.
     """
     name, last = str(info["config"]["name"]), -1
     deadline = time.monotonic() + _IDLE_SECONDS
@@ -133,18 +145,27 @@ async def check_unfinished(api: Api, info: Json, backup: Backup) -> None:
         last = int(info["state"]["last_seq"])
         await asyncio.sleep(_WATCH_SECONDS)
         info = await streams.fetch_info(api, name)
-    newest = str(info["state"].get("last_ts") or "")
-    backed_up = str(backup.state.get("last_ts") or "")
-    if not last or not backup.state.get("messages") or parse_time_ns(newest) <= parse_time_ns(backed_up):
-        return
-    first = await browse.fetch_since(api, name, format_rfc3339(parse_time_ns(backed_up) + 1))
-    several = first is not None and first.sequence != last
-    what = f"messages {first.sequence:,} to {last:,}" if first and several else f"message {last:,}"
-    raise JsctlError(
-        f"stream {name}, which an unfinished restore left, holds {what}, newer than the backup",
-        f"keep them with {build_line('stream backup', name, 'FOLDER')}; then remove it with"
-        f" {build_line('stream rm', name)}",
-    )
+    newer = await _find_newer(api, info, backup)
+    return RemoveUnfinished(name, int(info["state"]["messages"]), last, newer=newer)
+
+
+async def _find_newer(api: Api, info: Json, backup: Backup) -> Newer | None:
+    """Return the messages of a stream that are newer than a backup; None if there are none."""
+    name, state = str(info["config"]["name"]), info["state"]
+    newest, backed_up = str(state.get("last_ts") or ""), str(backup.state.get("last_ts") or "")
+    if not int(state["messages"]):
+        return None
+    if not backup.state.get("messages"):
+        first = int(state["first_seq"])
+    elif parse_time_ns(newest) <= parse_time_ns(backed_up):
+        return None
+    else:
+        message = await browse.fetch_since(api, name, format_rfc3339(parse_time_ns(backed_up) + 1))
+        if message is None:  # those that are newer were deleted
+            return None
+        first = message.sequence
+    before = first - int(state["first_seq"]) - await count_deleted_before(api, info, first)
+    return Newer(first, int(state["last_seq"]), int(state["messages"]) - before)
 
 
 async def holds_all(api: Api, info: Json, backup: Backup) -> bool:

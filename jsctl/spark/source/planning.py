@@ -1,5 +1,6 @@
 """The connection on which queries are planned, and its wait for a server that is away."""
 
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,13 +14,17 @@ from jsctl.spark.source.patience import Patience
 
 T = TypeVar("T")
 
+_ELECTION_SECONDS = 10
+"""Seconds after which a stream has a leader again: servers begin an election within 9 s. Nobody answers a
+request that was made before."""
+
 
 class PlanningConnection:
     """One connection, opened on demand and kept until `close`.
 
     It fails at once on a server that never answered a request, unless the options set a retry_timeout: a
     wrong address should be reported soon. It waits for a server that has answered until the retry_timeout, to
-    survive a restart.
+    survive a restart. Where JetStream is and does not answer, an election may be going on: it asks again.
 
     is_known: whether it answered an earlier connection.
     """
@@ -42,8 +47,9 @@ class PlanningConnection:
         if not self._is_known:
             self._open()
         patience = Patience(options.retries, options.retry_timeout if self._is_known else 0)
+        first_asked_at = time.monotonic()
         while True:
-            was_kept = self._connection is not None
+            was_kept, asked_at = self._connection is not None, time.monotonic()
             try:
                 result = work(self._connection or self._open())
                 self._is_known = True
@@ -52,7 +58,9 @@ class PlanningConnection:
                 self._is_known = self._is_known or bool(self._connection and self._connection.has_answered)
                 self.close()
                 if isinstance(error, RequestTimeout) and not self._is_known:
-                    raise
+                    if asked_at - first_asked_at >= _ELECTION_SECONDS:
+                        raise
+                    continue
                 if was_kept and isinstance(error, ConnectionLost):
                     continue  # the connection may have ended long ago
                 name = options.stream or ", ".join(options.streams)

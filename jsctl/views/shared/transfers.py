@@ -17,6 +17,7 @@ from jsctl.jetstream.backup.events import (
     CopyStarted,
     DigestMissing,
     Event,
+    Newer,
     Phase,
     Question,
     RemoveOtherCopy,
@@ -100,19 +101,35 @@ def intent(request: Question) -> Intent:
             action = f"replace {path}, which holds {existing}"
             facts = {"path": str(path), "replaces": existing}
             return Intent(action, facts, question=f"{path} holds {existing}. Replace it")
-        case RemoveUnfinished(stream, messages, other_than):
-            foreign = f", some of them not of Stream {other_than}" if other_than else ""
-            return _build_unfinished_intent("restore", stream, messages, foreign)
+        case RemoveUnfinished(stream, messages, _, other_than, newer):
+            lost = f", some of them not of Stream {other_than}" if other_than else ""
+            counts: Json = {}
+            if newer:
+                lost = f", {_format_newer(newer)} newer than the backup"
+                counts = {
+                    "newer_messages": newer.messages,
+                    "newer_first_seq": newer.first,
+                    "newer_last_seq": newer.last,
+                }
+            return _build_unfinished_intent("restore", stream, messages, lost, counts)
         case RemoveOtherCopy(stream, messages):
-            return _build_unfinished_intent("copy of another stream", stream, messages, "")
+            return _build_unfinished_intent("copy of another stream", stream, messages, "", {})
 
 
-def _build_unfinished_intent(origin: str, stream: str, messages: int, more: str) -> Intent:
+def _format_newer(newer: Newer) -> str:
+    """Return for people how many messages are newer, and which."""
+    sequences = format_count(newer.first)
+    if newer.last > newer.first:
+        sequences += f" to {format_count(newer.last)}"
+    return f"{format_count(newer.messages)} of them ({sequences})"
+
+
+def _build_unfinished_intent(origin: str, stream: str, messages: int, more: str, facts: Json) -> Intent:
     count = pluralize(messages, "message")
     description = f"is what an unfinished {origin} left, with {count}{more}"
     return Intent(
         f"remove Stream {stream}, which {description}, and begin again",
-        {"stream": stream, "messages": messages, "unfinished": True},
+        {"stream": stream, "messages": messages, "unfinished": True, **facts},
         question=f"Stream {stream} {description}. Remove it",
     )
 

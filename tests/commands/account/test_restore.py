@@ -52,8 +52,18 @@ def test_what_is_newer_than_the_backup(cli: Cli, account: str, tmp_path: Path) -
     ask(account, "STREAM.UPDATE.ORDERS", {**config, "metadata": {MARK: "restore x"}})
     publish(account, "ORDERS.new", b"later")
     line = f"account restore {tmp_path}/all --force"
-    assert "holds message 31, newer than the backup" in " ".join(cli(line, status=1).out.split())
+    newer = "left, with 31 messages, 1 of them (31) newer than the backup"
+    refused = " ".join(cli(line, status=1).out.split())
+    assert newer in refused and "use --allow-data-loss" in refused
+    remark = {row["stream"]: row for row in cli(f"{line} --dry-run --json").json["streams"]}["ORDERS"][
+        "remark"
+    ]
+    assert remark.endswith("with 1 message newer than the backup")
+    kept = cli(line, tty=True, answers=[False], status=1)
+    assert "was not removed" in " ".join(kept.out.split())
     assert len(stored(account, "ORDERS")) == 31
+    cli(f"{line} --allow-data-loss", status=0)
+    assert len(stored(account, "ORDERS")) == 30
 
 
 def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
@@ -88,7 +98,7 @@ def test_what_an_unfinished_restore_left(cli: Cli, account: str, tmp_path: Path)
     ask(account, "STREAM.UPDATE.MEM", {**config, "metadata": {MARK: "restore x"}})
     ask(account, "STREAM.PURGE.MEM", {})
     line = f"account restore {tmp_path}/all --update-streams"
-    assert "an unfinished restore left it" in cli(line, status=1).out
+    assert "is what an unfinished restore left" in " ".join(cli(line, status=1).out.split())
     cli(f"{line} --force", status=0)
     assert len(stored(account, "MEM")) == 20
 

@@ -177,9 +177,11 @@ def test_what_others_published_to_a_broken_copy_is_not_removed(cli: Cli, orders:
     stream(orders, "OLD", "old", metadata={MARK: "restore x"})
     publish(orders, "old", b"somebody's", count=80)
     refused = cli("stream copy ORDERS OLD --data --subjects old", status=64)
-    assert "--force" in refused.err
+    assert "--force --allow-data-loss" in refused.err
+    refused = cli("stream copy ORDERS OLD --data --subjects old --force", status=64)
+    assert "some of them not of Stream ORDERS" in refused.err and "use --allow-data-loss" in refused.err
     assert info(orders, "OLD")["state"]["messages"] == 80
-    cli("stream copy ORDERS OLD --data --subjects old --force", status=0)
+    cli("stream copy ORDERS OLD --data --subjects old --force --allow-data-loss", status=0)
 
 
 @pytest.mark.parametrize("place", ["source", "frame", "end"])

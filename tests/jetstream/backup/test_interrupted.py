@@ -186,17 +186,36 @@ def test_what_is_restored_takes_no_messages_until_it_is_whole(
 
 
 @pytest.mark.slow
-def test_what_is_newer_than_the_backup_is_not_removed(
-    own_cli: Cli, server: RealServer, tmp_path: Path
+@pytest.mark.parametrize("of", ["BIG", "EMPTY"])
+def test_what_is_newer_than_the_backup_is_named_and_confirmed(
+    own_cli: Cli, server: RealServer, tmp_path: Path, of: str
 ) -> None:
-    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
+    if of == "EMPTY":
+        stream(server.url, of, "empty")
+    own_cli(f"stream backup {of} {tmp_path}/b", status=0)
     # A jsctl that gave a stream its subjects at once was killed.
     stream(server.url, "B", "b", metadata={MARK: "restore x"})
     publish(server.url, "b", b"acknowledged", count=2)
-    for force in ("", "--force"):
-        refused = own_cli(f"stream restore {tmp_path}/b --name B --subjects b {force}", status=1)
-        assert "which an unfinished restore left, holds messages 1 to 2, newer than the backup" in refused.err
+    restore = f"stream restore {tmp_path}/b --name B --subjects b"
+    newer = "left, with 2 messages, 2 of them (1 to 2) newer than the backup"
+    for flags, needed in (
+        ("", "--force --allow-data-loss"),
+        ("--force", "--allow-data-loss"),
+        ("--allow-data-loss", "--force"),
+    ):
+        refused = own_cli(f"{restore} {flags}", status=64)
+        assert newer in refused.err and refused.err.endswith(f"use {needed}\n")
+    assert own_cli(f"{restore} --dry-run --json", status=0).json["newer_messages"] == 2
+    for flag in ("", "--force"):
+        declined = own_cli(f"{restore} {flag}", tty=True, answers=[False], status=0)
+        assert "nothing was changed" in declined.err
     assert messages(server.url, "B") == 2
+    if of == "BIG":
+        own_cli(f"{restore} --force --allow-data-loss", status=0)
+        assert messages(server.url, "B") == COUNT
+    else:
+        own_cli(f"{restore} --force", tty=True, answers=[True], status=0)
+        assert messages(server.url, "B") == 0
 
 
 @pytest.mark.slow

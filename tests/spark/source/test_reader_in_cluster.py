@@ -15,6 +15,7 @@ from jsctl.spark.source import plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.options import parse_read_options
+from jsctl.spark.source.planning import with_connection
 from jsctl.spark.source.pull import ConsumerReader
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import AnswerLimits, Reply
@@ -172,3 +173,17 @@ def test_a_follower_that_lags_is_not_taken_for_deletions(
 def placed(url: str) -> set[str]:
     """The servers that consumers of the stream are on."""
     return {one["cluster"]["leader"] for one in js.ask_patiently(url, "CONSUMER.LIST.S")["consumers"] or []}
+
+
+def test_a_query_is_planned_while_the_stream_has_no_leader(cluster: Cluster) -> None:
+    fill(cluster.url)
+    leader = js.ask(cluster.url, "STREAM.INFO.S")["cluster"]["leader"]
+    others = ",".join(server.url_for("acc") for name, server in cluster.servers.items() if name != leader)
+    options = parse_read_options({"servers": others, "stream": "S"})
+    cluster.servers[leader].kill()
+    try:
+        seen = with_connection(options, lambda link: plan.fetch_stream(link, options))
+        assert seen.end == COUNT + 1
+    finally:
+        cluster.servers[leader].start()
+        cluster.wait()
