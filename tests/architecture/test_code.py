@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable
 
-import pytest
-
 from tests.support.sources import PACKAGE, ROOT, Use, uses
 
 GENERATED = {PACKAGE / "nats" / "error_code_enum.py"}
@@ -32,7 +30,6 @@ def test_formatting_is_ruffs() -> None:
     )
 
 
-@pytest.mark.slow
 def test_nothing_rests_on_assert() -> None:
     """`python -O` takes assertions out; what may happen is an error, what may not needs no line."""
     check(uses()["assert"])

@@ -4,9 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-import pytest
-
-from tests.support.sources import PACKAGE, ROOT
+from tests.support.sources import ROOT, read_modules
 
 DESCRIBED = re.compile(r"(?:[.)]\s+|\n\n)([a-z_]+(?:, [a-z_]+)*): ")
 """What begins a sentence and stands before a colon: one name or several."""
@@ -21,11 +19,11 @@ Documented = Function | ast.ClassDef | ast.Module
 
 def list_docstrings() -> Iterator[tuple[str, Documented, str]]:
     """Yield each docstring of the package with its place; not the help of commands, which has examples."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, nodes in read_modules().items():
+        for node in nodes:
             if isinstance(node, Documented) and (text := ast.get_docstring(node)):
-                decorators = [ast.unparse(each) for each in getattr(node, "decorator_list", ())]
-                if not any(re.match(r"(command|destructive)\(", each) for each in decorators):
+                called = (getattr(each, "func", None) for each in getattr(node, "decorator_list", ()))
+                if not any(getattr(each, "id", "") in ("command", "destructive") for each in called):
                     yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node, text
 
 
@@ -42,7 +40,6 @@ def list_unknown(function: Function, text: str) -> list[str]:
     return [name for name in described if name not in list_parameters(function)]
 
 
-@pytest.mark.slow
 def test_described_parameters_exist() -> None:
     wrong = [
         f"{place} {name}"
@@ -61,13 +58,12 @@ def test_a_missing_parameter_is_found() -> None:
     assert list_unknown(function, "Return it.\n\nrows, took: ns.") == ["took"]
 
 
-@pytest.mark.slow
 def test_functions_that_docstrings_call_exist() -> None:
     documented = list(list_docstrings())
     known = {
         node.name
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for nodes in read_modules().values()
+        for node in nodes
         if isinstance(node, Function | ast.ClassDef)
     }
     wrong = [

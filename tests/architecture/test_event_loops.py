@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from jsctl import registry
-from tests.support.sources import PACKAGE, ROOT
+from tests.support.sources import PACKAGE, ROOT, read_modules
 from tests.support.stepping import imports_asyncio, list_imports
 
 IN_A_LOOP = {
@@ -29,13 +29,13 @@ def test_functions_wait_for_a_loop_before_they_import_asyncio() -> None:
     wrong = []
     for name in _list_stepped_modules():
         path = ROOT / Path(*name.split(".")).with_suffix(".py")
-        if not path.exists() or str(path.relative_to(PACKAGE)) in IN_A_LOOP:
+        if path not in read_modules() or str(path.relative_to(PACKAGE)) in IN_A_LOOP:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for function in ast.walk(tree):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for function in read_modules()[path]:
             if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
-            code = ast.unparse(function)
+            code = "\n".join(lines[function.lineno - 1 : function.end_lineno])
             imported = code.find("import asyncio")
             if imported >= 0 and "await_event_loop()" not in code[:imported]:
                 wrong.append(f"{name}: {function.name}")

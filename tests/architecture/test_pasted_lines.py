@@ -2,14 +2,12 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from jsctl import registry
-
-PACKAGE = Path(__file__).parents[2] / "jsctl"
+from tests.support.sources import PACKAGE, read_modules
 
 EXEMPT = {
     "command_lines.py": "builds them",
@@ -24,13 +22,12 @@ STARTS = re.compile(rf"\bjsctl ({'|'.join(map(re.escape, reversed(WORDS)))}|\{{|
 """A command line that begins; a word beside the verbs, such as `jsctl: error`, is none."""
 
 
-@pytest.mark.slow
 def test_command_lines_with_values_are_built_in_one_place() -> None:
     building = [
         f"{path.relative_to(PACKAGE)}:{line}: {text}"
-        for path in PACKAGE.rglob("*.py")
+        for path, nodes in read_modules().items()
         if str(path.relative_to(PACKAGE)) not in EXEMPT
-        for line, text in find_built_lines(path.read_text())
+        for line, text in find_built_lines(nodes)
     ]
     assert not building, "use build_line or Suggestion of jsctl.base.command_lines:\n" + "\n".join(building)
 
@@ -55,7 +52,7 @@ def test_command_lines_with_values_are_built_in_one_place() -> None:
     ],
 )
 def test_it_finds(code: str) -> None:
-    assert list(find_built_lines(code))
+    assert list(find_built_lines(ast.walk(ast.parse(code))))
 
 
 @pytest.mark.parametrize(
@@ -69,21 +66,18 @@ def test_it_finds(code: str) -> None:
     ],
 )
 def test_it_leaves(code: str) -> None:
-    assert not list(find_built_lines(code))
+    assert not list(find_built_lines(ast.walk(ast.parse(code))))
 
 
-def find_built_lines(source: str) -> Iterator[tuple[int, str]]:
+def find_built_lines(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the line and text of each expression that makes a command line of several pieces."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         text = ""
         match node:
             case ast.JoinedStr():
                 text = "".join(read_text(value) or "{" for value in node.values)
-                text = (
-                    text.replace("jsctl {", "jsctl's version {")
-                    if "{__version__}" in ast.unparse(node)
-                    else text
-                )
+                if any(getattr(value.value, "id", "") == "__version__" for value in list_values(node)):
+                    text = text.replace("jsctl {", "jsctl's version {")
             case ast.BinOp(op=ast.Add() | ast.Mod()) | ast.AugAssign(op=ast.Add() | ast.Mod()):
                 sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,)
                 text = "\n".join(read_text(side) + "<<" for side in sides)
@@ -102,6 +96,10 @@ def find_built_lines(source: str) -> Iterator[tuple[int, str]]:
                 continue
         if STARTS.search(text):
             yield getattr(node, "lineno", 0), ast.unparse(node)[:100]
+
+
+def list_values(node: ast.JoinedStr) -> list[ast.FormattedValue]:
+    return [value for value in node.values if isinstance(value, ast.FormattedValue)]
 
 
 def read_text(node: ast.AST) -> str:

@@ -17,7 +17,7 @@ from nats.aio.transport import Transport
 
 from jsctl.nats import nats_py
 from jsctl.nats.tcp_link import TcpLink
-from tests.support.sources import PACKAGE
+from tests.support.sources import PACKAGE, read_modules
 
 NATS_PY = {
     "_auth_configured": "set, to sign where a server with no_auth_user asks for no login",
@@ -53,6 +53,8 @@ SSL = {"_sslobj": "the chain of a server's certificates: a public method has it 
 LIMIT = 21
 """How many there may be. It only falls."""
 
+BY_NAME = ("getattr", "setattr", "hasattr")
+
 PARAMETERS: dict[object, dict[str, list[str]]] = {
     Client: {
         "_connect_to_server": ["self", "s"],
@@ -75,7 +77,7 @@ TRANSPORT |= {"close", "at_eof"}
 def list_own_names() -> set[str]:
     """All names that the package defines somewhere."""
     ours: set[str] = set()
-    for node in (node for path in PACKAGE.rglob("*.py") for node in walk(path)):
+    for node in (node for nodes in read_modules().values() for node in nodes):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             ours.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -85,26 +87,26 @@ def list_own_names() -> set[str]:
     return ours
 
 
-@cache
-def walk(path: Path) -> list[ast.AST]:
-    """All nodes of a file's syntax tree."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
 def list_private_names(folder: Path) -> Iterator[str]:
     """Yield private names that code takes from elsewhere: attributes and imports that the package nowhere
     defines, and functions that override one of nats-py."""
     ours = list_own_names()
     foreign = {name for name in dir(Client()) if name.startswith("_")} if folder.name == "nats" else set()
-    for path in folder.rglob("*.py"):
+    for path, nodes in read_modules().items():
+        if not path.is_relative_to(folder):
+            continue
         of_nats_py = foreign if path.name == "nats_py.py" else set()
-        for node in walk(path):
+        for node in nodes:
             found: list[str] = []
             if isinstance(node, ast.Attribute):
                 found = [node.attr]
             elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("jsctl"):
                 found = [alias.name for alias in node.names]
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr"):
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+                "getattr",
+                "setattr",
+                "hasattr",
+            ):
                 found = [str(each.value) for each in node.args if isinstance(each, ast.Constant)]
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found = [node.name] if node.name in of_nats_py else []
@@ -113,7 +115,6 @@ def list_private_names(folder: Path) -> Iterator[str]:
                     yield name
 
 
-@pytest.mark.slow
 def test_each_private_name_is_listed() -> None:
     public = {"_exit", "_field_defaults"}  # of os, and of named tuples
     listed = {"commands": CLICK, "spark": PYSPARK, "nats": {**NATS_PY, **SSL}}

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.support.sources import PACKAGE, uses
 
 _WORDS = """
@@ -34,7 +32,6 @@ NAMED_OTHERWISE = {
 """Files whose public functions do not begin with a verb, and why."""
 
 
-@pytest.mark.slow
 def test_public_functions_are_verbs() -> None:
     """A verb is what begins a docstring, or is listed; predicates say in which form they ask."""
     docstrings = [use.text.split()[0].strip(".,").lower() for use in uses()["docstring"] if use.text]

@@ -1,8 +1,10 @@
 """Which tests run, and in which order: `--fast`, `--long` and `--fuzz`."""
 
 import functools
+import gc
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,10 @@ from hypothesis import is_hypothesis_test
 
 TESTS = Path(__file__).parents[1]
 
-_LONG = ("long", "cluster")
+_LONG = {"long", "cluster"}
 """Marks of what kills, makes faults, starts clusters or walks demos: it needs `--long`, or a file's name."""
 
-_NOT_FAST = (*_LONG, "slow", "spark")
+_NOT_FAST = _LONG | {"slow", "spark"}
 """Marks that `--fast` leaves out; it also leaves out `tests/fuzz`, where a case takes all memory it may.
 Contracts hold in all runs: of these, `slow` ones are fast, too."""
 
@@ -73,7 +75,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not collection_path.match("test_*.py") or _is_contract(collection_path):
         return None
     of_all = re.search(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
-    return True if of_all and re.search(rf"mark\.({'|'.join(_NOT_FAST)})\b", of_all[0]) else None
+    return True if of_all and re.search(rf"mark\.({'|'.join(sorted(_NOT_FAST))})\b", of_all[0]) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests live to the end: no collection of garbage looks at them, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -81,8 +94,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     out the long ones, unless these are asked for, or a file is."""
     is_file_named = any("::" in arg or arg.endswith(".py") for arg in config.args)
     if not config.getoption("--long") and not is_file_named:
-        config.hook.pytest_deselected(items=[item for item in items if _has(item, _LONG)])
-        items[:] = [item for item in items if not _has(item, _LONG)]
+        long = [item for item in items if not _LONG.isdisjoint(_list_marks(item))]
+        config.hook.pytest_deselected(items=long)
+        left_out = set(long)
+        items[:] = [item for item in items if item not in left_out]
     order: tuple[str, ...] = _ORDER
     if config.getoption("--fast"):
         order = ("contract", *_ORDER)
@@ -97,10 +112,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: place(item.path))
 
 
-def _has(item: pytest.Item, marks: tuple[str, ...]) -> bool:
-    return any(item.get_closest_marker(name) for name in marks)
+def _list_marks(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
 
 
+@functools.cache
 def _is_contract(file: Path) -> bool:
     return file.is_relative_to(TESTS / "contract")
 
@@ -108,8 +124,8 @@ def _is_contract(file: Path) -> bool:
 def _is_fast(item: pytest.Item) -> bool:
     """Return whether `--fast` has a test; without property tests Hypothesis need not read the whole package
     for its constants."""
-    left_out = tuple(name for name in _NOT_FAST if name != "slow" or not _is_contract(item.path))
-    return not _has(item, left_out) and not is_hypothesis_test(getattr(item, "obj", None))
+    left_out = _NOT_FAST - {"slow"} if _is_contract(item.path) else _NOT_FAST
+    return left_out.isdisjoint(_list_marks(item)) and not is_hypothesis_test(getattr(item, "obj", None))
 
 
 def _case(item: pytest.Item) -> tuple[object, ...]:

@@ -1,6 +1,7 @@
 """The package's own code, parsed once for the tests that look at it."""
 
 import ast
+import gc
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -35,28 +36,39 @@ class Use(NamedTuple):
 
 
 @cache
-def uses() -> dict[Kind, list[Use]]:
-    """Return the words that the package's modules use, by kind.
+def read_modules() -> dict[Path, list[ast.AST]]:
+    """Return the nodes of each module's syntax tree, the module itself first.
 
-    Their syntax trees are dropped: millions of objects would slow down every later test.
+    They are a million objects, and stay: no collection of garbage looks at them.
     """
+    gc.disable()
+    try:
+        return {path: list(ast.walk(ast.parse(path.read_bytes()))) for path in sorted(PACKAGE.rglob("*.py"))}
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+@cache
+def uses() -> dict[Kind, list[Use]]:
+    """Return the words that the package's modules use, by kind."""
     by_kind: dict[Kind, list[Use]] = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_text()
-        lines = source.encode().split(b"\n")
-        tree = ast.parse(source)
-        by_kind["public function"] += [Use(path, node.lineno, node.name) for node in _public_functions(tree)]
-        for node in ast.walk(tree):
+    for path, nodes in read_modules().items():
+        lines = path.read_bytes().split(b"\n")
+        by_kind["public function"] += [
+            Use(path, node.lineno, node.name) for node in _public_functions(nodes[0])
+        ]
+        for node in nodes:
             for kind, text in _words(node, lines):
                 by_kind[kind].append(Use(path, getattr(node, "lineno", 1), text))
     return by_kind
 
 
-def _public_functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _public_functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Return the functions of a module that others may call, without predicates and context managers."""
     return [
         node
-        for node in tree.body
+        for node in ast.iter_child_nodes(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and not node.name.startswith("_")
         and not (isinstance(node.returns, ast.Name) and node.returns.id == "bool")

@@ -33,14 +33,24 @@ _SPARKS = 2
 """How many workers start a Spark of their own."""
 
 
+_WITH_TREES = f"{TESTS.name}/architecture/"
+_WITHOUT_TREES = ("test_lint.py", "test_contributing.py")
+"""Files of that folder that start other programs."""
+
+
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     """A file at a time, in the order in which they were collected. Files that share a worker's Spark go to
     two workers, as long as there are others for the rest: each Spark takes half a minute of processor time
-    before it is quick."""
+    before it is quick. Tests that look at the package's syntax trees share these, in one worker."""
 
     def __init__(self, config: pytest.Config, log: Producer, is_with_spark: Callable[[str], bool]) -> None:
         super().__init__(config, log)
         self._is_with_spark = is_with_spark
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        is_sharing = file.startswith(_WITH_TREES) and not file.endswith(_WITHOUT_TREES)
+        return _WITH_TREES if is_sharing else file
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         has_spark = node in self.nodes[:_SPARKS]
