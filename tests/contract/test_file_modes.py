@@ -51,7 +51,7 @@ server request profile allocs profiles --server {system}
 report --record rounds --count 1
 report --record rounds --count 1 --keep 1ms
 report history --from rounds --html rounds.html
-bench pub x --msgs 10 --processes 0 --csv bench.csv
+bench pub x --msgs 10 --processes 0 --csv bench.csv --hdr bench.hlog
 exporter --server {url} --textfile metrics.prom --count 1
 server check connection --outfile check.txt
 """

@@ -13,6 +13,7 @@ from jsctl.commands.cli.values import Size
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.headers import encode_headers, parse_header_text
+from jsctl.views.bench.result import NAMES
 
 C = TypeVar("C", bound=click.Command)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,6 +69,7 @@ _SHARED: tuple[_Flag, ...] = (
     ("--progress/--no-progress", {"help": "Show a progress bar on a terminal (yes)"}),
     ("--plot", {"is_flag": True, "help": "Plot the latency by percentile"}),
     ("--csv", {"metavar": "FILE", "help": "Write a line for each client to this file"}),
+    ("--hdr", {"metavar": "FILE", "help": "Write the latencies to this file as a log of HDR histograms"}),
 )
 _SLEEP = ("--sleep", {"type": DURATION, "metavar": "DURATION", "help": "Wait this long after each operation"})
 
@@ -89,6 +91,7 @@ class SharedFlags:
     progress: bool
     plot: bool
     csv: str
+    hdr: str
     sleep: int
     stream: str
     bucket: str
@@ -117,6 +120,8 @@ def parse_shared(env: Env, kind: str) -> SharedFlags:
     rate = flags.get("rate") or 0
     if rate and kind in _UNPACED:
         raise BadInput(f"--rate cannot be used with bench {kind}", "the publisher sets the pace")
+    if flags.get("hdr") and not NAMES[kind][2]:
+        raise BadInput(f"--hdr cannot be used with bench {kind}", "it measures no latency")
     return SharedFlags(
         clients=min(flags.get("clients") or 1, messages or flags.get("clients") or 1),
         messages=messages,
@@ -128,6 +133,7 @@ def parse_shared(env: Env, kind: str) -> SharedFlags:
         progress=flags.get("progress", True),
         plot=bool(flags.get("plot")),
         csv=flags.get("csv") or "",
+        hdr=flags.get("hdr") or "",
         sleep=sleep,
         stream=flags.get("stream") or "",
         bucket=flags.get("bucket") or "",

@@ -58,6 +58,8 @@ async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
     result = view.result(plan, outcome, find_limit(plan, outcome), plot=flags.plot)
     if flags.csv:
         write_output(flags.csv, view.csv_lines(plan, outcome))
+    if flags.hdr:
+        write_output(flags.hdr, view.hdr_log(outcome, env.clock()))
     if result.status is ExitStatus.INTERRUPTED and not outcome.messages:
         raise KeyboardInterrupt
     if failure is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsctl.base.units import format_bytes, format_exact_duration, pluralize
+from jsctl.base.units import SECOND, format_bytes, format_exact_duration, format_rfc3339, pluralize
 from jsctl.bench.histogram import PERCENTILES, Histogram
 from jsctl.bench.limits import BUSY, Limit
 from jsctl.bench.meter import ClientResult, Outcome, compute_rate
@@ -241,7 +241,7 @@ def _build_client(client: ClientResult) -> dict[str, Any]:
     }
     if len(client.latencies):
         record = client.latencies.record()
-        del record["histogram_ns"]
+        del record["histogram_ns"], record["histogram_hdr"]
         figures["latency"] = record
     return figures
 
@@ -273,4 +273,18 @@ def csv_lines(plan: Plan, outcome: Outcome) -> str:
             *(f"{value / 1000:.6f}" for value in spans_ns),
         ]
         lines.append(",".join(map(str, figures)))
+    return "\n".join(lines) + "\n"
+
+
+def hdr_log(outcome: Outcome, ended: float) -> str:
+    """Return a log of HDR histograms with the latencies of all clients. ended: seconds since 1970."""
+    latencies, seconds = outcome.latencies, outcome.duration / SECOND
+    began = ended - seconds
+    lines = [
+        "#[Histogram log format version 1.3]",
+        f"#[StartTime: {began:.3f} (seconds since epoch), {format_rfc3339(round(began) * SECOND)}]",
+        '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+    ]
+    if len(latencies):
+        lines.append(f"0.000,{seconds:.3f},{latencies.largest / 1e6:.3f},{latencies.encode()}")
     return "\n".join(lines) + "\n"
