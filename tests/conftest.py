@@ -16,7 +16,7 @@ for _size in ("COLUMNS", "LINES"):
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Few examples in every run, the same each time; --hypothesis-profile=thorough tries many, and others each time.
+# Few examples in every run, the same each time; --hypothesis-profile=thorough tries many others.
 # On a busy machine an example takes as long as it takes; the test's own timeout remains.
 settings.register_profile("jsctl", deadline=None, max_examples=30, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)

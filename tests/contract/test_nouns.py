@@ -102,14 +102,14 @@ def assert_fails(cli: Cli, line: list[str], status: int, words: str = "") -> Non
     assert words in outcome.err
 
 
-NEEDS_SPARK = {"export stream"}
-"""Verbs that start Spark before they look for the server, which takes seconds."""
+NEEDS_SPARK = ["export stream"]
+"""Verbs that start Spark before they look for the server: tests/commands/export/test_nouns.py tries them."""
 
 WITHOUT_JETSTREAM = [p for p in VERBS if p.startswith("service ")]
 OF_SERVERS = [
     p
     for p in VERBS
-    if nouns_of(p) and not nouns_of(p)[0].offline and p not in CREATES and p not in WITHOUT_JETSTREAM
+    if nouns_of(p) and not nouns_of(p)[0].offline and p not in (*CREATES, *WITHOUT_JETSTREAM, *NEEDS_SPARK)
 ]
 OFFLINE = [p for p in VERBS if nouns_of(p) and nouns_of(p)[0].offline and p not in CREATES]
 
@@ -148,10 +148,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(p, marks=[pytest.mark.spark] if p in NEEDS_SPARK else []) for p in OF_SERVERS]
-)
+@pytest.mark.parametrize("path", OF_SERVERS)
 def test_an_unknown_name_is_not_found(path: str, here: Path, server: RealServer) -> None:
+    assert_unknown(path, here, server)
+
+
+def assert_unknown(path: str, here: Path, server: RealServer) -> None:
     cli = Cli(here, server.url_for("all"))
     nouns = nouns_of(path)
     for noun in nouns:
@@ -161,20 +163,24 @@ def test_an_unknown_name_is_not_found(path: str, here: Path, server: RealServer)
         assert_fails(cli, command_line(path, names, here), 3, hint)
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(p, marks=[pytest.mark.spark] if p in NEEDS_SPARK else []) for p in OF_SERVERS]
-)
+@pytest.mark.parametrize("path", OF_SERVERS)
 def test_no_server_and_no_jetstream_are_unreachable(path: str, here: Path, server: RealServer) -> None:
+    assert_unreachable(path, here, server)
+
+
+def assert_unreachable(path: str, here: Path, server: RealServer) -> None:
     cli = Cli(here, server.url_for("all"))
     line = command_line(path, dict.fromkeys(NAMES, "NOPE"), here)
     assert_fails(cli, [*line, "--server", "nats://127.0.0.1:1"], 4)
     assert_fails(cli, [*line, "--js-domain", "nowhere"], 4, "nowhere")
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(p, marks=[pytest.mark.spark] if p in NEEDS_SPARK else []) for p in OF_SERVERS]
-)
+@pytest.mark.parametrize("path", OF_SERVERS)
 def test_a_missing_right_is_denied(path: str, here: Path, server: RealServer) -> None:
+    assert_denied(path, here, server)
+
+
+def assert_denied(path: str, here: Path, server: RealServer) -> None:
     cli = Cli(here, server.url_for("none"))
     assert_fails(cli, command_line(path, dict.fromkeys(NAMES, "NOPE"), here), 5, "ermission")
 

@@ -3,7 +3,7 @@
 import contextlib
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -26,8 +26,10 @@ _WITH_SPARK = (
     "spark/datasource",
     "spark/sink",
     "spark/test_decoding.py",
+    "spark/test_registry.py",
+    "spark/test_rollup.py",
 )
-"""Files and folders whose tests use the fixture `spark`."""
+"""Files and folders whose tests use the fixture `spark`; no others may."""
 
 _SPARKS = 2
 """How many workers start a Spark of their own."""
@@ -38,14 +40,14 @@ _WITHOUT_TREES = ("test_lint.py", "test_contributing.py")
 """Files of that folder that start other programs."""
 
 
+def _is_with_spark(file: str) -> bool:
+    return file.removeprefix(f"{TESTS.name}/").startswith(_WITH_SPARK)
+
+
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     """A file at a time, in the order in which they were collected. Files that share a worker's Spark go to
     two workers, as long as there are others for the rest: each Spark takes half a minute of processor time
     before it is quick. Tests that look at the package's syntax trees share these, in one worker."""
-
-    def __init__(self, config: pytest.Config, log: Producer, is_with_spark: Callable[[str], bool]) -> None:
-        super().__init__(config, log)
-        self._is_with_spark = is_with_spark
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
@@ -54,7 +56,7 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no typ
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         has_spark = node in self.nodes[:_SPARKS]
-        suitable = (file for file in self.workqueue if self._is_with_spark(file) == has_spark)
+        suitable = (file for file in self.workqueue if _is_with_spark(file) == has_spark)
         if file := next(suitable, ""):
             self.workqueue.move_to_end(file, last=False)
         super().mark_test_complete(node, item_index, duration)
@@ -73,8 +75,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
-    with_spark = tuple(f"{TESTS.name}/{path}" for path in _WITH_SPARK)
-    return _Scheduling(config, log, lambda file: file.startswith(with_spark))
+    return _Scheduling(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -96,6 +97,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if "spark" in getattr(item, "fixturenames", ()) and not _is_with_spark(item.nodeid):
+        pytest.fail(f"{item.nodeid} uses `spark`: name its file in _WITH_SPARK of {__name__}", pytrace=False)
     _use_quick_spark(item)
 
 
