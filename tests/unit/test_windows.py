@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.base import posix
+from jsctl.errors import JsctlError, MissingDependency
+from jsctl.spark.session import java
+from jsctl.testing import Network
+from tests.support.run import Cli
+
 _HIDE = """
 import asyncio, builtins, concurrent.futures, ctypes, getpass, logging, multiprocessing, os, pathlib, platform
 import runpy, select, selectors, shutil, signal, socket, ssl, subprocess, sys, tempfile
@@ -75,3 +81,35 @@ def test_commands_run(tmp_path: Path) -> None:
     assert "stream" in _python(_RUN, tmp_path, "--help")
     _python(_RUN, tmp_path, "context", "add", "there", "--server", "nats://127.0.0.1:4222")
     assert "there" in _python(_RUN, tmp_path, "context", "ls")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "server run --port 0 --store store",
+        "server run hub-leaf --background --port 0 --store store",
+        "server network up single --store store",
+        "demo --no-spark",
+    ],
+)
+def test_servers_on_this_machine_are_refused_in_one_line(
+    line: str, offline_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(posix, "fcntl", None)
+    error = offline_cli(line, status=1).err.splitlines()[-1]
+    assert error.startswith(
+        "jsctl: error: servers on this machine need locks and signals, which Windows lacks"
+    )
+    assert "WSL" in error and not (tmp_path / "store").exists()
+
+
+def test_networks_of_tests_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posix, "fcntl", None)
+    with pytest.raises(JsctlError, match="which Windows lacks"), Network("single"):
+        pass
+
+
+def test_spark_is_refused() -> None:
+    with pytest.raises(MissingDependency, match="cannot start Spark on Windows; run jsctl in WSL"):
+        java.find_java("nt")

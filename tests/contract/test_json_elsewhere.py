@@ -1,0 +1,160 @@
+"""The statuses and keys of verbs that need a cluster, a local network or Spark: see
+`tests/support/verb_shapes.py`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import consumer_leaders, js, leaders, verb_shapes
+from tests.support.run import Cli
+from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
+
+
+class Verbs:
+    """Calls lines with --json, and keeps what differs from the file."""
+
+    def __init__(self) -> None:
+        self.differences: list[str] = []
+
+    def check(self, cli: Cli, path: str, line: str) -> Any:
+        """Compare a line of the verb `path` when it has succeeded: groups of a cluster need a while."""
+        outcomes = []
+
+        def succeeds() -> bool:
+            outcomes.append(cli([*line.split(), "--json"]))
+            return outcomes[-1].status == 0
+
+        try:
+            wait_for(succeeds, line, 40)
+        except AssertionError:
+            raise AssertionError(f"{line}: {outcomes[-1]}") from None
+        difference = verb_shapes.find_difference(path, 0, outcomes[-1].out)
+        self.differences += [difference] if difference else []
+        return json.loads(outcomes[-1].out)
+
+
+@pytest.mark.cluster
+def test_verbs_of_clusters(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / "four", size=4)
+    try:
+        cluster.start()
+        cli, system = Cli(tmp_path / "acc", cluster.url), Cli(tmp_path / "system", cluster.system_url)
+        verbs = Verbs()
+        for name in ("R", "S", "T"):
+            js.stream(cluster.url, name, name, num_replicas=3)
+        js.stream(cluster.url, "ONE", "one")
+        for name in ("C", "D"):
+            cli(f"consumer add R {name} --pull --defaults --replicas 3", status=0)
+        cli("consumer add R ONE --pull --defaults --replicas 1", status=0)
+        verbs.check(cli, "stream cluster step-down", "stream cluster step-down R")
+        verbs.check(cli, "stream cluster balance", "stream cluster balance")
+        verbs.check(cli, "consumer cluster step-down", "consumer cluster step-down R C")
+        verbs.check(cli, "consumer cluster balance", "consumer cluster balance R")
+        wait_for(lambda: consumer_leaders.leader(cli, "ONE"), "the consumer has a leader")
+        line = f"consumer cluster evacuate R ONE {consumer_leaders.leader(cli, 'ONE')} --force"
+        verbs.check(cli, "consumer cluster evacuate", line)
+        follower = leaders.current(cluster.url, "R")["cluster"]["replicas"][0]["name"]
+        verbs.check(cli, "stream cluster peer-remove", f"stream cluster peer-remove R {follower} --force")
+        line = f"stream cluster evacuate ONE {leaders.leader(cluster.url, 'ONE')} --force"
+        verbs.check(cli, "stream cluster evacuate", line)
+        verbs.check(system, "server cluster step-down", "server cluster step-down")
+        verbs.check(system, "server cluster balance", "server cluster balance --account ACC --force")
+        verbs.check(system, "server cluster evacuate", "server cluster evacuate n4 --force")
+        cluster.servers["n4"].kill()
+        verbs.check(system, "server cluster peer-remove", "server cluster peer-remove n4 --force")
+        for name in ("n2", "n3"):
+            cluster.servers[name].kill()
+        alone = Cli(tmp_path / "alone", cluster.servers["n1"].url_for("admin"))
+        verbs.check(alone, "server cluster rescue", "server cluster rescue --force --timeout 2s")
+        assert verbs.differences == []
+    finally:
+        cluster.stop()
+
+
+@pytest.mark.cluster
+def test_verbs_of_a_local_cluster(offline_cli: Cli, tmp_path: Path) -> None:
+    verbs, store = Verbs(), tmp_path / "store"
+    offline_cli(f"server network up hub-leaf --store {store} --port 0", status=0)
+    try:
+        network = f"--network {store}"
+        verbs.check(offline_cli, "server network isolate", f"server network isolate leaf {network}")
+        offline_cli(f"server network down {store} --force", status=0)
+        offline_cli(f"server network up cluster --store {store} --port 0", status=0)
+        verbs.check(offline_cli, "server network add", f"server network add cluster {network}")
+    finally:
+        offline_cli(f"server network down {store} --force")
+    assert verbs.differences == []
+
+
+def test_verbs_that_need_something_of_their_own(cli: Cli, url: str) -> None:
+    verbs = Verbs()
+    js.stream(url, "ORDERS", "ORDERS.>")
+    js.publish(url, "ORDERS.a")
+    cli("consumer add ORDERS C --pull --defaults", status=0)
+    cli("consumer pause ORDERS C 1h --force", status=0)
+    verbs.check(cli, "consumer resume", "consumer resume ORDERS C --force")
+    cli("consumer add ORDERS PIN --pull --pinned-groups a --pinned-ttl 1m --defaults", status=0)
+    cli("consumer next ORDERS PIN --group a", status=0)
+    verbs.check(cli, "consumer unpin", "consumer unpin ORDERS PIN a --force")
+    refused = cli("stream template add T")
+    assert verb_shapes.find_difference("stream template", refused.status, "{}") == ""
+    assert verbs.differences == []
+
+
+def test_verbs_that_list_their_steps(offline_cli: Cli) -> None:
+    verbs = Verbs()
+    for path in ("demo guide", "demo hub-spokes"):
+        verbs.check(offline_cli, path, f"{path} --list")
+    assert verbs.differences == []
+
+
+def test_a_client_is_closed(system_url: str, cli: Cli, tmp_path: Path) -> None:
+    verbs, system = Verbs(), Cli(tmp_path / "system", system_url)
+    with cli.start(["sub", "kicked.>"]) as subscriber:
+        found: list[Any] = []
+
+        def is_there() -> bool:
+            found[:] = [
+                (client["cid"], client["server"]["id"])
+                for client in system("server report connections --json", status=0).json
+                if "kicked.>" in (client.get("subscriptions_list") or ())
+            ]
+            return bool(found)
+
+        wait_for(is_there, "the subscriber")
+        verbs.check(system, "server request kick", f"server request kick {found[0][0]} {found[0][1]}")
+        subscriber.terminate()
+    assert verbs.differences == []
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_verbs_of_spark(
+    cli: Cli, url: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verbs, to = Verbs(), tmp_path / "out"
+    js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
+    js.stream(url, "COPY", "COPY.>", allow_direct=True)
+    js.publish(url, "ORDERS.new", b'{"n": 1}', count=5)
+    for line in ("kv add B", "kv put B a 1", "object add FILES", "object put FILES pyproject.toml --name p"):
+        cli(line, status=0)
+    for path, line in {
+        "export stream": f"export stream ORDERS --to {to}/streams --incremental",
+        "export compact": f"export compact --to {to}/streams",
+        "export kv": f"export kv B --to {to}/kv",
+        "export objects": f"export objects FILES --to {to}/objects",
+        "export reports": f"export reports --to {to}/reports",
+        "export rollup": f"export rollup --from {to}/reports",
+        "report history": f"report history --from {to}/reports",
+        "import": f"import {to}/streams --stream COPY --map ORDERS=COPY",
+        "spark warm-up": "spark warm-up --remove",
+    }.items():
+        verbs.check(cli, path, line)
+    query = cli(["export", "query", "--from", f"{to}/kv", "SELECT count(*) AS n FROM B", "--json"])
+    assert verb_shapes.find_difference("export query", query.status, query.out) == ""
+    monkeypatch.delenv("SPARK_HOME", raising=False)  # the quick Spark of tests has not all parts
+    verbs.check(cli, "export check", f"export check --to {to}/checked")
+    assert verbs.differences == []
