@@ -14,6 +14,7 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
@@ -176,8 +177,7 @@ async def _change(
     )
     action = f"edit {target.label}{f' and delete {loss}' if loss else ''}"
     await env.confirm(Intent(action, {}), force=without_asking)
-    draft = await _draft_again(target, make_draft, changes, loss, options)
-    updated = await target.update(draft)
+    updated = await _update(target, make_draft, changes, loss, options)
     changed = {change.key for change in find_differences(live, target.get_live(updated), target.schema)}
     for change in changes:
         if change.after is not None and change.key not in changed:
@@ -188,31 +188,70 @@ async def _change(
     return Result([Text(f"{target.label} was updated"), *target.sheet(updated).parts], data=updated)
 
 
-async def _draft_again(
+async def _update(
     target: Editable,
     make_draft: Callable[[Json], Json],
     changes: Sequence[Difference],
     loss: DataLoss,
     options: EditOptions,
 ) -> Json:
-    """Return the configuration to send, made from what the server has now.
+    """Make the changes, and return the info after them.
 
-    Raises JsctlError when somebody else has changed what this changes, or when more would be deleted than was
-    said.
+    Raises JsctlError when somebody else changes the same, or when more would be deleted than was said.
     """
-    info = await target.fetch()
+
+    async def draft_again() -> tuple[Json, Json]:
+        info = await target.fetch()
+        draft, left = _redraft(target, make_draft, info)
+        if _to_json(left) != _to_json(changes):
+            raise _build_conflict(target, "nothing was changed", left)
+        if not options.allow_data_loss and (now := await target.estimate_loss(info, draft)).exceeds(loss):
+            raise JsctlError(f"nothing was changed: this would now delete {now}", "run it again")
+        return info, draft
+
+    before, draft = await read_fresh(draft_again)
+    updated = await target.update(draft)
+    changed = {
+        change.key
+        for change in find_differences(target.get_live(before), target.get_live(updated), target.schema)
+    }
+
+    async def repair(_: Editable) -> bool:
+        nonlocal updated
+        info = await target.fetch()
+        draft, left = _redraft(target, make_draft, info)
+        left = [change for change in left if change.key in changed]
+        if not left:
+            updated = info
+            return False
+        if any(change not in _to_json(changes) for change in _to_json(left)):
+            raise _build_conflict(target, "it is not as it was sent", left)
+        updated = await target.update(draft)
+        return True
+
+    if await verify([target], repair):
+        raise _build_conflict(target, "it does not stay as it was sent", changes)
+    return updated
+
+
+def _redraft(
+    target: Editable, make_draft: Callable[[Json], Json], info: Json
+) -> tuple[Json, list[Difference]]:
+    """Return the configuration to send for what the server has now, and what it changes."""
     live = target.get_live(info)
     draft = make_draft(live)
-    now = find_differences(live, draft, target.schema)
-    if [change.to_json() for change in now] != [change.to_json() for change in changes]:
-        shown = ", ".join(map(format_change, now)) or "nothing"
-        raise JsctlError(
-            f"nothing was changed: {target.label} was changed meanwhile, and this would now change {shown}",
-            "run it again",
-        )
-    if not options.allow_data_loss and (loss_now := await target.estimate_loss(info, draft)).exceeds(loss):
-        raise JsctlError(f"nothing was changed: this would now delete {loss_now}", "run it again")
-    return draft
+    return draft, find_differences(live, draft, target.schema)
+
+
+def _to_json(changes: Sequence[Difference]) -> list[Json]:
+    return [change.to_json() for change in changes]
+
+
+def _build_conflict(target: Editable, outcome: str, left: Sequence[Difference]) -> JsctlError:
+    shown = ", ".join(map(format_change, left)) or "nothing"
+    return JsctlError(
+        f"{outcome}: {target.label} was changed meanwhile, and this would now change {shown}", "run it again"
+    )
 
 
 async def _estimate_alone(

@@ -24,5 +24,8 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
         env.say(f"Bucket {name} is already sealed; nothing was changed")
         return view.bucket(info)
     await env.confirm(seal_intent(f"Bucket {name}", "buckets", info), force=force)
-    sealed = await streams.update(api, {**info["config"], "sealed": True})
+    config = (await buckets.fetch_info(api, name))[
+        "config"
+    ]  # others may have changed it while the question stood
+    sealed = await streams.update(api, {**config, "sealed": True})
     return view.bucket(sealed, first_line=f"{name} has been sealed")

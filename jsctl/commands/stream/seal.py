@@ -23,4 +23,7 @@ async def seal(env: Env, stream: str, force: bool) -> Result:
         env.say(f"Stream {name} is already sealed; nothing was changed")
         return view.sheet(info)
     await env.confirm(seal_intent(f"Stream {name}", "streams", info), force=force)
-    return view.sheet(await streams.update(api, {**info["config"], "sealed": True}))
+    config = (await streams.fetch_info(api, name))[
+        "config"
+    ]  # others may have changed it while the question stood
+    return view.sheet(await streams.update(api, {**config, "sealed": True}))

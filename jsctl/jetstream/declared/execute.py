@@ -2,37 +2,28 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origins
+from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.declared.compare import Rules, Stale, build_summary, compare_again, plan_again
+from jsctl.jetstream.declared.compare import Rules, Stale, compare_again, plan_again
 from jsctl.jetstream.declared.handover import list_handovers, list_releasing
 from jsctl.jetstream.declared.rename import copy_renamed
 from jsctl.jetstream.declared.step import Key, Step
 from jsctl.jetstream.declared.values import store_values
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.nats.awaiting import gather_or_cancel
 
 MAX_PARALLEL = 16
 
 _SEALED = ("sealed", "deny_delete", "deny_purge")
 """Keys that a sealed stream has, and with which it cannot be created or sealed."""
-
-_READS, _FRESH_SECONDS = 3, 0.1
-"""What is sent is based on a state that was asked for no longer ago than this; otherwise it is asked for
-again."""
-
-_VERIFICATIONS, _SETTLING_SECONDS = 3, 0.5
-"""The server replaces a whole configuration with what was sent last. Whoever asked before our change, and
-sends after it, undoes it; by the time of the verification such requests have arrived, and ours is sent
-again."""
 
 
 class Outcome(NamedTuple):
@@ -177,35 +168,25 @@ async def _verify(steps: Sequence[Step], rules: Rules) -> list[tuple[Step, Jsctl
     slots = asyncio.Semaphore(MAX_PARALLEL)
     failed: list[tuple[Step, JsctlError]] = []
 
-    async def verify(step: Step) -> Step | None:
-        """Return the step if it must be verified again."""
+    async def repair(step: Step) -> bool:
         async with slots:
             now = await compare_again(step, rules)
             if now is None:
-                return None
-            if now.refused or build_summary(now) != build_summary(step):
+                return False
+            if now.refused or now.summary != step.summary:
                 failed.append((step, Stale("somebody else has changed it since", now)))
-                return None
+                return False
             await _request(now)
-            return step
+            return True
 
-    for _ in range(_VERIFICATIONS):
-        if not steps:
-            return failed
-        await asyncio.sleep(_SETTLING_SECONDS)
-        steps = [step for step in await gather_or_cancel(map(verify, steps)) if step]
-    return [*failed, *((step, Stale("somebody else changes it at the same time", step)) for step in steps)]
+    undone = await verify(steps, repair)
+    return [*failed, *((step, Stale("somebody else changes it at the same time", step)) for step in undone)]
 
 
 async def _send(step: Step, rules: Rules) -> None:
     """Do a step if it still is what the plan said; nothing if it is done already. Raises Stale, and what
     requests raise."""
-    fresh: Step | None = step
-    for _ in range(_READS if step.action != "create" else 0):
-        began = time.monotonic()
-        fresh = await plan_again(step, rules)
-        if time.monotonic() - began < _FRESH_SECONDS:
-            break
+    fresh = step if step.action == "create" else await read_fresh(partial(plan_again, step, rules))
     if fresh:
         await _request(fresh)
 
