@@ -21,10 +21,11 @@ SECOND = 1_000_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+YEAR = 365 * DAY
 
 # A month is 30 days and a year 365, as in the `nats` tool (jsm.go ParseDuration).
 _UNITS = {"ns": NS, "us": US, "µs": US, "μs": US, "ms": MS, "s": SECOND, "m": MINUTE, "h": HOUR}
-_UNITS |= {"d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": 365 * DAY, "Y": 365 * DAY}
+_UNITS |= {"d": DAY, "D": DAY, "w": 7 * DAY, "W": 7 * DAY, "M": 30 * DAY, "y": YEAR, "Y": YEAR}
 # Texts of patterns: `re` compiles them at their first use and caches them.
 _PART = r"([0-9]+)(?:\.([0-9]+))?(ns|us|µs|μs|ms|[smhdDwWMyY])"
 _BYTES = r"([0-9]+)\s*([A-Za-z]*)"

@@ -1,7 +1,7 @@
 """`jsctl apply`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,25 +10,25 @@ from jsctl.base.units import SECOND, format_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.declared.applied_places import save_places
 from jsctl.commands.declared.push import CONTINUE
-from jsctl.commands.declared.saved_plan import read_plan, refuse_stale
+from jsctl.commands.declared.saved_plan import PLAN_AGAIN, read_plan, refuse_stale
 from jsctl.commands.declared.sources import (
     Comparison,
     SourceOptions,
     Sources,
     compare_sources,
     plan_streams,
-    say_warnings,
     show_plan,
     source_flags,
 )
 from jsctl.commands.editing.data_loss import refuse_unasked_loss
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus, Unreachable
+from jsctl.errors import BadInput, ExitStatus, JsctlError, Unreachable
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.current import wait_until_current
 from jsctl.jetstream.declared.execute import execute
+from jsctl.jetstream.declared.model import Place
 from jsctl.jetstream.declared.plan import Plan
-from jsctl.jetstream.declared.step import Step
+from jsctl.jetstream.declared.step import Step, Target, group_losses
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
@@ -122,38 +122,41 @@ async def apply(env: Env, options: Options) -> Result:
     jsctl diff --out: just what it says is done, or nothing.
     """
     sources, planned = options.read(env)
-    rules = sources.build_rules(allow_loss=options.allow_data_loss)
-    is_previewed = planned is not None or options.dry_run or sources.may_have_operators
-    if is_previewed:
-        comparison = await compare_sources(env, sources, is_planning=True)
-        plan, _ = await plan_streams(env, sources, comparison, rules)
-        result = show_plan(env, plan, comparison)
-        if planned is not None:
-            refuse_stale(planned, result.document(), allow_loss=options.allow_data_loss)
-        if options.dry_run:
-            is_different = result.status is ExitStatus.DIFFERENT
-            return result._replace(status=ExitStatus.OK) if is_different and not options.exit_code else result
-        # What is wrong with streams is found before the store is written.
-        if plan.refused:
-            return view.refusal(plan)
-        _refuse_unasked_loss(env, plan, options)
+    rules = sources.build_rules(allow_loss=options.allow_data_loss, is_exact=planned is not None)
+    may_have_accounts = sources.may_have_operators
+    comparison = await compare_sources(env, sources, is_planning=may_have_accounts or options.dry_run)
+    plan, targets = await plan_streams(env, sources, comparison, rules)
+    result = show_plan(env, plan, comparison)
+    if planned is not None:
+        refuse_stale(planned, result.document())
+    if options.dry_run:
+        is_different = result.status is ExitStatus.DIFFERENT
+        return result._replace(status=ExitStatus.OK) if is_different and not options.exit_code else result
+    if plan.refused:
+        return view.refusal(plan)
+    _refuse_unasked_loss(env, plan, options)
+    if not may_have_accounts:
+        return await _apply_streams(env, sources, comparison, plan, targets, rules, options)
+    # Accounts come before the streams in them; what is wrong with streams was found before the store is
+    # written.
     comparison = await compare_sources(env, sources, is_planning=False)
-    auth, logins = comparison.auth, comparison.logins
-    if auth is None:
-        return await _apply_streams(
-            env, sources, comparison, rules, options, planned, is_previewed=is_previewed
-        )
-    outcome = await auth.apply(
-        env, options.force, revoke_old=options.revoke_old, allow_loss=options.allow_data_loss
-    )
-    if auth.new_operators:
-        env.say(_format_next(auth.new_operators, options))
-        return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
-            status=ExitStatus.FAILURE
-        )
-    if logins:
-        logins.pushed = frozenset(name for name, _, _ in outcome.sent)
-    return auth.show_outcome(await _apply_streams(env, sources, comparison, rules, options), outcome)
+    auth, outcome = comparison.auth, None
+    if auth:
+        if planned is not None:
+            refuse_stale({"auth": planned["auth"]}, {"auth": auth.show_plan(result).document()["auth"]})
+        outcome = await auth.apply(env, rules, options.force, revoke_old=options.revoke_old)
+        if auth.new_operators:
+            env.say(_format_next(auth.new_operators, options))
+            return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
+                status=ExitStatus.FAILURE
+            )
+        if comparison.logins:
+            comparison.logins.pushed = frozenset(name for name, _, _ in outcome.sent)
+    first, (plan, targets) = plan, await plan_streams(env, sources, comparison, rules)
+    if planned is not None and not plan.is_within(first):
+        raise JsctlError("streams have changed since the plan was made, and were not changed", PLAN_AGAIN)
+    result = await _apply_streams(env, sources, comparison, plan, targets, rules, options)
+    return auth.show_outcome(result, outcome) if auth and outcome else result
 
 
 def _format_next(operators: Sequence[str], options: Options) -> str:
@@ -181,20 +184,13 @@ async def _apply_streams(
     env: Env,
     sources: Sources,
     comparison: Comparison,
+    plan: Plan,
+    targets: Mapping[Place, Target],
     rules: Rules,
     options: Options,
-    planned: Any = None,
-    *,
-    is_previewed: bool = True,
 ) -> Result:
-    """Plan, ask, and change streams. planned: the document that the plan must agree with; None for any.
-    is_previewed: whether its warnings were shown before."""
-    plan, targets = await plan_streams(env, sources, comparison, rules)
+    """Ask, and change streams."""
     result = view.plan_result(plan)
-    if not is_previewed:
-        say_warnings(env, plan)
-    if planned is not None:
-        refuse_stale(planned, result.document(), allow_loss=options.allow_data_loss)
     if plan.refused:
         return view.refusal(plan)
     if plan.steps:
@@ -226,7 +222,10 @@ async def _confirm(env: Env, plan: Plan, options: Options) -> None:
 def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
     refuse_unasked_loss(
         env,
-        [(step.format_name(), step.loss) for step in plan.steps if not step.allows_loss],
+        [
+            (", ".join(step.format_name() for step in steps), loss)
+            for steps, loss in group_losses(step for step in plan.steps if not step.allows_loss)
+        ],
         force=options.force,
         allow=options.allow_data_loss,
         needs_force=plan.count("remove") > 0,

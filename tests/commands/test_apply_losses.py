@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support import js
-from tests.support.declared import Files
+from tests.support.declared import Files, Meanwhile
 from tests.support.run import Cli
 
 
@@ -187,6 +187,33 @@ def test_other_consumers_keep_their_messages(files: Files, url: str) -> None:
     js.wait_for_messages(url, "S", 10)
 
 
+def test_what_goes_with_interest_retention_and_a_consumer_of_one_plan(files: Files, url: str) -> None:
+    fill(url)
+    consumer(url, "C")
+    files("apply", "{label: l, streams: [{name: S, consumers: [{name: C}]}]}", status=0)
+    text = "{label: l, streams: [{name: S, retention: interest}]}"
+    shown = files("diff", text, "--prune", status=2).out
+    assert "which deletes 100 messages" in shown, shown
+    refused = files("apply", text, "--prune --force", status=64).err
+    assert "this deletes 100 messages" in refused and "of consumer S > C" in refused
+    assert js.info(url, "S")["config"]["retention"] == "limits", "nothing is done before it"
+    filtered = (
+        "{label: l, streams: [{name: S, retention: interest, consumers: [{name: C, filter_subject: s.1}]}]}"
+    )
+    assert "which deletes 90 messages" in files("diff", filtered, status=2).out
+    files("apply", text, "--prune --force --allow-data-loss", status=0)
+    assert messages(url) == 0
+
+
+def test_changes_of_a_stream_delete_no_more_than_it_holds(files: Files, url: str) -> None:
+    interest(url)
+    consumer(url, "D")
+    text = "streams: [{name: S, consumers: [{name: C, filter_subject: s.1}, {name: D, filter_subject: s.2}]}]"
+    assert "which deletes up to 40 messages" in files("diff", text, status=2).out
+    refused = files("apply", text, "--force", status=64).err
+    assert "this deletes up to 40 messages" in refused and "of consumer S > C, consumer S > D" in refused
+
+
 def test_a_pruned_stream_says_what_hangs_below_it(files: Files, url: str) -> None:
     files("apply", "{label: l, streams: [{name: S, subjects: s.>, consumers: [{name: C}]}]}", status=0)
     consumer(url, "MINE")
@@ -238,6 +265,22 @@ def test_a_plan_is_stale_when_it_would_do_something_else(files: Files, url: str)
     files.cli("stream edit S --max-msgs 70 --force --allow-data-loss", status=0)
     assert "the plan is stale" in files.cli(f"apply {plan} --allow-data-loss", status=1).err
     assert js.info(url, "S")["config"]["max_msgs"] == 70
+
+
+@pytest.mark.parametrize("allow", ["  allow_data_loss: true\n", ""])
+def test_a_plan_deletes_no_more_than_it_says_whatever_permits_it(files: Files, url: str, allow: str) -> None:
+    fill(url)
+    plan = files.path.parent / "plan.json"
+    files("diff", f"streams:\n- name: S\n  max_msgs: 50\n{allow}", f"--out {plan}", status=2)
+    published = Meanwhile(lambda: js.publish(url, "s.1"))
+    line = f"apply {plan} --allow-data-loss"
+    grown = files.cli(line, tty=True, answers=[published], status=1)
+    assert "this now deletes 51 messages" in grown.err
+    assert "S now loses 51 messages" in files.cli(f"{line} --force", status=1).err
+    assert messages(url) == 101
+    js.ask(url, "STREAM.PURGE.S", {"keep": 100})
+    files.cli(f"{line} --force", status=0)
+    assert messages(url) == 50
 
 
 def test_only_targets_change(files: Files) -> None:

@@ -163,3 +163,10 @@ def test_a_rename_to_a_name_in_use_is_refused(files: Files, url: str) -> None:
     text = "streams: [{name: NEW, renamed_from: OLD}]"
     assert "NEW exists, too" in files("diff", text, status=1).out
     assert "renamed_from must be another name" in files("diff", text.replace("OLD", "NEW"), status=64).err
+
+
+def test_a_rename_of_a_stream_that_does_not_exist_is_warned_of(files: Files) -> None:
+    warning = "renamed_from: there is no stream OLD here, so NEW begins empty"
+    assert warning in files("diff", RENAMED, status=2).err
+    assert warning in files("apply", RENAMED, status=0).err
+    assert "renamed_from" not in files("apply", RENAMED, status=0).err, "it has its new name"

@@ -12,7 +12,11 @@ from tests.support import js
 from tests.support.declared import BUCKETS, Files
 from tests.support.run import Cli
 
-OWNED = "{label: l, streams: [{name: S, subjects: s, max_msgs: 5, consumers: [{name: C, description: d}]}]}"
+OWNED = """
+label: l
+streams:
+- {name: S, subjects: s, max_msgs: 5, max_age: 1y, consumers: [{name: C, description: d, ack_wait: 90s}]}
+"""
 
 
 def test_owners(files: Files, url: str) -> None:
@@ -20,11 +24,13 @@ def test_owners(files: Files, url: str) -> None:
     js.ask(url, "STREAM.UPDATE.S", {**js.info(url, "S")["config"], "max_bytes": 1000})
     rows = files("diff", OWNED, "--owners --json", status=0).json
     by_key = {(row["consumer"], row["key"]): row for row in rows}
-    assert by_key["", "max_msgs"]["at"].endswith("streams.yaml:1")
+    assert by_key["", "max_msgs"]["at"].endswith("streams.yaml:4")
     assert by_key["", "max_msgs"]["label"] == "l"
     assert by_key["", "max_bytes"]["at"] == ""
     assert by_key["C", "description"]["value"] == "d"
-    assert "max_bytes" in files("diff", OWNED, "--owners", status=0).out
+    shown = files("diff", OWNED, "--owners", status=0).out
+    assert "max_bytes" in shown
+    assert "1y" in shown and "90s" in shown and "000000000" not in shown
 
 
 def test_watch_reads_files_and_servers_again(files: Files) -> None:

@@ -20,6 +20,7 @@ from jsctl.commands.editing.data_loss import refuse_unasked_loss
 from jsctl.commands.operators.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
@@ -127,16 +128,15 @@ class DeclaredAuth:
             for difference in self._differences
         ]
 
-    async def apply(self, env: Env, force: bool, *, revoke_old: bool, allow_loss: bool) -> AuthOutcome:
+    async def apply(self, env: Env, rules: Rules, force: bool, *, revoke_old: bool) -> AuthOutcome:
         """Ask, and carry out the plan; return what was done.
 
-        revoke_old: revoke the credentials of users who may do less. allow_loss: any number of messages may be
-        lost with accounts. Raises Cancelled, BadInput, OSError, and JsctlError if another process has changed
-        the store since the plan.
+        revoke_old: revoke the credentials of users who may do less. Raises Cancelled, BadInput, OSError, and
+        JsctlError if another process has changed the store since the plan.
         """
-        refuse_unasked_loss(env, self.losses, force=force, allow=allow_loss, needs_force=True)
+        refuse_unasked_loss(env, self.losses, force=force, allow=rules.allow_loss, needs_force=True)
         revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
-        if not allow_loss:
+        if not rules.may_delete_more():
             await self._refuse_more_loss(env)
         with self._locked(env):
             self._refuse_stale()

@@ -25,6 +25,8 @@ _LOSSES = frozenset(
 _SOURCE_KEYS = ("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets")
 _SIZE = 256 << 20  #: bytes
 
+PLAN_AGAIN = "make it again with diff --out"
+
 
 def write_plan(path: str, sources: Sources, document: Any) -> None:
     """Write a plan, readable by its owner only: files may hold addresses with passwords. Raises BadInput."""
@@ -56,9 +58,8 @@ def read_plan(path: str) -> tuple[Sources, Any]:
         ) from None
 
 
-def refuse_stale(planned: Any, document: Any, *, allow_loss: bool) -> None:
-    """Raise JsctlError when a document differs from that of a plan. allow_loss: more messages may be
-    deleted."""
+def refuse_stale(planned: Any, document: Any) -> None:
+    """Raise JsctlError when a document differs from that of a plan, or deletes more messages."""
     try:
         is_same = _strip(planned) == _strip(document)
         losses = [
@@ -68,18 +69,15 @@ def refuse_stale(planned: Any, document: Any, *, allow_loss: bool) -> None:
         is_same, losses = False, []
     if not is_same:
         raise JsctlError(
-            "nothing was changed: the plan is stale, as servers or contexts have changed since", _HINT
+            "nothing was changed: the plan is stale, as servers or contexts have changed since", PLAN_AGAIN
         )
     for change, loss, announced in losses:
-        if loss.exceeds(announced) and not allow_loss:
+        if loss.exceeds(announced):
             raise JsctlError(
                 f"nothing was changed: {change.get('stream') or change['account']} now loses {loss}, and the"
                 f" plan says {announced}",
-                _HINT,
+                PLAN_AGAIN,
             )
-
-
-_HINT = "make it again with diff --out"
 
 
 def _strip(document: Any) -> Any:

@@ -95,9 +95,9 @@ class Sources(NamedTuple):
         """Whether files may declare operators, so that they have to be parsed for these."""
         return any("operators" in text for _, text in self.texts)
 
-    def build_rules(self, *, allow_loss: bool = False) -> Rules:
+    def build_rules(self, *, allow_loss: bool = False, is_exact: bool = False) -> Rules:
         """Return what the command line permits."""
-        return Rules(self.take_ownership, allow_loss, frozenset(self.unprotect))
+        return Rules(self.take_ownership, allow_loss, frozenset(self.unprotect), is_exact)
 
 
 class Comparison(NamedTuple):
@@ -178,15 +178,10 @@ async def plan_streams(
 
 def show_plan(env: Env, plan: Plan, comparison: Comparison) -> Result:
     """Return a plan as it is shown, and write its warnings to stderr."""
-    say_warnings(env, plan)
-    result = view.plan_result(plan)
-    return comparison.auth.show_plan(result) if comparison.auth else result
-
-
-def say_warnings(env: Env, plan: Plan) -> None:
-    """Write the warnings of a plan to stderr."""
     for warning in plan.warnings:
         env.say(f"warning: {warning}")
+    result = view.plan_result(plan)
+    return comparison.auth.show_plan(result) if comparison.auth else result
 
 
 def _load_operators(sources: Sources, variables: Variables) -> "Sequence[DeclaredOperator]":

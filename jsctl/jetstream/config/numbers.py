@@ -3,7 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jsctl.base.units import DAY, HOUR, MINUTE, MS, SECOND, format_exact_duration, parse_bytes, parse_duration
+from jsctl.base.units import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MS,
+    SECOND,
+    YEAR,
+    format_exact_duration,
+    parse_bytes,
+    parse_duration,
+)
 from jsctl.jetstream.config.kind import KeepKey, Kind, refuse_unknown, shorten
 from jsctl.jetstream.config.nodes import Node
 
@@ -137,7 +147,7 @@ class Duration(_Unit):
     metavar = "DURATION"
     takes = "a duration such as 30s, 2h or 1y6M"
     stored_unit = "ns"
-    units = ((DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))
+    units = ((YEAR, "y"), (DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))
 
     def __init__(self, *, forever: bool = False) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ that the file names, or what the plan said of deleted messages, has changed in b
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, JsctlError
@@ -52,12 +52,19 @@ class Stale(JsctlError):
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What the command line permits. take_ownership: what belongs to another label gets that of the file.
-    allow_loss: any number of messages may be deleted. unprotected: names of protected streams and buckets
-    that may lose messages all the same."""
+    allow_loss: messages may be deleted where nobody is asked. unprotected: names of protected streams and
+    buckets that may lose messages all the same. is_exact: a saved plan is carried out, which deletes no more
+    than it says."""
 
     take_ownership: bool = False
     allow_loss: bool = False
     unprotected: frozenset[str] = frozenset()
+    is_exact: bool = False
+
+    def may_delete_more(self, *, allows_loss: bool = False) -> bool:
+        """Return whether more messages may be deleted than was said. allows_loss: whether the file permits
+        it."""
+        return (self.allow_loss or allows_loss) and not self.is_exact
 
     def find_protection(self, config: Json, loss: DataLoss) -> dict[str, str]:
         """Return the refusal to remove a protected stream, or to delete messages of it."""
@@ -107,7 +114,8 @@ async def compare_stream(stream: Stream, target: Target, info: Json | None, rule
     loss = await estimate_stream_loss(target.api, info, step.after or {}) if info else NOTHING
     protection = rules.find_protection(info["config"], loss) if info else {}
     step = step._replace(refused={**step.refused, **protection})
-    return step._replace(item=stream, loss=loss, allows_loss=stream.allows_data_loss)
+    held = measure_stream(info) if info else NOTHING
+    return step._replace(item=stream, loss=loss, held=held, allows_loss=stream.allows_data_loss)
 
 
 async def compare_consumer(
@@ -124,7 +132,8 @@ async def compare_consumer(
     loss = NOTHING
     if info and stream_info:
         loss = await estimate_consumer_loss(target.api, stream_info, info, step.after)
-    return step._replace(item=consumer, loss=loss)
+    held = measure_stream(stream_info) if stream_info else NOTHING
+    return step._replace(item=consumer, loss=loss, held=held)
 
 
 async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rules) -> Step:
@@ -141,14 +150,15 @@ async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rul
     loss = measure_stream(info)
     # An empty stream is protected, too.
     refused = rules.find_protection(info["config"], UNKNOWN)
-    return step._replace(loss=loss, label=label, notes=notes, refused=refused)
+    return step._replace(loss=loss, held=loss, label=label, notes=notes, refused=refused)
 
 
 async def plan_consumer_removal(target: Target, stream_info: Json, info: Json, label: str) -> Step:
     """Return the removal of a consumer that carries a label; its note says how far it was."""
     loss = await estimate_consumer_loss(target.api, stream_info, info, None)
     step = Step("remove", target, str(info["stream_name"]), str(info["name"]), "", info["config"], None)
-    return step._replace(loss=loss, label=label, notes=[describe_position(info)])
+    held = measure_stream(stream_info)
+    return step._replace(loss=loss, held=held, label=label, notes=[describe_position(info)])
 
 
 def describe_consumer(info: Json, label: str = "") -> str:
@@ -172,9 +182,9 @@ async def plan_again(step: Step, rules: Rules) -> Step | None:
     fresh = await compare_again(step, rules)
     if fresh is None:
         return None
-    if build_summary(fresh) != build_summary(step):
+    if fresh.summary != step.summary:
         raise Stale("it was changed since the plan was made", fresh)
-    if not rules.allow_loss and not step.allows_loss and fresh.loss.exceeds(step.loss):
+    if fresh.loss.exceeds(step.loss) and not rules.may_delete_more(allows_loss=step.allows_loss):
         raise Stale(f"this now deletes {fresh.loss}, and the plan said {step.loss}", fresh)
     return fresh
 
@@ -201,14 +211,6 @@ async def compare_again(step: Step, rules: Rules) -> Step | None:
     if info is None:
         return None
     return await plan_consumer_removal(step.target, stream_info, info, get_label(info["config"]))
-
-
-def build_summary(step: Step) -> tuple[Any, ...]:
-    """Return what must be the same when a step is done as when it was planned."""
-    changes = [(change.key, change.before, change.after) for change in step.changes]
-    # The position of consumers that go moves on while they are in use; which ones go is the point.
-    others = [note.partition(":")[0] for note in step.notes] if not step.consumer else []
-    return step.action, changes, sorted(step.refused), step.label, others
 
 
 def _claim(stream: Stream, live: Json | None) -> Json:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.config.kind import Kind
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.compare import fetch_consumer, fetch_stream
@@ -22,6 +23,7 @@ class OwnedKey(NamedTuple):
     consumer: str
     key: str
     value: Any
+    kind: Kind
     label: str
     position: str
 
@@ -59,4 +61,4 @@ def _iterate_keys(
         if change.key in ("name", "durable_name", f"metadata.{LABEL}"):
             continue
         position = item.position if change.key in named else ""
-        yield OwnedKey(stream, consumer, change.key, change.after, get_label(live), position)
+        yield OwnedKey(stream, consumer, change.key, change.after, change.kind, get_label(live), position)

@@ -1,7 +1,7 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import pluralize
@@ -20,10 +20,10 @@ from jsctl.jetstream.declared.compare import (
 from jsctl.jetstream.declared.handover import plan_releases
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.rename import plan_rename
-from jsctl.jetstream.declared.step import Action, Key, Step, Target
+from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_losses
 from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.declared.warnings import find_plan_warnings
-from jsctl.jetstream.message.data_loss import DataLoss, add_losses
+from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.awaiting import gather_or_cancel
 
@@ -51,7 +51,14 @@ class Plan(NamedTuple):
     @property
     def loss(self) -> DataLoss:
         """The messages that all steps together delete."""
-        return add_losses(step.loss for step in self.steps)
+        return add_step_losses(self.steps)
+
+    def is_within(self, announced: "Plan") -> bool:
+        """Return whether it has the steps of another plan, which delete no more messages."""
+        if [step.identity for step in self.steps] != [step.identity for step in announced.steps]:
+            return False
+        pairs = zip(self.steps, announced.steps, strict=True)
+        return not any(now.loss.exceeds(step.loss) for now, step in pairs)
 
     def select(self, action: Action) -> list[Step]:
         """Return the steps about streams and consumers that the plan creates, changes or removes. One of
@@ -80,7 +87,7 @@ async def make_plan(
     groups = await gather_or_cancel(compare(stream) for stream in declared.streams)
     steps = [step for group in groups for step in group if step]
     if prune:
-        steps += await _plan_removals(declared, targets, rules, {step.key for step in steps})
+        steps += await _plan_removals(declared, targets, rules, {step.key: step for step in steps})
     warnings = await find_plan_warnings(steps)
     steps = plan_releases(await refuse_impossible(steps))
     same = [stream for stream, group in zip(declared.streams, groups, strict=True) if group[0] is None]
@@ -98,20 +105,27 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Ste
     if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:
         return [*steps, *value_steps]
     step = await compare_stream(stream, target, info, rules)
+    changed = _with_changes(info, step) if info else None
     consumer_steps = await gather_or_cancel(
-        compare_consumer(consumer, stream.name, target, info, rules) for consumer in stream.consumers
+        compare_consumer(consumer, stream.name, target, changed, rules) for consumer in stream.consumers
     )
     permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
     return [step, *permitted, *value_steps]
 
 
+def _with_changes(info: Json, step: Step | None) -> Json:
+    """Return a stream's info as it is when its consumers' turn comes: with interest retention, what no
+    consumer needs is deleted."""
+    return {**info, "config": step.after} if step and step.after else info
+
+
 async def _plan_removals(
-    declared: Declared, targets: Mapping[Place, Target], rules: Rules, planned: Set[Key]
+    declared: Declared, targets: Mapping[Place, Target], rules: Rules, planned: Mapping[Key, Step]
 ) -> list[Step]:
-    """Return removals of what carries a label and is no longer declared. planned: the keys of other steps."""
+    """Return removals of what carries a label and is no longer declared. planned: the other steps."""
     declared_keys = _list_declared_keys(declared, targets)
     removals = await gather_or_cancel(
-        _plan_removals_at(targets[place], labels, declared, declared_keys, rules)
+        _plan_removals_at(targets[place], labels, declared, declared_keys, rules, planned)
         for place, labels in declared.labels.items()
         if not targets[place].is_missing
     )
@@ -124,6 +138,7 @@ async def _plan_removals_at(
     declared: Declared,
     declared_keys: frozenset[Key],
     rules: Rules,
+    planned: Mapping[Key, Step],
 ) -> list[Step]:
     """Return removals of the streams and consumers that carry one of the labels and are no longer declared.
 
@@ -156,7 +171,9 @@ async def _plan_removals_at(
         for info in listed.infos:
             key = (target.key, listed.stream, str(info["name"]), "")
             if key not in declared_keys and (label := get_label(info["config"])) in labels:
-                steps.append(await plan_consumer_removal(target, others[listed.stream], info, label))
+                stream_step = planned.get((target.key, listed.stream, "", ""))
+                stream_info = _with_changes(others[listed.stream], stream_step)
+                steps.append(await plan_consumer_removal(target, stream_info, info, label))
     removals = (plan_stream_removal(target, info, get_label(info["config"]), rules) for info in surplus)
     return [*steps, *await gather_or_cancel(removals)]
 

@@ -1,13 +1,13 @@
 """The steps of a plan: each is one request that creates, changes or removes a stream or a consumer."""
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.declared.model import Consumer, Stream
-from jsctl.jetstream.message.data_loss import NOTHING, DataLoss
+from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
 
 Action = Literal["create", "change", "remove"]
 Part = Literal["", "release", "values"]
@@ -37,11 +37,11 @@ class Step(NamedTuple):
     kind: the kind of bucket that the stream holds; the changes then have the bucket's own keys.
 
     before: the live configuration, None if there is none; after: the one to send, None for a removal.
-    refused: by key, why the change cannot be made. loss: the messages that it deletes; allows_loss: whether
-    the file says that it may. item: what the file declares; None for a removal. label: the label of what is
-    removed. notes: what else a removal takes along. part: "release" if a stream only releases
-    subjects for others, "values" for the values of a bucket. other_name: of a rename, the old name where the
-    copy is made, the new one where the old one goes.
+    refused: by key, why the change cannot be made. loss: the messages that it deletes, of those that its
+    stream holds (`held`); allows_loss: whether the file says that it may. item: what the file declares; None
+    for a removal. label: the label of what is removed. notes: what else a removal takes along. part:
+    "release" if a stream only releases subjects, "values" for the values of a bucket. other_name: of a
+    rename, the old name where the copy is made, the new one where the old one goes.
     """
 
     action: Action
@@ -55,6 +55,7 @@ class Step(NamedTuple):
     refused: Mapping[str, str] = {}
     kind: BucketKind | None = None
     loss: DataLoss = NOTHING
+    held: DataLoss = NOTHING
     allows_loss: bool = False
     item: Stream | Consumer | None = None
     label: str = ""
@@ -77,6 +78,20 @@ class Step(NamedTuple):
         """The key of the step that the others about the same stream or consumer are parts of."""
         return self.target.key, self.stream, self.consumer, ""
 
+    @property
+    def summary(self) -> tuple[Any, ...]:
+        """What must be the same when it is done as when it was planned."""
+        changes = [(change.key, change.before, change.after) for change in self.changes]
+        # The position of consumers that go moves on while they are in use; which ones go is the point.
+        others = [note.partition(":")[0] for note in self.notes] if not self.consumer else []
+        return self.action, changes, sorted(self.refused), self.label, others
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What must be the same when a plan is made again: what the step is about, and what it does."""
+        place = self.target.context, self.target.account
+        return *place, self.stream, self.consumer, self.part, self.summary
+
     def format_name(self) -> str:
         """Format what it is about: `stream ORDERS`, `bucket CONFIG` or `consumer ORDERS > NEW`."""
         if self.consumer:
@@ -85,3 +100,20 @@ class Step(NamedTuple):
             return f"stream {self.stream}"
         bucket = f"{self.kind.word} {self.kind.stream_to_bucket(self.stream)}"
         return f"values of {bucket}" if self.part == "values" else bucket
+
+
+def group_losses(steps: Iterable[Step]) -> list[tuple[Sequence[Step], DataLoss]]:
+    """Return the steps that delete messages, by stream, with what they delete together: no more than the
+    stream holds."""
+    by_stream: dict[Key, list[Step]] = {}
+    for step in steps:
+        if step.loss:
+            by_stream.setdefault((step.target.key, step.stream, "", ""), []).append(step)
+    return [
+        (group, add_losses(step.loss for step in group).limit(group[0].held)) for group in by_stream.values()
+    ]
+
+
+def add_step_losses(steps: Iterable[Step]) -> DataLoss:
+    """Return what steps delete together."""
+    return add_losses(loss for _, loss in group_losses(steps))

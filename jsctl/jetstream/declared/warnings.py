@@ -8,6 +8,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, list_origins
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.buckets import find_bucket_kind
+from jsctl.jetstream.declared.model import Stream
 from jsctl.jetstream.declared.step import Key, Step
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
@@ -49,6 +50,9 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
 def _iterate_warnings(step: Step) -> Iterator[str]:
     after, before = step.after or {}, step.before or {}
     yield from find_warnings(after, step.target.domain)
+    old = step.item.renamed_from if isinstance(step.item, Stream) else ""
+    if old and step.action == "create" and not step.other_name:
+        yield f"renamed_from: there is no stream {old} here, so {step.stream} begins empty"
     if after.get("sealed") and not before.get("sealed"):
         yield "sealed: true is final: the stream takes no message and no change any more"
     kind = find_bucket_kind(step.stream)

@@ -57,10 +57,18 @@ class DataLoss(NamedTuple):
             "deletes_precision": str(self.precision),
         }
 
+    def limit(self, held: "DataLoss") -> "DataLoss":
+        """Return it, but no more than is there: several changes may delete the same messages."""
+        if self.messages <= held.messages or self.precision is Precision.UNKNOWN:
+            return self
+        return held._replace(precision=Precision.UP_TO)
+
     def exceeds(self, announced: "DataLoss") -> bool:
         """Return whether more would be deleted than was announced."""
         if announced.precision is Precision.UNKNOWN:
             return False
+        if self.precision is Precision.AT_LEAST and announced.precision is not Precision.AT_LEAST:
+            return True
         return self.precision is Precision.UNKNOWN or self.messages > announced.messages
 
 

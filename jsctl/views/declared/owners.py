@@ -24,7 +24,7 @@ def owners_result(keys: Sequence[OwnedKey]) -> Result:
             key.stream,
             key.consumer,
             key.key,
-            Cell(key.value, Kind().format(key.value)),
+            Cell(key.value, Kind().format(key.kind.write(key.value))),  # as files say it
             key.label,
             key.position,
         )

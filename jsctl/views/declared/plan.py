@@ -8,8 +8,7 @@ from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan
-from jsctl.jetstream.declared.step import Step
-from jsctl.jetstream.message.data_loss import add_losses
+from jsctl.jetstream.declared.step import Step, add_step_losses
 from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 
@@ -67,7 +66,7 @@ def format_question(plan: Plan) -> str:
     """Return the question before removals and changes; it names what is removed, and what changes delete."""
     removed = [step.format_name() + _format_removal(step) for step in plan.steps if step.action == "remove"]
     changed = plan.select("change")
-    loss = add_losses(step.loss for step in changed)
+    loss = add_step_losses(changed)
     counts = f"{format_counts(changed)}{f' and delete {loss}' if loss else ''}" if changed else ""
     return question(removed, counts)
 
