@@ -1,7 +1,6 @@
-"""The statuses and keys of verbs that need a cluster, a local network or Spark: see
+"""The statuses and keys of verbs that need a cluster or a local network: see
 `tests/support/verb_shapes.py`."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +12,13 @@ from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
 
-class Verbs:
-    """Calls lines with --json, and keeps what differs from the file."""
-
-    def __init__(self) -> None:
-        self.differences: list[str] = []
-
-    def check(self, cli: Cli, path: str, line: str) -> Any:
-        """Compare a line of the verb `path` when it has succeeded: groups of a cluster need a while."""
-        outcomes = []
-
-        def succeeds() -> bool:
-            outcomes.append(cli([*line.split(), "--json"]))
-            return outcomes[-1].status == 0
-
-        try:
-            wait_for(succeeds, line, 40)
-        except AssertionError:
-            raise AssertionError(f"{line}: {outcomes[-1]}") from None
-        difference = verb_shapes.find_difference(path, 0, outcomes[-1].out)
-        self.differences += [difference] if difference else []
-        return json.loads(outcomes[-1].out)
-
-
 @pytest.mark.cluster
 def test_verbs_of_clusters(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path / "four", size=4)
     try:
         cluster.start()
         cli, system = Cli(tmp_path / "acc", cluster.url), Cli(tmp_path / "system", cluster.system_url)
-        verbs = Verbs()
+        verbs = verb_shapes.Verbs()
         for name in ("R", "S", "T"):
             js.stream(cluster.url, name, name, num_replicas=3)
         js.stream(cluster.url, "ONE", "one")
@@ -76,7 +52,7 @@ def test_verbs_of_clusters(tmp_path: Path) -> None:
 
 @pytest.mark.cluster
 def test_verbs_of_a_local_cluster(offline_cli: Cli, tmp_path: Path) -> None:
-    verbs, store = Verbs(), tmp_path / "store"
+    verbs, store = verb_shapes.Verbs(), tmp_path / "store"
     offline_cli(f"server network up hub-leaf --store {store} --port 0", status=0)
     try:
         network = f"--network {store}"
@@ -90,7 +66,7 @@ def test_verbs_of_a_local_cluster(offline_cli: Cli, tmp_path: Path) -> None:
 
 
 def test_verbs_that_need_something_of_their_own(cli: Cli, url: str) -> None:
-    verbs = Verbs()
+    verbs = verb_shapes.Verbs()
     js.stream(url, "ORDERS", "ORDERS.>")
     js.publish(url, "ORDERS.a")
     cli("consumer add ORDERS C --pull --defaults", status=0)
@@ -105,14 +81,14 @@ def test_verbs_that_need_something_of_their_own(cli: Cli, url: str) -> None:
 
 
 def test_verbs_that_list_their_steps(offline_cli: Cli) -> None:
-    verbs = Verbs()
+    verbs = verb_shapes.Verbs()
     for path in ("demo guide", "demo hub-spokes"):
         verbs.check(offline_cli, path, f"{path} --list")
     assert verbs.differences == []
 
 
 def test_a_client_is_closed(system_url: str, cli: Cli, tmp_path: Path) -> None:
-    verbs, system = Verbs(), Cli(tmp_path / "system", system_url)
+    verbs, system = verb_shapes.Verbs(), Cli(tmp_path / "system", system_url)
     with cli.start(["sub", "kicked.>"]) as subscriber:
         found: list[Any] = []
 
@@ -127,34 +103,4 @@ def test_a_client_is_closed(system_url: str, cli: Cli, tmp_path: Path) -> None:
         wait_for(is_there, "the subscriber")
         verbs.check(system, "server request kick", f"server request kick {found[0][0]} {found[0][1]}")
         subscriber.terminate()
-    assert verbs.differences == []
-
-
-@pytest.mark.spark
-@pytest.mark.timeout(300)
-def test_verbs_of_spark(
-    cli: Cli, url: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    verbs, to = Verbs(), tmp_path / "out"
-    js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
-    js.stream(url, "COPY", "COPY.>", allow_direct=True)
-    js.publish(url, "ORDERS.new", b'{"n": 1}', count=5)
-    for line in ("kv add B", "kv put B a 1", "object add FILES", "object put FILES pyproject.toml --name p"):
-        cli(line, status=0)
-    for path, line in {
-        "export stream": f"export stream ORDERS --to {to}/streams --incremental",
-        "export compact": f"export compact --to {to}/streams",
-        "export kv": f"export kv B --to {to}/kv",
-        "export objects": f"export objects FILES --to {to}/objects",
-        "export reports": f"export reports --to {to}/reports",
-        "export rollup": f"export rollup --from {to}/reports",
-        "report history": f"report history --from {to}/reports",
-        "import": f"import {to}/streams --stream COPY --map ORDERS=COPY",
-        "spark warm-up": "spark warm-up --remove",
-    }.items():
-        verbs.check(cli, path, line)
-    query = cli(["export", "query", "--from", f"{to}/kv", "SELECT count(*) AS n FROM B", "--json"])
-    assert verb_shapes.find_difference("export query", query.status, query.out) == ""
-    monkeypatch.delenv("SPARK_HOME", raising=False)  # the quick Spark of tests has not all parts
-    verbs.check(cli, "export check", f"export check --to {to}/checked")
     assert verbs.differences == []

@@ -1,4 +1,4 @@
-"""The container file: a linter's rules, and its steps, run here as far as they go without an engine."""
+"""The container file: a linter, and its steps, run here as far as they go without an engine."""
 
 import json
 import os
@@ -33,23 +33,26 @@ def read_steps() -> list[Step]:
     return [Step(*line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
 
 
-def test_it_is_written_as_linters_want_it() -> None:
+def test_a_linter_has_nothing_to_say() -> None:
+    linter = shutil.which("hadolint", path=str(Path(sys.executable).parent))
+    if not linter:
+        pytest.skip("no hadolint for this system")
+    # The steps are one line each, so that they run here; the layers of the first stage are thrown away.
+    words = [linter, "--ignore", "DL3059", "--failure-threshold", "style", str(FILE)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_its_files_and_its_user() -> None:
     steps = read_steps()
     assert {step.name for step in steps} <= set(INSTRUCTIONS)
     last = [step.name for step in steps][max(at for at, step in enumerate(steps) if step.name == "FROM") :]
     assert last.index("USER") > max(at for at, name in enumerate(last) if name in ("RUN", "COPY"))
     for name, rest in steps:
-        if name == "FROM":
-            assert re.match(r"[\w.-]+/[\w./-]+:\d[\w.-]*", rest), "an image of one version"
         if name == "RUN":
-            assert not re.search(r"\bsudo\b|curl .*\|", rest)
-            assert "pip install" not in rest or "--no-cache-dir" in rest
+            assert "pip install" not in rest or "--no-cache-dir" in rest  # the linter knows a plain pip only
         if name == "COPY" and "--from" not in rest:
             assert all((ROOT / source).exists() for source in rest.split()[:-1]), rest
-        if name in ("ENTRYPOINT", "CMD"):
-            assert json.loads(rest), "a shell would swallow signals"
-        if name == "WORKDIR":
-            assert rest.startswith("/")
         if name == "USER":
             assert re.fullmatch(r"[1-9]\d+:[1-9]\d+", rest), "a number, as Kubernetes checks it"
     text = FILE.read_text()

@@ -27,7 +27,7 @@ USERS = {
     "protobuf": ["unit/spark/test_decoding.py"],
     "pyarrow": ["commands/export/test_stream.py", "commands/export/test_task_files.py"],
     "pynacl": ["commands/auth/nkey", "unit/spark/session"],
-    "pyspark": ["commands/export/test_query.py", "commands/export/test_kv.py"],
+    "pyspark": ["commands/export/test_json.py", "commands/export/test_query.py"],
     "python-socks": ["nats/test_tls.py"],
     "pyyaml": ["commands/test_apply_files.py"],
     "questionary": ["commands/test_prompts.py"],

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.run import Cli
+from tests.support.waiting import wait_for
+
 FILE = Path(__file__).parents[1] / "contract" / "json_shapes.txt"
 
 NAMES = frozenset(
@@ -111,3 +114,26 @@ def _write(path: str, shape: VerbShape) -> None:
     others = [line for line in FILE.read_text().splitlines() if not line.startswith(("= ", "- "))]
     lines = [known.format(name) for name, known in sorted({**read(), path: shape}.items())]
     FILE.write_text("\n".join([*others, *lines]) + "\n")
+
+
+class Verbs:
+    """Calls lines with --json, and keeps what differs from the file."""
+
+    def __init__(self) -> None:
+        self.differences: list[str] = []
+
+    def check(self, cli: Cli, path: str, line: str) -> Any:
+        """Compare a line of the verb `path` when it has succeeded: groups of a cluster need a while."""
+        outcomes = []
+
+        def succeeds() -> bool:
+            outcomes.append(cli([*line.split(), "--json"]))
+            return outcomes[-1].status == 0
+
+        try:
+            wait_for(succeeds, line, 40)
+        except AssertionError:
+            raise AssertionError(f"{line}: {outcomes[-1]}") from None
+        difference = find_difference(path, 0, outcomes[-1].out)
+        self.differences += [difference] if difference else []
+        return json.loads(outcomes[-1].out)
