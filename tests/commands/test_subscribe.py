@@ -315,7 +315,7 @@ def test_a_graph(cli: Cli, url: str) -> None:
 def test_inbox_and_wait(cli: Cli) -> None:
     began = time.monotonic()
     outcome = cli("sub --inbox --wait 300ms", status=0)
-    assert "Subscribing on _INBOX." in outcome.err and time.monotonic() - began < 3
+    assert "Subscribing on _INBOX." in outcome.err and time.monotonic() - began < 20
 
 
 def test_a_refused_subscription(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class Lagging:
 
     def __enter__(self) -> "Lagging":
         self._thread.start()
-        assert self._ready.wait(5)
+        assert self._ready.wait(20)
         return self
 
     def __exit__(self, *_: object) -> None:

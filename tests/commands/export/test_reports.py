@@ -61,7 +61,7 @@ def test_parquet_is_typed_and_opens_anywhere(streams: Cli, spark: Any, tmp_path:
 
 def test_a_recording_becomes_the_same_tables(streams: Cli, spark: Any, tmp_path: Path) -> None:
     file, to = tmp_path / "rounds", tmp_path / "reports"
-    streams(f"report --record {file} --count 3 --watch 100ms", status=0)
+    streams(f"report --record {file} --count 3 --watch 1s", status=0)
     done = streams(f"export reports --to {to} --replay {file}", status=0)
     assert "wrote 6 rows to" in done.out
     rows = pq.read_table(to / "streams").to_pylist()

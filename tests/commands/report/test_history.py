@@ -22,9 +22,9 @@ def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "orders.>")
     js.stream(url, "other", "other.>")
     file = tmp_path / "rounds"
-    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    cli(f"report --record {file} --count 1 --watch 60s", status=0)
     js.publish(url, "orders.new", count=7)
-    cli(f"report --record {file} --count 2 --watch 100ms", status=0)
+    cli(f"report --record {file} --count 2 --watch 1s", status=0)
     history = cli(f"report history --from {file} --stream 'OR*' --json", status=0).json
     rows = history["streams"]
     assert sum(row["stored"] for row in rows) == 7, "also where the hour ends between two rounds"
@@ -37,9 +37,9 @@ def test_history_of_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
 def test_days_until_a_stream_is_full(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "orders.>", max_bytes=1 << 30)
     file = tmp_path / "rounds"
-    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    cli(f"report --record {file} --count 1 --watch 60s", status=0)
     js.publish(url, "orders.new", b"x" * 1000, count=50)
-    cli(f"report --record {file} --count 1 --watch 100ms", status=0)
+    cli(f"report --record {file} --count 1 --watch 60s", status=0)
     (row,) = cli(f"report history --from {file} --daily --json", status=0).json["streams"][-1:]
     seconds = row["stored"] / row["message_rate"]
     days = ((1 << 30) - row["bytes"]) / (row["growth"] / seconds) / 86_400
@@ -49,7 +49,7 @@ def test_days_until_a_stream_is_full(cli: Cli, url: str, tmp_path: Path) -> None
 def test_history_of_a_recording_in_a_pipe(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "orders.>")
     file = tmp_path / "rounds"
-    cli(f"report --record {file} --count 2 --watch 100ms", status=0)
+    cli(f"report --record {file} --count 2 --watch 1s", status=0)
     wanted = cli(f"report history --from {file} --json", status=0).json
 
     def read(writer: str) -> subprocess.CompletedProcess[str]:

@@ -266,7 +266,7 @@ def test_recorded_and_replayed(cli: Cli, url: str, tmp_path: Path) -> None:
     watched.until(lambda text: re.search(r"ORDERS +7", text))
     watched.press("q")
     assert watched.end() == 0
-    rounds = cli(f"report --record {file} --count 2 --watch 100ms --json", status=0).out.splitlines()
+    rounds = cli(f"report --record {file} --count 2 --watch 1s --json", status=0).out.splitlines()
     assert len(rounds) == 2
     lines = [json.loads(line) for line in cli(f"report --replay {file} --json", status=0).out.splitlines()]
     assert len(lines) >= 4

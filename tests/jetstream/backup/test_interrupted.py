@@ -262,7 +262,7 @@ def test_server_killed_in_a_backup(own_cli: Cli, server: RealServer, tmp_path: P
     server.kill()
     began = time.monotonic()
     _, err = process.communicate(timeout=20)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert process.returncode == 4, err
     assert "lost the connection" in err and "Traceback" not in err
     assert not folder.exists()
