@@ -110,8 +110,10 @@ def test_a_long_page_goes_through_the_pager(rows: int, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("man"), reason="no man")
-def test_man_shows_a_page_of_each_command(tmp_path: Path) -> None:
-    """As after `pipx install`: the folder of the script is on PATH, and `man` looks beside it."""
+@pytest.mark.parametrize("each", [30, pytest.param(1, marks=pytest.mark.long)])
+def test_man_shows_a_page_of_each_command(each: int, tmp_path: Path) -> None:
+    """As after `pipx install`: the folder of the script is on PATH, and `man` looks beside it. each: which
+    pages are looked at for what `man` warns of."""
     cli, folder = Cli(tmp_path), tmp_path / ".local" / "share" / "man" / "man1"
     (tmp_path / ".local" / "bin").mkdir(parents=True)
     path = f"{tmp_path}/.local/bin:{os.environ['PATH']}"
@@ -130,7 +132,7 @@ def test_man_shows_a_page_of_each_command(tmp_path: Path) -> None:
         assert flag in page
     assert "jsctl stream add ORDERS" in page.split("EXAMPLES")[1]
     assert "--context NAME" in read("jsctl") and "EXIT STATUS" in read("jsctl")
-    for file in folder.iterdir():
+    for file in sorted(folder.iterdir())[::each]:
         words = ["man", "--warnings", "-E", "UTF-8", "-l", str(file)]
         done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True)
         faults = [line for line in done.stderr.splitlines() if not re.search("(break|adjust) line$", line)]
