@@ -103,7 +103,13 @@ def _list_messages() -> Iterator[tuple[str, str, Json]]:
                 yield f"{prefix}.{name}", group, definition
 
 
-_REPORT_ROWS = {"ReportStream": "streams", "ReportLink": "replication", "ReportConsumer": "consumers"}
+_REPORT_ROWS = {
+    "ReportStream": "streams",
+    "ReportLink": "replication",
+    "ReportConsumer": "consumers",
+    "ReportServer": "servers",
+    "ReportAccount": "accounts",
+}
 
 
 @cache

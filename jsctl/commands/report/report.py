@@ -33,10 +33,10 @@ from jsctl.spark.session.folders import parse_folder
 from jsctl.views.events import Events
 from jsctl.views.report import report as view
 from jsctl.views.report import rounds as rounds_view
+from jsctl.views.report.choice import SORTS
 from jsctl.views.result import Result
 
 _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
-_SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 
 
 @command(
@@ -73,9 +73,11 @@ _SORTS = ("name", "messages", "bytes", "rate", "lag", "trouble")
 )
 @option(
     "--sort",
-    type=click.Choice(_SORTS),
+    type=click.Choice(SORTS),
+    metavar="KEY",
     default=None,
-    help="Order of the rows (name; on the screen of --watch what is wrong first)",
+    help="Order of the rows: name, trouble or a number of --json, the largest first (name; on the screen of"
+    " --watch what is wrong first)",
 )
 @option(
     "--part",
@@ -157,11 +159,13 @@ async def report(
     domain that cannot be reached is named, and does not delay the others.
 
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
-    "not_checked", "as_of", "streams", "replication", "consumers"}]}; with --watch, one on each line. On a
-    terminal, --watch is a screen with keys: ? lists them. None of them changes anything on a server.
+    "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with --watch, one
+    on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
+    a server. --part servers and accounts are shown only if they are asked for.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
-    (stream, mirror, source or consumer) and problems, their number; lag_messages is of copies and consumers.
+    (stream, mirror, source, consumer, server or account) and problems, their number; lag_messages is of
+    copies and consumers. What servers do, such as cpu, only a login of the system account sees.
     It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
     of a context and its "trouble".
     What could not be looked at ("not_checked") fails it, too, unless --allow-unchecked is given; what a flag
@@ -191,14 +195,14 @@ async def report(
         rounds=count or 0,
     )
 
-    choice = choose_rows(selection, has_screen=env.has_screen and bool(watch or count or record or replay))
+    choice = choose_rows(selection)
 
     def build(places: Sequence[Place], *, at: float, timed: bool = False) -> Result:
         if env.form not in ("csv", "tsv"):
             return view.result(places, at, order, timed=timed, queries=queries(), choice=choice)
         for failure in view.failures(places):  # for which CSV and TSV have no place
             env.say(f"jsctl: {failure}")
-        return view.flat(places, at, choice)
+        return view.flat(places, at, choice, order)
 
     def events(rounds: AsyncIterator[Round]) -> Events[Round]:
         return rounds_view.events(
@@ -208,6 +212,7 @@ async def report(
             clock=env.clock,
             choice=choice,
             queries=queries,
+            sort=order,
         )
 
     if replay:
@@ -216,7 +221,8 @@ async def report(
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    watched = watch_places(env, targets, selection, lambda: "all" if record else "lists")
+    has_servers = bool(record) or failing.is_wanted or selection.part == "servers"
+    watched = watch_places(env, targets, selection, lambda: "all" if has_servers else "lists")
     if watch is None and count is None and not record:
         try:
             places = await watched.once()

@@ -10,7 +10,7 @@ from jsctl.base.units import SECOND, format_time, seconds_to_ns
 from jsctl.commands.report.failing import FailOn
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import JsctlError
 from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
 from jsctl.monitor.report.places import Places
 from jsctl.monitor.report.recording import Recorder
@@ -20,11 +20,10 @@ from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.views.board import Board, Live, Query, Start, parse_filter
 from jsctl.views.report import board as view
 from jsctl.views.report import pages
-from jsctl.views.report.choice import LISTS, Choice
+from jsctl.views.report.choice import Choice
 from jsctl.views.report.grid_cells import Page
+from jsctl.views.report.units import find_grid_key
 from jsctl.views.result import Result, Text
-
-_SORTS = {"name": "stream", "lag": "lag", "trouble": "trouble"}
 
 
 class Selection(NamedTuple):
@@ -40,12 +39,8 @@ class Selection(NamedTuple):
     rounds: int
 
 
-def choose_rows(selection: Selection, *, has_screen: bool) -> Choice:
-    """Return which rows are shown without a screen. Raises BadInput for a part that only a screen has."""
-    if selection.part not in ("", "problems", *LISTS) and not has_screen:
-        raise BadInput(
-            f"--part {selection.part} needs the screen of --watch", f"use {', '.join(LISTS)} or problems"
-        )
+def choose_rows(selection: Selection) -> Choice:
+    """Return which rows are shown without a screen."""
     return Choice(selection.part, selection.problems, parse_filter(selection.filter))
 
 
@@ -142,11 +137,12 @@ def _format_moment(at: float) -> str:
 
 
 def _build_start(selection: Selection) -> Start:
+    part = selection.part or "streams"
     return Start(
         "jsctl report",
-        part=selection.part or "streams",
+        part=part,
         filter=selection.filter,
-        sort=_SORTS.get(selection.sort, selection.sort),
+        sort=find_grid_key(part, selection.sort),
         faults=selection.problems,
     )
 

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 from jsctl.base.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
 from jsctl.jetstream.api import Json
 from jsctl.monitor.exporter import problems as problem_samples
-from jsctl.monitor.exporter import servers
 from jsctl.monitor.exporter.problems import (
     EPHEMERAL,
     build_gap_samples,
@@ -22,7 +21,7 @@ from jsctl.monitor.exporter.problems import (
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_metrics
-from jsctl.monitor.report.lines import AccountLine, ConsumerLine, LinkLine, Problem, StreamLine
+from jsctl.monitor.report.lines import ConsumerLine, LinkLine, Problem, ServerLine, StreamLine
 from jsctl.monitor.report.places import Answers, Place
 
 Names = Literal["all", "jetstream", "jsctl"]
@@ -43,11 +42,6 @@ HELP: Mapping[str, str] = {
     "jetstream_server_total_consumers": "Consumers that the server leads, or holds where no account is asked",
     "jetstream_server_total_messages": "Messages in those streams",
     "jetstream_server_total_message_bytes": "Bytes in those streams",
-    **servers.HELP,
-    "jetstream_account_max_memory": "Memory that the account may use, -1 for no limit",
-    "jetstream_account_max_storage": "File storage that the account may use in bytes, -1 for no limit",
-    "jetstream_account_memory_used": "Memory that the account uses in bytes",
-    "jetstream_account_storage_used": "File storage that the account uses in bytes",
     "jetstream_stream_limit_bytes": "Bytes that the stream may hold, -1 for no limit",
     "jetstream_stream_limit_messages": "Messages that the stream may hold, -1 for no limit",
     "jetstream_stream_source_lag": "Messages that the stream is behind a source",
@@ -70,9 +64,9 @@ HELP: Mapping[str, str] = {
     "jsctl_stream_replica_offline": "Whether a replica of the stream is offline",
     "jsctl_stream_replica_current": "Whether a replica of the stream is up to date",
     "jsctl_consumers": "Consumers behind one series of the other metrics, 1 for a durable one",
-    "jsctl_account_full_seconds": "Seconds until the file storage is full at this growth",
-    "jsctl_account_api_errors": "Errors of the JetStream API for the account",
-    **{metric.name: metric.help for own in FIGURES.values() for metric in list_metrics(own)},
+    **{
+        name: metric.help for own in FIGURES.values() for metric in list_metrics(own) for name in metric.names
+    },
     **problem_samples.HELP,
 }
 """The help of every metric, in the order of the output."""
@@ -111,7 +105,7 @@ def _build_all_samples(
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
     yield from build_gap_samples(place, answers, where)
     if answers.servers is not None:
-        yield from servers.build_server_samples(*answers.servers, place.context, is_alone)
+        yield from _build_server_samples(place.tracker.servers or (), place.context, is_alone)
     if overview is None:
         contexts = [problem for problem in problems if problem.kind == "context"]
         yield from build_problem_samples(contexts, where, set())
@@ -140,7 +134,7 @@ def _build_all_samples(
         yield from _build_link_samples(link, labels.get(link.row.stream, where))
     yield from _build_consumer_samples(overview.consumers or (), tracker.consumers or (), labels, hosts)
     for line in tracker.accounts or ():
-        yield from _build_account_samples(line, {**where, **account})
+        yield from _build_figure_samples("accounts", line, {**where, **account, "tier": line.tier})
     yield from hosts.totals()
     yield from build_problem_samples(problems, where, find_ephemeral(overview.consumers or ()))
 
@@ -217,8 +211,9 @@ def _build_figure_samples(kind: str, line: Any, labels: Labels) -> Iterator[Samp
     for figure in FIGURES[kind]:
         if figure.metric is not None:
             value = _to_number(figure, figure.build_reader()(line))
+            value = figure.metric.unknown if value is None else value
             if value is not None:
-                yield Sample(figure.metric.name, labels, value)
+                yield from (Sample(name, labels, value) for name in figure.metric.names)
 
 
 def _to_number(figure: Figure, value: Any) -> float | None:
@@ -327,17 +322,33 @@ def _sum_up_consumers(infos: Sequence[Json]) -> dict[str, float | None]:
     }
 
 
-def _build_account_samples(line: AccountLine, labels: Labels) -> Iterator[Sample]:
-    tier_labels = {**labels, "tier": line.tier}
-    values = {
-        "jetstream_account_max_memory": line.max_memory,
-        "jetstream_account_max_storage": line.max_file,
-        "jetstream_account_memory_used": line.memory,
-        "jetstream_account_storage_used": line.file,
-        "jsctl_account_full_seconds": _to_seconds(line.limit),
-        "jsctl_account_api_errors": line.failed,
-    }
-    yield from _build_known_samples(values, tier_labels)
+def _build_server_samples(lines: Sequence[ServerLine], context: str, with_totals: bool) -> Iterator[Sample]:
+    """Yield what servers report to the system account. With the metrics of accounts they feed the dashboards
+    of prometheus-nats-exporter. The totals of streams and consumers come from accounts if there are any, as
+    those count leaders only; the samples of servers are there nevertheless, as the dashboards list servers by
+    them.
+
+    with_totals: whether to report how many streams and consumers they hold, including replicas; 0 otherwise.
+    """
+    for line in lines:
+        jetstream = line.statistics.get("jetstream") or {}
+        leader = str((jetstream.get("meta") or {}).get("leader") or "")
+        server_labels = {"context": context, "server_id": line.server, "server_name": line.server}
+        labels = {
+            **server_labels,
+            "cluster": line.cluster,
+            "domain": str((jetstream.get("config") or {}).get("domain") or ""),
+            "meta_leader": leader,
+            "is_meta_leader": "true" if leader in ("", line.server) else "false",
+        }
+        yield Sample("jetstream_server_jetstream_disabled", labels, float(not jetstream))
+        for sample in _build_figure_samples("servers", line, server_labels):
+            yield sample._replace(labels=labels) if sample.metric.startswith("jetstream_") else sample
+        if jetstream:
+            row = line.row if with_totals else None
+            amounts = (0,) * 4 if row is None else (row.streams, row.consumers, row.messages, row.bytes)
+            for word, amount in zip(_TOTALS, amounts, strict=True):
+                yield Sample(f"jetstream_server_total_{word}", labels, amount)
 
 
 def _build_known_samples(values: Mapping[str, float | None], labels: Labels) -> Iterator[Sample]:

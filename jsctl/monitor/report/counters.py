@@ -88,6 +88,10 @@ class Trend(NamedTuple):
         return (limit - self.values[-1]) / slope
 
 
+NO_TREND = Trend(None, (), ())
+"""The trend of a number that was not seen yet."""
+
+
 class Trends:
     """Trends by key; those that a round does not add are dropped at its end.
 

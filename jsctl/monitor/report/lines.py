@@ -7,8 +7,11 @@ from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
-from jsctl.monitor.report.counters import Trend
+from jsctl.base.units import NEVER
+from jsctl.jetstream.api import Json
+from jsctl.monitor.report.counters import NO_TREND, Trend
 from jsctl.monitor.report.overview import Hosting
+from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.monitor.trouble import Trouble
 
@@ -25,13 +28,13 @@ class StreamLine(NamedTuple):
     none. event: what made its counters go back in this round."""
 
     row: StreamRow
-    rate: float | None
-    rates: Sequence[int]
-    growth: float | None
-    limit: int | None
-    share: float | None
-    idle: int
-    troubles: Sequence[Trouble]
+    rate: float | None = None
+    rates: Sequence[int] = ()
+    growth: float | None = None
+    limit: int | None = None
+    share: float | None = None
+    idle: int = NEVER
+    troubles: Sequence[Trouble] = ()
     event: Literal["", "recreated", "purged", "new leader", "went back"] = ""
 
 
@@ -39,9 +42,9 @@ class LinkLine(NamedTuple):
     """A mirror or source. drain: ns until nothing is left to copy, at this pace."""
 
     row: ReplicationRow
-    trend: Trend
-    drain: int | None
-    troubles: Sequence[Trouble]
+    trend: Trend = NO_TREND
+    drain: int | None = None
+    troubles: Sequence[Trouble] = ()
 
 
 class ConsumerLine(NamedTuple):
@@ -85,34 +88,68 @@ class AccountLine(NamedTuple):
     max_file: int
     memory: int
     max_memory: int
-    growth: float | None
-    limit: int | None
-    requests: float | None
-    errors: float | None
     failed: int
-    troubles: Sequence[Trouble]
+    growth: float | None = None
+    limit: int | None = None
+    requests: float | None = None
+    errors: float | None = None
+    troubles: Sequence[Trouble] = ()
 
 
 class ServerLine(NamedTuple):
-    """A server: `hosting` with any login; the rest, None without the system account, from its statistics.
-    received, sent: messages per second."""
+    """A server: `hosting` with any login; the rest only with the system account. statistics: from its answer
+    to PING.STATSZ, empty without one. row: from its answer to PING.JSZ, None without one. received, sent:
+    messages per second; requests, errors: rates of the JetStream API."""
 
     server: str
-    hosting: Hosting | None = None
     cluster: str = ""
     version: str = ""
-    uptime: str = ""
-    cpu: float | None = None
-    memory: int | None = None
-    connections: int | None = None
+    hosting: Hosting | None = None
+    statistics: Json = {}  # noqa: RUF012
+    row: JetStreamRow | None = None
     received: float | None = None
     sent: float | None = None
-    slow: int | None = None
-    stored: int | None = None
     requests: float | None = None
     errors: float | None = None
     meta_leader: bool = False
     troubles: Sequence[Trouble] = ()
+
+
+def build_server_line(reply: Json, use: Json) -> ServerLine:
+    """Return a server as it answers PING.STATSZ and PING.JSZ, either of which may be empty, without rates."""
+    server = reply.get("server") or use.get("server") or {}
+    row = build_jetstream_row(use) if use.get("data") else None
+    return ServerLine(
+        server=str(server.get("name", "")),
+        cluster=str(server.get("cluster") or ""),
+        version=str(server.get("ver", "")),
+        statistics=reply.get("statsz") or reply.get("data") or {},
+        row=row,
+        meta_leader=row is not None and row.leads,
+    )
+
+
+def build_account_lines(info: Json) -> list[AccountLine]:
+    """Return an account as it answers $JS.API.INFO, a line for each tier, without rates and troubles."""
+    failed = int((info.get("api") or {}).get("errors", 0))
+    lines = []
+    for tier, usage in (info.get("tiers") or {"": info}).items():
+        limits = usage.get("limits") or {}
+        lines.append(
+            AccountLine(
+                tier=tier,
+                streams=int(usage.get("streams", 0)),
+                max_streams=int(limits.get("max_streams", -1)),
+                consumers=int(usage.get("consumers", 0)),
+                max_consumers=int(limits.get("max_consumers", -1)),
+                file=int(usage.get("storage", 0)),
+                max_file=int(limits.get("max_storage", -1)),
+                memory=int(usage.get("memory", 0)),
+                max_memory=int(limits.get("max_memory", -1)),
+                failed=failed,
+            )
+        )
+    return lines
 
 
 class Problem(NamedTuple):

@@ -129,19 +129,33 @@ class Place(NamedTuple):
         """The domain, or an API prefix that stands for one."""
         return self.domain or ("" if self.prefix == DEFAULT_PREFIX else self.prefix)
 
-    @property
-    def fault(self) -> JsctlError | None:
-        """Why it has no streams to show, or those of an earlier round; None when it has, or may have soon."""
-        if self.failure is not None or self.at is None or self.tracker.streams is not None:
+    def has_part(self, part: str = "") -> bool:
+        """Return whether what a part shows is known, now or from an earlier round."""
+        known = self.tracker.servers if part == "servers" else self.tracker.streams
+        return known is not None
+
+    def find_fault(self, part: str = "") -> JsctlError | None:
+        """Return why a part has nothing to show, or only what an earlier round knew; None when it has, or may
+        have soon."""
+        if self.failure is not None or self.at is None or self.has_part(part):
             return self.failure
         return JsctlError("the account has no JetStream; only its servers are known")
+
+    def find_outage(self, part: str = "") -> str:
+        """Return why a part is not shown, empty when it is."""
+        if (fault := self.find_fault(part)) is not None:
+            return str(fault)
+        return self.error or ("" if self.has_part(part) else "no answer yet")
+
+    @property
+    def fault(self) -> JsctlError | None:
+        """Why it has no streams to show, or those of an earlier round."""
+        return self.find_fault()
 
     @property
     def outage(self) -> str:
         """Why its streams are not shown, empty when they are."""
-        if (fault := self.fault) is not None:
-            return str(fault)
-        return self.error or ("" if self.tracker.streams is not None else "no answer yet")
+        return self.find_outage()
 
     def problems(self, now: float) -> list[Problem]:
         """Return what is wrong, the worst first; a place that does not answer is a problem itself. now:

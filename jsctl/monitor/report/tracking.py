@@ -18,6 +18,8 @@ from jsctl.monitor.report.lines import (
     Problem,
     ServerLine,
     StreamLine,
+    build_account_lines,
+    build_server_line,
 )
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.rules import objects
@@ -66,7 +68,7 @@ class Tracker:
         self.links = self._add_links(at, overview)
         if self.servers is None or any(line.hosting is not None for line in self.servers):
             self.servers = [
-                ServerLine(name, hosting, troubles=_find_hosting_troubles(hosting))
+                ServerLine(name, hosting=hosting, troubles=_find_hosting_troubles(hosting))
                 for name, hosting in sorted(overview.hosting.items())
             ]
         if overview.consumers is not None:
@@ -113,7 +115,7 @@ class Tracker:
         name, troubles = row.stream, list(overview.troubles.get(row.stream, ()))
         if row.offline is not None:
             troubles.insert(0, Trouble(f"offline: {row.offline}", True, "STREAM_NO_LEADER"))
-            return StreamLine(row, None, (), None, None, None, NEVER, troubles)
+            return StreamLine(row, troubles=troubles)
         limits = overview.limits.get(name)
         event = self._find_event(row, self._rows.get(name), limits)
         if event == "purged":
@@ -240,35 +242,18 @@ class Tracker:
         """Store the account's INFO."""
         self.gaps = [gap for gap in self.gaps if gap.part != "account"]
         api = info.get("api") or {}
-        failed = int(api.get("errors", 0))
         requests = self._account_counters.rate("total", None, at, int(api.get("total", 0)))
-        errors = self._account_counters.rate("errors", None, at, failed)
+        errors = self._account_counters.rate("errors", None, at, int(api.get("errors", 0)))
         troubles = objects.check_account(info)
         if errors:
             troubles.append(Trouble(f"{errors:,.1f} API errors per second", False, "API_ERRORS"))
         lines = []
-        for tier, usage in (info.get("tiers") or {"": info}).items():
-            limits = usage.get("limits") or {}
-            stored, max_storage = int(usage.get("storage", 0)), int(limits.get("max_storage", -1))
-            sizes = self._account_sizes.add(tier, None, at, stored)
-            until = _to_span(sizes.seconds_to(max_storage)) if max_storage > 0 else None
+        for line in build_account_lines(info):
+            sizes = self._account_sizes.add(line.tier, None, at, line.file)
+            until = _to_span(sizes.seconds_to(line.max_file)) if line.max_file > 0 else None
             lines.append(
-                AccountLine(
-                    tier=tier,
-                    streams=int(usage.get("streams", 0)),
-                    max_streams=int(limits.get("max_streams", -1)),
-                    consumers=int(usage.get("consumers", 0)),
-                    max_consumers=int(limits.get("max_consumers", -1)),
-                    file=stored,
-                    max_file=max_storage,
-                    memory=int(usage.get("memory", 0)),
-                    max_memory=int(limits.get("max_memory", -1)),
-                    growth=sizes.slope,
-                    limit=until,
-                    requests=requests,
-                    errors=errors,
-                    failed=failed,
-                    troubles=troubles,
+                line._replace(
+                    growth=sizes.slope, limit=until, requests=requests, errors=errors, troubles=troubles
                 )
             )
         self._account_counters.end_round()
@@ -278,7 +263,7 @@ class Tracker:
     def add_servers(self, at: float, replies: Sequence[Json], jetstream: Sequence[Json]) -> None:
         """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), both from the system
         account."""
-        uses = {(reply.get("server") or {}).get("id"): reply.get("data") or {} for reply in jetstream}
+        uses = {(reply.get("server") or {}).get("id"): reply for reply in jetstream}
         self.servers = sorted(
             (
                 self._build_server_line(at, reply, uses.get((reply.get("server") or {}).get("id"), {}))
@@ -289,36 +274,23 @@ class Tracker:
         self._server_counters.end_round()
 
     def _build_server_line(self, at: float, reply: Json, use: Json) -> ServerLine:
-        server = reply.get("server") or {}
-        stats = reply.get("statsz") or reply.get("data") or {}
-        key, started = server.get("id"), stats.get("start")
+        line = build_server_line(reply, use)
+        key, stats, row = (reply.get("server") or {}).get("id"), line.statistics, line.row
 
         def rate(name: str, value: int) -> float | None:
-            return self._server_counters.rate((key, name), started, at, value)
+            return self._server_counters.rate((key, name), stats.get("start"), at, value)
 
-        api, meta = use.get("api") or {}, use.get("meta_cluster") or {}
-        errors = rate("errors", int(api.get("errors", 0))) if use else None
-        slow = int(stats.get("slow_consumers", 0))
-        troubles = objects.check_server(use)
+        errors = None if row is None else rate("errors", row.errors)
+        troubles = objects.check_server(use.get("data") or {})
         if errors:
             troubles.append(Trouble(f"{errors:,.1f} API errors per second", False, "API_ERRORS"))
-        if rate("slow", slow):
+        if rate("slow", int(stats.get("slow_consumers", 0))):
             troubles.append(Trouble("closed connections that read too slowly", False, "SLOW_CONSUMERS"))
-        return ServerLine(
-            server=str(server.get("name", "")),
-            cluster=str(server.get("cluster") or ""),
-            version=str(server.get("ver", "")),
-            uptime=str(started or ""),
-            cpu=float(stats.get("cpu", 0)),
-            memory=int(stats.get("mem", 0)),
-            connections=int(stats.get("connections", 0)),
+        return line._replace(
             received=rate("received", int((stats.get("received") or {}).get("msgs", 0))),
             sent=rate("sent", int((stats.get("sent") or {}).get("msgs", 0))),
-            slow=slow,
-            stored=int(use.get("storage", 0)) + int(use.get("memory", 0)) if use else None,
-            requests=rate("requests", int(api.get("total", 0))) if use else None,
+            requests=None if row is None else rate("requests", row.api),
             errors=errors,
-            meta_leader=bool(meta) and meta.get("leader") == server.get("name"),
             troubles=troubles,
         )
 

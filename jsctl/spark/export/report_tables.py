@@ -10,12 +10,11 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.consumer.rows import build_consumer_row
 from jsctl.monitor.report.figures.lists import FIGURES
+from jsctl.monitor.report.lines import LinkLine, ServerLine, StreamLine, build_server_line
 from jsctl.monitor.report.overview import fetch_consumers
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.server.requests import fetch_jetstream
-from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.stream.rows import (
-    ReplicationRow,
     Snapshot,
     StreamRow,
     build_replication_rows,
@@ -35,15 +34,20 @@ _GROUP = (
     Column("peers", "string", "followers, separated by commas; `!` after one that is offline or behind"),
 )
 
-_TYPES: Mapping[str, Type] = {"natural": "long", "ns": "duration", "time": "timestamp"}
+_TYPES: Mapping[str, Type] = {"natural": "long", "ns": "duration", "time": "timestamp", "bool": "boolean"}
 
 
 def _build_columns(kind: str) -> Iterator[Column]:
-    """Yield a column for each figure that rows of answers have."""
+    """Yield a column for each figure that tables have."""
     for figure in FIGURES[kind]:
-        if figure.is_stored:
-            yield Column(figure.attribute, _TYPES.get(figure.kind.rstrip("?"), "string"), figure.about)
+        if figure.table_column:
+            yield Column(figure.table_column, _TYPES.get(figure.kind.rstrip("?"), "string"), figure.about)
 
+
+_READERS = {
+    kind: [(figure.table_column, figure.build_reader()) for figure in own if figure.table_column]
+    for kind, own in FIGURES.items()
+}
 
 STREAMS = TableSchema(
     "streams",
@@ -80,26 +84,7 @@ CONSUMERS = TableSchema(
     ),
 )
 
-SERVERS = TableSchema(
-    "servers",
-    (
-        *_SAMPLE,
-        Column("server", "string", "its name"),
-        Column("cluster", "string", "its cluster, empty if there is none"),
-        Column("streams", "long", "streams on it"),
-        Column("consumers", "long", "consumers on it"),
-        Column("messages", "long", "messages on it"),
-        Column("bytes", "long", "bytes of these"),
-        Column("memory", "long", "bytes used in memory"),
-        Column("file", "long", "bytes used in files"),
-        Column("api", "long", "API requests since it started"),
-        Column("errors", "long", "of these, failed requests"),
-        Column("pending", "long", "pending meta operations"),
-        Column("leads", "boolean", "whether it leads the meta group"),
-        Column("stream_leaders", "long", "streams that it leads"),
-        Column("consumer_leaders", "long", "consumers that it leads"),
-    ),
-)
+SERVERS = TableSchema("servers", (*_SAMPLE, *_build_columns("servers")))
 """It has rows only with a login of the system account."""
 
 SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, SERVERS)}
@@ -157,10 +142,11 @@ def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping
         ]
         rows["consumers"] += [common | _build_consumer_row(info) for info in sample.consumers]
         rows["servers"] += [
-            common | _build_server_row(build_jetstream_row(reply)) for reply in sample.servers
+            common | _build_server_row(build_server_line({}, reply)) for reply in sample.servers
         ]
         rows["replication"] += [
-            common | _build_replication_row(row) for row in build_replication_rows(sample.snapshot)
+            common | _build_line_values("replication", LinkLine(row))
+            for row in build_replication_rows(sample.snapshot)
         ]
     return dict(rows)
 
@@ -178,22 +164,22 @@ def build_recorded_rows(
             bounds = {} if limits is None else {"max_msgs": limits.messages, "max_bytes": limits.bytes}
             rows["streams"].append(common | _build_stream_row(row, bounds))
         rows["consumers"] += [common | _build_consumer_row(info) for info in overview.consumers or ()]
-        rows["replication"] += [common | _build_replication_row(row) for row in overview.links]
+        rows["replication"] += [
+            common | _build_line_values("replication", LinkLine(row)) for row in overview.links
+        ]
     if answers.servers is not None:
         rows["servers"] += [
-            common | _build_server_row(build_jetstream_row(reply)) for reply in answers.servers[1]
+            common | _build_server_row(build_server_line({}, reply)) for reply in answers.servers[1]
         ]
     return dict(rows)
 
 
 def _build_stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
-    return _build_values(
-        STREAMS,
-        row,
-        peers=", ".join(row.peers),
-        max_messages=_to_limit(config.get("max_msgs")),
-        max_bytes=_to_limit(config.get("max_bytes")),
-    )
+    return {
+        **_build_line_values("streams", StreamLine(row)),
+        "max_messages": _to_limit(config.get("max_msgs")),
+        "max_bytes": _to_limit(config.get("max_bytes")),
+    }
 
 
 def _build_consumer_row(info: Json) -> dict[str, Any]:
@@ -209,12 +195,14 @@ def _build_consumer_row(info: Json) -> dict[str, Any]:
     )
 
 
-def _build_server_row(row: JetStreamRow) -> dict[str, Any]:
-    return {"domain": row.domain, **_build_values(SERVERS, row)}
+def _build_server_row(line: ServerLine) -> dict[str, Any]:
+    return {"domain": line.row.domain if line.row else "", **_build_line_values("servers", line)}
 
 
-def _build_replication_row(row: ReplicationRow) -> dict[str, Any]:
-    return _build_values(REPLICATION, row, active=_to_known_span(row.active))
+def _build_line_values(kind: str, line: Any) -> dict[str, Any]:
+    """Return the values of the columns that figures of a line have."""
+    values = ((name, read(line)) for name, read in _READERS[kind])
+    return {name: ", ".join(value) if isinstance(value, tuple | list) else value for name, value in values}
 
 
 def _build_values(table: TableSchema, row: object, **values: Any) -> dict[str, Any]:

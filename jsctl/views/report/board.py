@@ -6,7 +6,7 @@ from jsctl.base.units import format_clock, seconds_to_ns
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.views.board import Board, Grid, Part, table_to_grid
-from jsctl.views.report import server_grids, spark_queries, stream_grids
+from jsctl.views.report import list_grids, problem_grid, spark_queries
 from jsctl.views.report.grid_cells import age_words
 from jsctl.views.result import Text
 
@@ -20,12 +20,12 @@ def board(
     for.
     """
     parts = [
-        Part("streams", "Streams", lambda: stream_grids.streams(places)),
-        Part("consumers", "Consumers", lambda: stream_grids.consumers(places)),
-        Part("replication", "Replication", lambda: stream_grids.links(places)),
-        Part("servers", "Servers", lambda: server_grids.servers(places)),
-        Part("accounts", "Accounts", lambda: server_grids.accounts(places)),
-        Part("problems", "Problems", lambda: server_grids.problems(places, now)),
+        Part("streams", "Streams", lambda: list_grids.streams(places)),
+        Part("consumers", "Consumers", lambda: list_grids.consumers(places)),
+        Part("replication", "Replication", lambda: list_grids.links(places)),
+        Part("servers", "Servers", lambda: list_grids.servers(places)),
+        Part("accounts", "Accounts", lambda: list_grids.accounts(places)),
+        Part("problems", "Problems", lambda: problem_grid.problems(places, now)),
     ]
     if queries is not None:
         parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))

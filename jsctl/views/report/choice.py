@@ -1,16 +1,23 @@
 """Which rows of `jsctl report` are shown: those of a part, that match a filter, that are wrong."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.monitor.report.figures.lists import build_recorder
+from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
 from jsctl.views.report.units import build_table_columns
 
-LISTS = ("streams", "replication", "consumers")
+LISTS = tuple(FIGURES)
 """The lists of a report, in its order. Each is a part."""
+
+EMPTY = {
+    "consumers": "there are no consumers, or none was listed yet",
+    "servers": "no cluster is known; a login of the system account shows all servers",
+    "accounts": "this login is not allowed to ask about its account",
+}
+"""What is shown in the place of a list without rows."""
 
 _RECORDERS = {kind: build_recorder(kind) for kind in LISTS}
 _TEXTS = {kind: [column.read for column in build_table_columns(kind)[0] if column.is_text] for kind in LISTS}
@@ -24,28 +31,21 @@ class Line(NamedTuple):
     level: int
 
 
-class Lines(NamedTuple):
-    """The rows of a report's lists. consumers: None when they were not asked for, or may not be listed."""
+Lines = Mapping[str, Sequence[Line] | None]
+"""The rows of a report's lists; None for one that was not asked for, or may not be looked at."""
 
-    streams: Sequence[Line] = ()
-    replication: Sequence[Line] = ()
-    consumers: Sequence[Line] | None = ()
-
-    @property
-    def all(self) -> Sequence[Line]:
-        """The rows of all lists."""
-        return [*self.streams, *self.replication, *(self.consumers or ())]
-
-
-_SORT_KEYS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
-    "streams": {
-        "messages": lambda line: line.row.messages,
-        "bytes": lambda line: line.row.bytes,
-        "rate": lambda line: line.rate,
-    },
-    "replication": {"lag": lambda line: line.row.lag},
-    "consumers": {"lag": lambda line: line.unprocessed},
+_SORT_KEYS = {
+    kind: {
+        name: figure.build_reader()
+        for figure in own
+        if figure.is_number
+        for name in (figure.key, figure.sort)
+        if name
+    }
+    for kind, own in FIGURES.items()
 }
+SORTS = ["name", "trouble", *dict.fromkeys(name for keys in _SORT_KEYS.values() for name in keys)]
+"""What `--sort` takes."""
 
 
 def build_lines(tracker: Tracker, sort: str) -> Lines:
@@ -54,12 +54,17 @@ def build_lines(tracker: Tracker, sort: str) -> Lines:
     sort: `name`; otherwise the largest come first, or with `trouble` the worst. A list that has no such
     column stays sorted by name.
     """
-    consumers = tracker.consumers
-    return Lines(
-        _build_rows("streams", tracker.streams or (), sort),
-        _build_rows("replication", tracker.links or (), sort),
-        None if consumers is None else _build_rows("consumers", consumers, sort),
+    tracked = (
+        tracker.streams or (),
+        tracker.links or (),
+        tracker.consumers,
+        tracker.servers,
+        tracker.accounts,
     )
+    return {
+        kind: None if lines is None else _build_rows(kind, lines, sort)
+        for kind, lines in zip(LISTS, tracked, strict=True)
+    }
 
 
 def _build_rows(kind: str, lines: Sequence[Any], sort: str) -> list[Line]:
@@ -85,11 +90,10 @@ class Choice(NamedTuple):
     def choose(self, lines: Lines, place: str) -> Lines:
         """Return the chosen rows. place: its title, which the filter searches, too; empty for a report on one
         place."""
-        return Lines(
-            self._choose_rows("streams", lines.streams, place),
-            self._choose_rows("replication", lines.replication, place),
-            None if lines.consumers is None else self._choose_rows("consumers", lines.consumers, place),
-        )
+        return {
+            kind: None if rows is None else self._choose_rows(kind, rows, place)
+            for kind, rows in lines.items()
+        }
 
     def _choose_rows(self, kind: str, rows: Sequence[Line], place: str) -> Sequence[Line]:
         if self.part not in ("", "problems", kind):

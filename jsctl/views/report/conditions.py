@@ -27,7 +27,7 @@ def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str,
 
 
 def _list_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every stream, mirror, source and consumer."""
+    """Yield every stream, mirror, source, consumer, server and account."""
     for report in document["reports"]:
         place = {"context": report["context"], "domain": report["domain"]}
         where = " ".join(word for word in place.values() if word)
@@ -39,6 +39,11 @@ def _list_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
         for consumer in report["consumers"] or ():
             name = f"{where}: consumer {consumer['stream']} > {consumer['consumer']}"
             yield name, _build_row(consumer, place, "consumer")
+        for server in report["servers"] or ():
+            yield f"{where}: server {server['server']}", _build_row(server, place, "server")
+        for account in report["accounts"] or ():
+            tier = f" tier {account['tier']}" if account["tier"] else ""
+            yield f"{where}: account{tier}", _build_row(account, place, "account")
 
 
 def _build_row(record: Mapping[str, Any], place: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

@@ -18,13 +18,23 @@ from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
 from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
-from jsctl.views.report.choice import LISTS, Choice, Line, Lines, build_lines
+from jsctl.views.report.choice import EMPTY, LISTS, Choice, Line, build_lines
 from jsctl.views.report.panes import STYLES, Pane, Section
 from jsctl.views.report.units import build_table_columns
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
 _ALL = Choice()
-_TITLES = ("Stream Report", "Replication Report", "Consumer Report")
+_TITLES = {
+    "streams": "Stream Report",
+    "replication": "Replication Report",
+    "consumers": "Consumer Report",
+    "servers": "Server Report",
+    "accounts": "Account Report",
+}
+_SHOWN = ("streams", "replication", "consumers")
+"""The lists that people see if they choose none."""
+
+_MORE = ("servers", "accounts")
 
 
 def document(
@@ -32,35 +42,41 @@ def document(
     now: float,
     queries: Sequence[SparkQuery] | None = None,
     choice: Choice = _ALL,
+    sort: str = "name",
 ) -> dict[str, Any]:
     """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble",
-    "not_checked", "as_of", "streams", "replication", "consumers"}]}`, and `spark` with queries of Spark if
-    they were requested.
+    "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}`, and `spark` with
+    queries of Spark if they were requested.
 
     `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
     with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of` is when
     each part was looked at, null for never. Times are RFC 3339 in UTC; `error` is null when all is well, and
-    the lists are empty when it is not, and have the chosen rows otherwise; `consumers` is null when they were
-    not asked for or may not be listed; rates are null without two answers."""
+    the lists are empty when it is not, and have the chosen rows otherwise; the last three are null
+    when they were not asked for or this login may not; rates are null without two answers."""
     reports = []
     for place in places:
-        outage, tracker = place.outage, place.tracker
-        lines = Lines() if outage else choice.choose(build_lines(tracker, "name"), _name_place(place, places))
+        outage, tracker = place.find_outage(choice.part), place.tracker
+        lines = (
+            dict.fromkeys(LISTS, ())
+            if outage and place.find_outage("servers")
+            else choice.choose(build_lines(tracker, sort), _name_place(place, places))
+        )
         reports.append(
             {
                 "context": place.context,
                 "domain": place.domain,
                 "at": _format_utc(place.tried_at),
                 "error": outage or None,
-                "trouble": [] if outage else _list_troubles(tracker),
+                "trouble": [] if place.outage else _list_troubles(tracker),
                 "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(place)],
                 "as_of": {
                     part: None if at is None else format_rfc3339(to_ns(at))
                     for part, at in tracker.as_of.items()
                 },
-                "streams": [row.record for row in lines.streams],
-                "replication": [row.record for row in lines.replication],
-                "consumers": None if lines.consumers is None else [row.record for row in lines.consumers],
+                **{
+                    kind: None if rows is None else [row.record for row in rows]
+                    for kind, rows in lines.items()
+                },
             }
         )
     spark = {} if queries is None else {"spark": spark_queries.records(queries, now)}
@@ -120,17 +136,18 @@ def result(
         # Only the live screen shows tables from before a failure.
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend(part.messages)
-        if not place.outage:
+        if not place.find_outage(choice.part):
             parts.extend(section.table for section in part.sections)
-    return Result(parts, partial(document, places, now, queries, choice), _find_status(places))
+    data = partial(document, places, now, queries, choice, sort)
+    return Result(parts, data, _find_status(places, choice))
 
 
-def flat(places: Sequence[Place], now: float, choice: Choice = _ALL) -> Result:
+def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str = "name") -> Result:
     """Return the form for CSV and TSV: streams, replication and consumers, with context and domain in every
     row."""
-    reports = document(places, now, choice=choice)["reports"]
+    reports = document(places, now, choice=choice, sort=sort)["reports"]
     parts = []
-    for kind in (choice.part,) if choice.part in LISTS else LISTS:
+    for kind in (choice.part,) if choice.part in LISTS else _SHOWN:
         rows = [
             {"context": report["context"], "domain": report["domain"], **row}
             for report in reports
@@ -141,7 +158,7 @@ def flat(places: Sequence[Place], now: float, choice: Choice = _ALL) -> Result:
             parts.append(
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
-    return Result(parts, reports, _find_status(places))
+    return Result(parts, reports, _find_status(places, choice))
 
 
 def failures(places: Sequence[Place]) -> list[str]:
@@ -157,8 +174,8 @@ def _name_state(place: Place) -> str:
     return "late" if place.fault is None else name_failure(place.fault)
 
 
-def _find_status(places: Sequence[Place]) -> ExitStatus:
-    failed = [fault for place in places if (fault := place.fault) is not None]
+def _find_status(places: Sequence[Place], choice: Choice) -> ExitStatus:
+    failed = [fault for place in places if (fault := place.find_fault(choice.part)) is not None]
     if not failed:
         return ExitStatus.OK
     return failed[0].status if len(places) == 1 else ExitStatus.UNREACHABLE
@@ -172,29 +189,30 @@ def _name_place(place: Place, places: Sequence[Place]) -> str:
 def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
     """Return one context and domain for people. Its summary is of all rows, also of those not chosen.
     name: what a filter searches beside them."""
-    tracker, fault = place.tracker, place.fault
-    error = fault.message if fault is not None else place.outage
-    if tracker.streams is None:
+    tracker, fault = place.tracker, place.find_fault(choice.part)
+    error = fault.message if fault is not None else place.find_outage(choice.part)
+    if not place.has_part(choice.part):
         waiting = fault is None
         summary = Text("connecting" if waiting else _name_state(place), "dim" if waiting else "bad")
         messages = [] if waiting and not place.error else [Text(error, "bad")]
         return Pane(name_place(place), summary, messages, [], trouble=FINE if waiting else BAD)
     lines = build_lines(tracker, sort)
     chosen = choice.choose(lines, name)
-    watched = tracker.rounds > 1
+    watched = tracker.rounds > 1 or any(line.received is not None for line in tracker.servers or ())
     account_troubles = tracker.account_troubles
-    everything = lines.all
+    everything = [row for kind in _SHOWN for row in lines[kind] or ()]
     messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in account_troubles]
     messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
     sections = [
-        _build_section(title, kind, rows or (), watched)
-        for title, kind, rows in zip(_TITLES, LISTS, chosen, strict=True)
-        if rows
+        _build_section(title, kind, rows, watched)
+        for kind, title in _TITLES.items()
+        if (rows := chosen[kind]) and (kind in _SHOWN or kind == choice.part)
     ]
-    if not lines.streams:
+    if not lines["streams"] and choice.part not in _MORE:
         messages.append(Text("No Streams defined"))
     elif not sections:
-        messages.append(Text("No rows to show", "dim"))
+        is_empty = choice.part in _MORE and not lines[choice.part]
+        messages.append(Text(EMPTY[choice.part] if is_empty else "No rows to show", "dim"))
     bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in account_troubles)
     warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in account_troubles)
     is_complete = not any(not gap.is_chosen for gap in tracker.gaps)

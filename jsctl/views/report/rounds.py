@@ -18,6 +18,7 @@ def events(
     clock: Callable[[], float],
     choice: Choice,
     queries: Callable[[], Sequence[SparkQuery] | None] = lambda: None,
+    sort: str = "name",
 ) -> Events[Round]:
     """Return rounds, each with its views.
 
@@ -27,7 +28,9 @@ def events(
     return Events(
         batches=one_by_one(rounds),
         shown=Presentation(
-            record=lambda current: report.document(current.places, current.at or clock(), queries(), choice),
+            record=lambda current: report.document(
+                current.places, current.at or clock(), queries(), choice, sort
+            ),
             snapshot=snapshot,
         ),
         end=End(limit=count or 0, noun="round", endless=True),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from jsctl.base.units import SECOND, format_bytes, format_duration
+from jsctl.base.units import MINUTE, SECOND, format_bytes, format_duration
 from jsctl.monitor.report.figures.figure import Figure, Shown
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.rules import objects
@@ -43,6 +43,14 @@ class TableColumn(NamedTuple):
     is_text: bool
 
 
+def _build_cpu_cell(value: float | None) -> Any:
+    return None if value is None else Cell(value, f"{value:.0f}%")
+
+
+def _build_limit_cell(value: int | None) -> Any:
+    return Cell(None, "unlimited") if value is None else value
+
+
 def _build_growth_cell(value: float | None, level: int) -> Any:
     if value is None:
         return None
@@ -71,6 +79,9 @@ def _build_slope_cell(value: tuple[float | None, int], level: int) -> Any:
 
 _UNITS: Mapping[str, _Unit] = {
     "text": _Unit("text"),
+    "cpu": _Unit("rate", lambda value, level: _build_cpu_cell(value), _build_cpu_cell),
+    "limit": _Unit("limit", lambda value, level: _build_limit_cell(value), _build_limit_cell),
+    "bytes_limit": _Unit("bytes_limit", lambda value, level: _build_limit_cell(value), _build_limit_cell),
     "prose": _Unit("prose"),
     "count": _Unit("count"),
     "bytes": _Unit("bytes"),
@@ -87,6 +98,7 @@ _UNITS: Mapping[str, _Unit] = {
     "slope": _Unit("text", _build_slope_cell, rate=True),
     "share": _Unit("percent", None, share_cell),
     "remaining": _Unit("duration", None, remaining_cell),
+    "remaining_hour": _Unit("duration", None, lambda span: remaining_cell(span, 60 * MINUTE)),
     "drain": _Unit("duration", None, drain_cell),
     "since": _Unit("ago", lambda span, level: Cell(None, "never") if span is None else span, ago_cell),
     "seen": _Unit("ago", _build_seen_cell),
@@ -127,10 +139,26 @@ def list_grid_spare(kind: str) -> list[str]:
     return _list_spare(_order(kind, attrgetter("screen")))
 
 
+def find_grid_key(kind: str, sort: str) -> str:
+    """Return the key of the screen's column for a value of `--sort`; the value itself if there is none."""
+    if sort == "name":
+        return "stream"
+    keys = (
+        {
+            name: shown.key or figure.key
+            for figure, shown in _order(kind, attrgetter("screen"))
+            for name in (figure.key, figure.sort)
+        }
+        if kind in FIGURES
+        else {}
+    )
+    return keys.get(sort, sort)
+
+
 def _build_grid_column(figure: Figure, shown: Shown) -> GridColumn:
     name = shown.unit or figure.unit
     unit, read = _UNITS[name], figure.build_reader(shown)
-    attribute, cell = shown.read or figure.read, unit.screen
+    attribute, cell = shown.read or figure.read or figure.key, unit.screen
 
     def value(row: Any) -> Any:
         return cell(read(row.line)) if cell is not None else read(row.line)

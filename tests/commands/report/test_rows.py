@@ -102,16 +102,33 @@ def test_places_are_searched_too(offline_cli: Cli, url: str) -> None:
     assert [len(report["streams"]) for report in document["reports"]] == [0, 1]
 
 
-def test_parts_that_only_the_screen_has(busy: Cli, tmp_path: Path) -> None:
+def test_a_recording_shows_a_part_of_what_it_has(busy: Cli, tmp_path: Path) -> None:
     file = tmp_path / "rounds"
     busy(f"report --record {file} --count 1 --part consumers", status=0)
     [line] = busy(f"report --replay {file} --json --part streams", status=0).out.splitlines()
     [report] = json.loads(line)["reports"]
     assert len(report["streams"]) == 3 and report["consumers"] == []
-    for flags in ("", "--json", "--as csv", "--count 1", "--watch --json", f"--replay {file}"):
-        for part in ("servers", "5"):
-            err = busy(f"report {flags} --part {part}", status=64).err
-            assert "needs the screen of --watch" in err and len(err.splitlines()) == 1, flags
+
+
+def test_servers_and_accounts_are_shown_if_they_are_asked_for(busy: Cli, system_url: str) -> None:
+    assert "Account Report" not in busy("report", status=0).out
+    shown = busy("report --part accounts", status=0).out
+    assert "Account Report" in shown and "Stream Report" not in shown and "unlimited" in shown
+    assert "a login of the system account" in busy("report --part servers", status=0).out
+    [report] = busy("report --json", status=0).json["reports"]
+    [account] = report["accounts"]
+    assert account["stream_count"] == 3 and account["max_file"] is None and report["servers"] == []
+    head, row = busy("report --part 5 --as csv", status=0).out.splitlines()
+    assert dict(zip(head.split(","), row.split(","), strict=True))["stream_count"] == "3"
+    system = f"report --server {system_url}"
+    shown = busy(f"{system} --part servers", status=0).out
+    assert "Server Report" in shown and "test-server" in shown
+    [report] = busy(f"{system} --part servers --json", status=0).json["reports"]
+    assert report["error"] is None and report["streams"] == []
+    [server] = report["servers"]
+    assert server["server"] == "test-server" and server["streams_stored"] >= 3
+    assert busy(f"{system} --json").json["reports"][0]["error"]
+    busy([*system.split(), "--fail-on", "streams_stored > 2", "--part", "servers"], status=1)
 
 
 def test_a_part_of_a_place_that_does_not_answer(offline_cli: Cli) -> None:

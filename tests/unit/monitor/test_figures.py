@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from jsctl.base.units import format_rfc3339
-from jsctl.monitor.report.figures.lists import FIGURES
-from jsctl.monitor.report.overview import Overview
+from jsctl.monitor.report.figures.lists import FIGURES, list_figures
+from jsctl.monitor.report.overview import Hosting, Overview
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
-from jsctl.views.report import stream_grids
+from jsctl.views.report import list_grids
 from jsctl.views.report.choice import build_lines
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -26,7 +26,10 @@ def overview(seconds: int) -> Overview:
     lag = 10_000 - seconds**2
     link = ReplicationRow("", "", "S", "source", "", "O", "", -1, lag, "")
     consumer = {"stream_name": "S", "name": "C", "config": {}, "num_pending": lag, "ts": format_rfc3339(at)}
-    return Overview(at, [build_stream_row(info)], {}, [link], [consumer], {})
+    account = {"storage": 100 * seconds, "limits": {"max_storage": 10_000}, "api": {"total": seconds}}
+    return Overview(
+        at, [build_stream_row(info)], {}, [link], [consumer], account, hosting={"n1": Hosting(1, 2, 0, 0, 7)}
+    )
 
 
 def test_reports_and_the_screen_have_one_value_of_a_figure() -> None:
@@ -35,19 +38,40 @@ def test_reports_and_the_screen_have_one_value_of_a_figure() -> None:
         asyncio.run(tracker.add(number * 10.0, overview(number * 10)))
     place = Place("c", "", (), 1.0, "", "", tracker)
     lines = build_lines(tracker, "name")
-    for grid, rows in (
-        (stream_grids.streams([place]), lines.streams),
-        (stream_grids.links([place]), lines.replication),
-        (stream_grids.consumers([place]), lines.consumers),
-    ):
-        [row], [record] = rows or [], [grid.record(row) for row in grid.rows]
+    grids = {
+        "streams": list_grids.streams([place]),
+        "replication": list_grids.links([place]),
+        "consumers": list_grids.consumers([place]),
+        "servers": list_grids.servers([place]),
+        "accounts": list_grids.accounts([place]),
+    }
+    assert grids.keys() == FIGURES.keys()
+    records = {}
+    for kind, grid in grids.items():
+        [row], [record] = lines[kind] or [], [grid.record(row) for row in grid.rows]
         assert row.record.items() <= record.items()
-    assert lines.streams[0].record["message_rate"] == 10
-    assert lines.replication[0].record["lag_rate"] == (lines.consumers or [])[0].record["unprocessed_rate"]
+        records[kind] = row.record
+    assert records["streams"]["message_rate"] == 10
+    assert records["replication"]["lag_rate"] == records["consumers"]["unprocessed_rate"]
+    assert records["servers"]["replica_lag"] == 7 and records["servers"]["cpu"] is None
+    assert records["accounts"]["file_share"] == 0.4 and records["accounts"]["file_rate"] == 100
+    assert records["accounts"]["request_rate"] == 1 and records["accounts"]["seconds_to_limit"] == 60
 
 
 def test_no_two_figures_have_one_name() -> None:
+    metrics = []
     for figures in FIGURES.values():
-        metrics = [figure.metric.name for figure in figures if figure.metric]
-        for names in ([figure.key for figure in figures], metrics):
+        metrics += [name for figure in figures if figure.metric for name in figure.metric.names]
+        columns = [figure.table_column for figure in figures if figure.table_column]
+        for names in ([figure.key for figure in figures], columns):
             assert len(set(names)) == len(names)
+    assert len(set(metrics)) == len(metrics)
+
+
+def test_conditions_on_streams_and_consumers_do_not_hold_for_servers_and_accounts() -> None:
+    """A key stands for one thing: `consumers > 5` is about streams."""
+    older, newer = (
+        {figure.key for kind in kinds for figure in list_figures(kind)}
+        for kinds in (("streams", "replication", "consumers"), ("servers", "accounts"))
+    )
+    assert older & newer == {"cluster", "trouble", "codes"}

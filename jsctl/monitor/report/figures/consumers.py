@@ -32,6 +32,7 @@ CONSUMERS = (
         *("unprocessed", "natural", "Lag", "count", "unprocessed"),
         table=Shown("Unprocessed", at=6, spare=0),
         screen=Shown(at=3, spare=0, key="lag"),
+        sort="lag",
     ),
     Figure(
         *("unprocessed_rate", "real?", "Trend", "slope", "trend.slope"),

@@ -5,7 +5,7 @@ columns of `jsctl report` and of its screen, its JSON and the schema of that, `-
 recordings, the tables of `jsctl export reports`, and the metrics of the exporter with their help.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -31,10 +31,18 @@ class Shown(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A metric of the exporter. Spans and times become seconds, texts whether there is one."""
+    """A metric of the exporter. Spans and times become seconds, texts whether there is one. unknown: what it
+    is if the figure has no value; None for no sample. also: a second name of it, which dashboards ask for."""
 
     name: str
     help: str
+    unknown: float | None = None
+    also: str = ""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Its names."""
+        return [self.name, self.also] if self.also else [self.name]
 
 
 class Figure(NamedTuple):
@@ -44,7 +52,8 @@ class Figure(NamedTuple):
     `schema/definitions.yaml`; empty for a column alone. title, unit: of its columns; the units are those of
     `views/report/units.py`. read: the attribute of a line that holds it, or what computes it. about: of the
     tables' columns. table, screen: its columns in a report and on the screen, None for none. listed: whether
-    the JSON of reports has it; otherwise only the screen knows it.
+    the JSON of reports has it; otherwise only the screen knows it. sort: its name in `--sort`, beside its
+    key. stored: its name in Spark's tables; for figures of a row of answers, that of the attribute.
     """
 
     key: str
@@ -57,6 +66,8 @@ class Figure(NamedTuple):
     table: Shown | None = Shown()
     screen: Shown | None = Shown()
     listed: bool = True
+    sort: str = ""
+    stored: str = ""
 
     @property
     def attribute(self) -> str:
@@ -69,9 +80,19 @@ class Figure(NamedTuple):
         return self.read == f"row.{self.attribute}"
 
     @property
+    def table_column(self) -> str:
+        """Its name in Spark's tables, empty if they do not have it."""
+        return self.stored or (self.attribute if self.is_stored else "")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether rows may be sorted by it."""
+        return self.kind.rstrip("?") in ("natural", "real", "ns")
+
+    @property
     def is_text(self) -> bool:
         """Whether a filter may search it."""
-        return self.kind.strip("[]?") not in ("natural", "real", "ns", "time", "")
+        return self.kind.strip("[]?") not in ("natural", "real", "ns", "time", "bool", "")
 
     def build_reader(self, shown: Shown | None = None) -> Callable[[Any], Any]:
         """Return what reads it from a line, for JSON or for a column; -1, for never, is null."""

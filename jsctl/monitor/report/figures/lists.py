@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from jsctl.monitor.report.figures.accounts import ACCOUNTS
 from jsctl.monitor.report.figures.consumers import CONSUMERS
 from jsctl.monitor.report.figures.figure import Figure, Metric
 from jsctl.monitor.report.figures.replication import LINKS
+from jsctl.monitor.report.figures.servers import SERVERS
 from jsctl.monitor.report.figures.streams import STREAMS
 
 _TROUBLE = Figure("trouble", "[text]", read=lambda line: [trouble.words for trouble in line.troubles])
@@ -13,7 +15,13 @@ _CODES = Figure(
     "codes", "[text]", read=lambda line: list(dict.fromkeys(trouble.code for trouble in line.troubles))
 )
 
-FIGURES: Mapping[str, Sequence[Figure]] = {"streams": STREAMS, "replication": LINKS, "consumers": CONSUMERS}
+FIGURES: Mapping[str, Sequence[Figure]] = {
+    "streams": STREAMS,
+    "replication": LINKS,
+    "consumers": CONSUMERS,
+    "servers": SERVERS,
+    "accounts": ACCOUNTS,
+}
 """The figures of each list of a report."""
 
 ROW_KEYS = {kind: [figure.key for figure in own if figure.is_stored] for kind, own in FIGURES.items()}

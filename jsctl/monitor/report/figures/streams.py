@@ -145,6 +145,7 @@ STREAMS = (
         screen=Shown(
             *("In", "event_rate", 4, 1, "rate"), read=lambda line: (line.rate, line.event), quiet=True
         ),
+        sort="rate",
     ),
     Figure(
         *("byte_rate", "real?", "Growth", "growth", "growth"),

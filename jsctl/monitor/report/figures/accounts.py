@@ -1,0 +1,123 @@
+"""The figures of accounts, or of their tiers. A line is an AccountLine."""
+
+from collections.abc import Callable
+
+from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, to_seconds
+from jsctl.monitor.report.lines import AccountLine
+
+
+def _read_limit(name: str) -> Callable[[AccountLine], int | None]:
+    """Return what reads a limit; None for no limit."""
+    return lambda line: None if (limit := getattr(line, name)) < 0 else limit
+
+
+def _compute_share(line: AccountLine) -> float | None:
+    return line.file / line.max_file if line.max_file > 0 else None
+
+
+ACCOUNTS = (
+    Figure(
+        *("tier", "text", "Tier", "text", "tier", "the tier, such as R3; empty if the account has none"),
+        stored="tier",
+        table=Shown(spare=0, optional=True),
+        screen=Shown(spare=0, optional=True),
+    ),
+    Figure(
+        *("stream_count", "natural", "Streams", "count", "streams", "streams in it"),
+        stored="streams",
+        table=Shown(spare=0),
+        screen=Shown(spare=0),
+    ),
+    Figure(
+        *("max_streams", "natural?", "of", "limit", _read_limit("max_streams")),
+        "most streams that it may have, null without a limit",
+        stored="max_streams",
+        table=Shown(spare=7, optional=True),
+        screen=Shown(spare=7, optional=True),
+    ),
+    Figure(
+        *("consumer_count", "natural", "Consumers", "count", "consumers", "consumers in it"),
+        stored="consumers",
+        table=Shown(spare=1),
+        screen=Shown(spare=1),
+    ),
+    Figure(
+        *("max_consumers", "natural?", "of", "limit", _read_limit("max_consumers")),
+        "most consumers that it may have, null without a limit",
+        stored="max_consumers",
+        table=Shown(spare=8, optional=True),
+        screen=Shown(spare=0, wide=True),
+    ),
+    Figure(
+        *("file_used", "natural", "File", "bytes", "file", "bytes used in files"),
+        Metric("jetstream_account_storage_used", "File storage that the account uses in bytes"),
+        stored="file",
+        table=Shown(spare=0),
+        screen=Shown(spare=0),
+    ),
+    Figure(
+        *("max_file", "natural?", "of", "bytes_limit", _read_limit("max_file")),
+        "most bytes that it may use in files, null without a limit",
+        Metric(
+            "jetstream_account_max_storage",
+            "File storage that the account may use in bytes, -1 for no limit",
+            unknown=-1,
+        ),
+        stored="max_file",
+        table=Shown(spare=2),
+        screen=Shown(spare=2),
+    ),
+    Figure(
+        *("file_share", "real?", "Full", "share", _compute_share),
+        "how full its file storage is, 0 to 1, null without a limit",
+        table=Shown(spare=0),
+        screen=Shown(spare=0),
+    ),
+    Figure(
+        *("file_rate", "real?", "Growth", "growth", "growth"),
+        "growth of its file storage in bytes per second",
+        table=Shown(spare=4),
+        screen=Shown(spare=4, quiet=True),
+    ),
+    Figure(
+        *("seconds_to_limit", "real?", "Full In", "remaining", lambda line: to_seconds(line.limit)),
+        "until its file storage is full",
+        Metric("jsctl_account_full_seconds", "Seconds until the file storage is full at this growth"),
+        table=None,
+        screen=Shown(unit="remaining_hour", spare=3, read="limit", quiet=True),
+    ),
+    Figure(
+        *("memory_used", "natural", "Memory", "bytes", "memory", "bytes used in memory"),
+        Metric("jetstream_account_memory_used", "Memory that the account uses in bytes"),
+        stored="memory",
+        table=Shown(spare=5),
+        screen=Shown(spare=5),
+    ),
+    Figure(
+        *("max_memory", "natural?", "of", "bytes_limit", _read_limit("max_memory")),
+        "most bytes that it may use in memory, null without a limit",
+        Metric(
+            "jetstream_account_max_memory",
+            "Memory that the account may use, -1 for no limit",
+            unknown=-1,
+        ),
+        stored="max_memory",
+        table=Shown(spare=9, optional=True),
+        screen=Shown(spare=0, wide=True),
+    ),
+    Figure(
+        *("request_rate", "real?", "API", "rate", "requests", "requests to the JetStream API per second"),
+        table=Shown(spare=6),
+        screen=Shown(spare=6, quiet=True),
+    ),
+    Figure(
+        *("error_rate", "real?", "", "rate", "errors", "failed requests to the JetStream API per second"),
+    ),
+    Figure(
+        *("api_errors", "natural", "API Errors", "count", "failed", "failed requests to the JetStream API"),
+        Metric("jsctl_account_api_errors", "Errors of the JetStream API for the account"),
+        stored="api_errors",
+        table=Shown(spare=3),
+        screen=Shown(spare=0),
+    ),
+)

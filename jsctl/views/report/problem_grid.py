@@ -1,0 +1,114 @@
+"""The table of the live report for problems. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsctl.monitor.report.figures.figure import to_seconds
+from jsctl.monitor.report.lines import Problem
+from jsctl.monitor.report.places import Place
+from jsctl.views.board import Grid, GridColumn
+from jsctl.views.report.grid_cells import (
+    Page,
+    Row,
+    age_words,
+    drain_cell,
+    place_keys,
+    place_rows,
+    suggest,
+)
+from jsctl.views.report.panes import STYLES
+from jsctl.views.result import Cell
+
+_PROBLEMS = (
+    GridColumn("What", "kind", "text", lambda row: row.line.kind),
+    GridColumn(
+        "Name", "name", "text", lambda row: " > ".join(filter(None, row.line.name)) or row.place.title
+    ),
+    GridColumn(
+        "Problem",
+        "problem",
+        "prose",
+        lambda row: Cell(
+            row.line.trouble.words, row.line.trouble.words, STYLES[2 if row.line.trouble.bad else 1]
+        ),
+    ),
+)
+_PROBLEMS_END = (
+    GridColumn(
+        "Clears In", "drain", "duration", lambda row: drain_cell(row.line.drain), optional=True, quiet=True
+    ),
+    GridColumn("Why", "why", "prose", lambda row: Cell(row.line.why, row.line.why, "dim"), optional=True),
+)
+
+
+def problems(places: Sequence[Place], now: float) -> Grid:
+    """Return the table of problems. now: seconds since 1970."""
+    rows = place_rows(places, lambda place: place.problems(now))
+    since = GridColumn(
+        "For",
+        "since",
+        "duration",
+        lambda row: Cell(now - row.line.since, age_words(now - row.line.since)),
+        quiet=True,
+    )
+
+    def record(row: Row) -> dict[str, Any]:
+        line: Problem = row.line
+        return {
+            **place_keys(row),
+            "kind": line.kind,
+            "name": list(line.name),
+            "problem": line.trouble.words,
+            "code": line.trouble.code,
+            "bad": line.trouble.bad,
+            "for_seconds": round(now - line.since, 1),
+            "seconds_to_drain": to_seconds(line.drain),
+            "why": line.why or None,
+            "help": line.help.at(row.place.flags) if line.help else None,
+        }
+
+    def page(row: Row) -> Page | None:
+        line: Problem = row.line
+        if line.kind == "context":
+            return Page(row.number, "")
+        if line.kind in ("account", "server"):
+            return None
+        return Page(row.number, line.name[0], line.name[1] if line.kind == "consumer" else "")
+
+    columns = [*_PROBLEMS, since, *_PROBLEMS_END]
+    if len(places) > 1:
+        columns.insert(0, GridColumn("Where", "where", "text", lambda row: row.place.title))
+    return Grid(
+        columns,
+        rows,
+        key=lambda row: (row.number, row.line.key),
+        level=lambda row: 2 if row.line.trouble.bad else 1,
+        dim=lambda row: bool(row.place.error) and row.line.kind != "context",
+        spare=("kind", "drain", "why", "since"),
+        noun="problems",
+        record=record,
+        line=_format_problem_line,
+        page=page,
+        empty=_describe_no_problems(places),
+    )
+
+
+def _describe_no_problems(places: Sequence[Place]) -> str:
+    if all(place.at is None and not place.error for place in places):
+        return "waiting for the first answer"
+    if any(not gap.is_chosen for place in places for gap in place.tracker.gaps):
+        return "nothing wrong was found, but not everything was checked"
+    return "nothing else is wrong" if any(place.error for place in places) else "nothing is wrong"
+
+
+def _format_problem_line(row: Row) -> str:
+    line: Problem = row.line
+    match line.kind:
+        case "consumer":
+            return suggest(row.place, line.help, "consumer why", *line.name)
+        case "context" | "account":
+            return suggest(row.place, line.help, "account info")
+        case "server":
+            return suggest(row.place, line.help, "server info", line.name[0])
+        case _:
+            return suggest(row.place, line.help, "stream info", line.name[0])
