@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanag
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.base.standard_streams import Streams, is_dumb
-from jsctl.errors import Declined, DryRun, ExitStatus, JsctlError, MissingName
+from jsctl.errors import BadInput, Declined, DryRun, ExitStatus, JsctlError, MissingName
 
 if TYPE_CHECKING:
     from jsctl.contexts.model import Context
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jsctl.views.events import Events
     from jsctl.views.intent import Intent
     from jsctl.views.result import Result
+    from jsctl.views.selection import Selection
 
 T = TypeVar("T")
 
@@ -73,6 +74,7 @@ class Env:
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self.begin: Callable[[], None] = lambda: None
         self._connections: dict[str, Connection] = {}
+        self._selects = False  #: whether repeated results are what --columns and --filter choose
         self._heading_written = False  #: whether a result was written; rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
         self._show_notice: Callable[[str], None] | None = None  #: while a screen is up
@@ -114,14 +116,14 @@ class Env:
 
     @property
     def wants_json(self) -> bool:
-        """Whether the output is JSON."""
-        return self.form == "json"
+        """Whether the output is the verb's document; --columns and --filter choose from its table."""
+        return self.form == "json" and "selection" not in self.flags
 
     @property
     def asks_for_json(self) -> bool:
         """Whether the command line asks for JSON, even if it could not be parsed that far."""
         words = self.words[: self.words.index("--")] if "--" in self.words else self.words
-        if self.wants_json or not {"--json", "-j", "--as=json"}.isdisjoint(words):
+        if self.form == "json" or not {"--json", "-j", "--as=json"}.isdisjoint(words):
             return True
         return "--as" in words[:-1] and words[words.index("--as") + 1] == "json"
 
@@ -172,8 +174,25 @@ class Env:
         with Bar(self.streams.stderr, label, total, in_bytes=in_bytes) as bar:
             yield bar.advance
 
+    def select(self, result: "Result") -> "Result":
+        """Return what --columns and --filter choose of a result. Raises BadInput for wrong names."""
+        selection: Selection | None = self.flags.get("selection")
+        return result if selection is None else selection.apply(result)
+
+    def select_each(self, fetch: Callable[[], Awaitable["Result"]]) -> Callable[[], Awaitable["Result"]]:
+        """Return what fetches results repeatedly, as --columns and --filter choose them."""
+        self._selects = True
+
+        async def fetch_selected() -> "Result":
+            return self.select(await fetch())
+
+        return fetch_selected
+
     def emit(self, result: "Result") -> ExitStatus:
-        """Write a result to stdout in the form of the output. Returns its exit status."""
+        """Write what is chosen of a result to stdout in the form of the output. Returns its exit status."""
+        return self._write(self.select(result))
+
+    def _write(self, result: "Result") -> ExitStatus:
         from jsctl.render.emit import emit
 
         scheme = self._find_scheme() if self.color else ""
@@ -327,6 +346,8 @@ class Env:
         outcome = await verb
         if not isinstance(outcome, Events):
             return outcome
+        if self.flags.get("selection") and not self._selects:
+            raise BadInput("there is no table here", "leave out --columns and --filter")
         if outcome.has_background_work:
             await await_event_loop()
         if outcome.live is not None and self.has_screen:
@@ -360,7 +381,7 @@ class Env:
             self.streams.stdout,
             self.form,
             say=self.say,
-            emit=self.emit,
+            emit=self._write,
             screen=self._show_gauge if self.has_screen else None,
             width=self.width if self.is_terminal else None,
         )

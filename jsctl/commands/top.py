@@ -55,6 +55,7 @@ class Options:
 
 @command(
     "top",
+    columns=(),
     options=Options,
     examples=[
         "jsctl top n1",

@@ -10,7 +10,7 @@ from jsctl.render.text import clean, clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Lines, Markdown, Result, Sheet, Table, Text
 
 Form = Literal["table", "plain", "json", "csv", "tsv"]
-_SCALAR_TYPES = frozenset((str, int, float, bool, type(None)))
+_FLAT_TYPES = frozenset((str, int, float, bool, type(None), list))
 _FLAT_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
 _BATCH = 256  #: items of a long list that are encoded at once
 
@@ -67,8 +67,15 @@ def format_json_items(items: Sequence[Any], *, first: bool) -> str:
 
 
 def _is_flat(item: Any) -> bool:
-    """Return whether an item is an object without nested values."""
-    return type(item) is dict and bool(item) and _SCALAR_TYPES.issuperset(map(type, item.values()))
+    """Return whether an item is an object without nested values but empty lists."""
+    if type(item) is not dict or not item:
+        return False
+    types = set(map(type, item.values()))
+    return types <= _FLAT_TYPES and (list not in types or [*filter(_is_filled_list, item.values())] == [])
+
+
+def _is_filled_list(value: Any) -> bool:
+    return type(value) is list and bool(value)
 
 
 def format_json_pieces(document: Any, newline: str = "\n") -> Iterator[str]:

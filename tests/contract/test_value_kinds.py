@@ -9,6 +9,7 @@ import pytest
 from jsctl.app import root
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.commands.cli.row_flags import RowFlag
 from jsctl.commands.completing.listers import LOCAL_LISTERS, SERVER_LISTERS
 from jsctl.commands.completing.shells import VARIABLE, Completer
 from jsctl.commands.completing.value_kinds import FILE, FOLDER, find_value_kind, get_metavar
@@ -81,7 +82,9 @@ def test_what_can_be_listed_completes() -> None:
     missing = []
     for path in VERBS:
         for param in resolve(path.split()).params:
-            if isinstance(param, click.Option) and (param.is_flag or param.count):
+            if isinstance(param, RowFlag) or (
+                isinstance(param, click.Option) and (param.is_flag or param.count)
+            ):
                 continue
             word, name = get_metavar(param), param.opts[0]
             is_value = word in VALUES | KEYWORDS | NEW or not isinstance(

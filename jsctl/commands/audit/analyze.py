@@ -38,6 +38,7 @@ class Options:
 
 @command(
     "analyze",
+    columns=(),
     options=Options,
     examples=[
         "jsctl audit analyze audit.zip",

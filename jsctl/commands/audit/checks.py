@@ -7,7 +7,7 @@ from jsctl.views.audit import checks as view
 from jsctl.views.result import Result
 
 
-@command("checks", examples=["jsctl audit checks", "jsctl audit checks --json"])
+@command("checks", columns=view.COLUMNS, examples=["jsctl audit checks", "jsctl audit checks --json"])
 def checks(env: Env) -> Result:
     """Show each check with its code, which is that of the nats tool; jsctl audit analyze --skip takes the
     codes.

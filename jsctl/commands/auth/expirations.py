@@ -14,6 +14,7 @@ from jsctl.views.result import Result
 
 @command(
     "expirations",
+    columns=(),
     examples=[
         "jsctl auth expirations",
         "jsctl auth expirations --within 30d",

@@ -16,11 +16,14 @@ from jsctl.commands.cli.global_flags import (
 from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import BUILT_IN, Context, show_help, simplify_row, suggest_command
 from jsctl.commands.cli.results import finish, finish_early
+from jsctl.commands.cli.row_flags import build_row_flags
 from jsctl.commands.cli.values import check_integers
 from jsctl.errors import DryRun, JsctlError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from jsctl.views.result import Column
 
 
 class _GlobalFlagsCommand(click.Command):
@@ -101,7 +104,8 @@ class Command(_GlobalFlagsCommand):
 
     Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
     yield Results ahead of the one that it returns. takes_number: whether its last argument may be a negative
-    number, which is then not read as a flag.
+    number, which is then not read as a flag. columns: of the table that it shows, empty if they are not known
+    before; it takes --columns and --filter then. None for a verb without a table.
     """
 
     def __init__(
@@ -110,10 +114,14 @@ class Command(_GlobalFlagsCommand):
         examples: Sequence[str] = (),
         sections: Mapping[str, Sequence[str]] = MappingProxyType({}),
         takes_number: bool = False,
+        columns: "Sequence[Column] | None" = None,
         **attrs: Any,
     ) -> None:
         attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
         super().__init__(*args, **attrs)
+        if columns is not None:
+            used_flags = {flag for param in self.params for flag in param.opts}
+            self.params += [flag for flag in build_row_flags(columns) if flag.opts[0] not in used_flags]
         self.examples = examples
         self.sections = sections
         self._takes_number = takes_number

@@ -23,6 +23,7 @@ from click.shell_completion import (
 )
 
 from jsctl.base.json_text import parse_json
+from jsctl.commands.cli.row_flags import RowFlag
 
 FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish", "powershell": "jsctl.ps1"}
 """Each shell, and the name of its file in completions/."""
@@ -179,8 +180,10 @@ class Completer(ShellComplete):
         parsed_args = args[:-1] if args and args[-1].startswith("-") else args
         ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, parsed_args)
         target, incomplete = _resolve_incomplete(ctx, args, incomplete)
-        declared = getattr(target, "_custom_shell_complete", None) or isinstance(
-            getattr(target, "type", None), click.Choice
+        declared = (
+            isinstance(target, RowFlag)
+            or getattr(target, "_custom_shell_complete", None)
+            or isinstance(getattr(target, "type", None), click.Choice)
         )
         if isinstance(target, click.Parameter) and not declared:
             from jsctl.commands.completing.names import complete_value

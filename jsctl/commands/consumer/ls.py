@@ -9,7 +9,9 @@ from jsctl.views.events import Events, names
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"])
+@command(
+    "ls", columns=view.COLUMNS, examples=["jsctl consumer ls ORDERS", "jsctl consumer ls ORDERS --names"]
+)
 @argument("stream", default="")
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")

@@ -16,6 +16,7 @@ from jsctl.views.shared.tables import unreachable_streams
 
 @command(
     "report",
+    columns=view.COLUMNS,
     examples=[
         "jsctl consumer report",
         "jsctl consumer report ORDERS",

@@ -7,7 +7,7 @@ from jsctl.views.context import ls as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl context ls", "jsctl context ls --names"])
+@command("ls", columns=view.COLUMNS, examples=["jsctl context ls", "jsctl context ls --names"])
 @option("--names", "names_only", is_flag=True, help="Only names, one per line")
 @option("--completion", is_flag=True, hidden=True, help="name:description, for shell completion")
 @option("--show-secrets", is_flag=True, help="Show secrets in --json")

@@ -13,7 +13,7 @@ from jsctl.views.result import Result
 _AT_ONCE = 8
 
 
-@command("validate", examples=["jsctl context validate", "jsctl context validate hub --connect"])
+@command("validate", columns=(), examples=["jsctl context validate", "jsctl context validate hub --connect"])
 @argument("name", required=False, noun="context")
 @option("--connect", is_flag=True, help="Try to connect with each")
 async def validate(env: Env, name: str | None, connect: bool) -> Result:

@@ -14,6 +14,7 @@ from jsctl.views.result import Result, Text
 
 @command(
     "list",
+    columns=view.COLUMNS,
     examples=[
         "jsctl counter list",
         "jsctl counter list 'hits.*'",

@@ -8,7 +8,7 @@ from jsctl.views.errors import codes as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl errors ls", "jsctl errors ls consumer http --reverse"])
+@command("ls", columns=view.COLUMNS, examples=["jsctl errors ls", "jsctl errors ls consumer http --reverse"])
 @argument("match", default="")
 @argument("sort", default="code")
 @option("--reverse/--no-reverse", "-R", default=False, help="Sort in the opposite order")

@@ -42,6 +42,7 @@ class Options:
 
 @command(
     "query",
+    columns=(),
     options=Options,
     examples=[
         'jsctl export query --from reports "SELECT stream, max(messages) FROM streams GROUP BY stream"',

@@ -26,6 +26,7 @@ class Options:
 
 @command(
     "diff",
+    columns=(),
     options=Options,
     examples=[
         "jsctl kv diff CONFIG CONFIG_OLD",

@@ -13,7 +13,11 @@ from jsctl.views.kv import entries as view
 from jsctl.views.result import Result
 
 
-@command("history", examples=["jsctl kv history CONFIG user.1", "jsctl kv history CONFIG 'user.*' --json"])
+@command(
+    "history",
+    columns=(),
+    examples=["jsctl kv history CONFIG user.1", "jsctl kv history CONFIG 'user.*' --json"],
+)
 @argument("bucket")
 @argument("key")
 async def history(env: Env, bucket: str, key: str) -> Result:

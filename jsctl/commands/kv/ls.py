@@ -19,6 +19,7 @@ from jsctl.views.result import Result
 
 @command(
     "ls",
+    columns=(),
     examples=[
         "jsctl kv ls",
         "jsctl kv ls CONFIG",

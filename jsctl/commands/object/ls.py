@@ -17,6 +17,7 @@ from jsctl.views.result import Result
 
 @command(
     "ls",
+    columns=(),
     examples=["jsctl object ls FILES", "jsctl object ls", "jsctl object ls FILES --names"],
 )
 @bucket_argument()

@@ -15,7 +15,7 @@ from jsctl.views.object import lists as view
 from jsctl.views.result import Result
 
 
-@command("status", examples=["jsctl object status FILES", "jsctl object status"])
+@command("status", columns=(), examples=["jsctl object status FILES", "jsctl object status"])
 @bucket_argument()
 async def status(env: Env, bucket: str) -> Result:
     """Also show unfinished puts, which are still running or were interrupted; jsctl object rm BUCKET

@@ -35,7 +35,9 @@ def watch_results(fetch: Callable[[], Awaitable[Result]], every: int, count: int
 
     count: how many; None for no end.
     """
-    live = table_live(fetch, Start(click.get_current_context().command_path), every, count or 0)
+    context = click.get_current_context()
+    fetch = context.obj.select_each(fetch)
+    live = table_live(fetch, Start(context.command_path), every, count or 0)
     end = End[Result](limit=count or 0, endless=True, noun="round")
     return repeated(fetch_again(fetch, every), live)._replace(end=end)
 
@@ -46,5 +48,7 @@ async def fetch_or_watch(fetch: Callable[[], Awaitable[Result]], watch: int | No
     """
     if watch is None:
         return await fetch()
-    live = table_live(fetch, Start(click.get_current_context().command_path), watch)
+    context = click.get_current_context()
+    fetch = context.obj.select_each(fetch)
+    live = table_live(fetch, Start(context.command_path), watch)
     return repeated(fetch_again(fetch, watch), live)

@@ -35,6 +35,7 @@ class Options:
 
 @command(
     "history",
+    columns=(),
     options=Options,
     examples=[
         "jsctl report history --from reports",

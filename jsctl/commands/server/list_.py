@@ -17,7 +17,11 @@ from jsctl.views.server import server_list as view
 Json = dict[str, Any]
 
 
-@command("list", examples=["jsctl server list --context system", "jsctl server list 9 --sort name"])
+@command(
+    "list",
+    columns=view.SERVERS,
+    examples=["jsctl server list --context system", "jsctl server list 9 --sort name"],
+)
 @argument("expect", type=click.IntRange(min=1), required=False)
 @option("--sort", "order", type=click.Choice(view.SORTS), default="rtt", help="Sort by this")
 @option("--reverse", "-R", is_flag=True, help="Largest first")

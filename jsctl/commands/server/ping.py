@@ -11,7 +11,7 @@ from jsctl.views.result import Chart, Result
 from jsctl.views.server import info as view
 
 
-@command("ping", examples=["jsctl server ping", "jsctl server ping 9 --graph"])
+@command("ping", columns=view.PING_ID, examples=["jsctl server ping", "jsctl server ping 9 --graph"])
 @argument("expect", type=click.IntRange(min=1), required=False)
 @option("--graph", is_flag=True, help="Plot the response times")
 @option("--id", "with_ids", is_flag=True, help="Show the IDs of the servers")

@@ -14,7 +14,9 @@ from jsctl.views.service import documents as view
 
 
 @command(
-    "info", examples=["jsctl service info weather", "jsctl service info weather --endpoint 'v2.*' --json"]
+    "info",
+    columns=(),
+    examples=["jsctl service info weather", "jsctl service info weather --endpoint 'v2.*' --json"],
 )
 @argument("service", default="")
 @argument("id", default="")

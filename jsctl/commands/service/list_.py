@@ -8,7 +8,7 @@ from jsctl.views.result import Result
 from jsctl.views.service import documents as view
 
 
-@command("list", examples=["jsctl service list weather", "jsctl service list"])
+@command("list", columns=view.LIST, examples=["jsctl service list weather", "jsctl service list"])
 @argument("service", default="")
 @silence_flag
 async def list_(env: Env, service: str, silence: int) -> Result:

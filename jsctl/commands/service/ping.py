@@ -9,7 +9,7 @@ from jsctl.views.result import Result
 from jsctl.views.service import documents as view
 
 
-@command("ping", examples=["jsctl service ping weather", "jsctl service ping"])
+@command("ping", columns=view.PINGS, examples=["jsctl service ping weather", "jsctl service ping"])
 @argument("service", default="")
 @silence_flag
 async def ping(env: Env, service: str, silence: int) -> Result:

@@ -18,6 +18,7 @@ from jsctl.views.service import documents as view
 
 @command(
     "stats",
+    columns=view.STATS,
     examples=[
         "jsctl service stats weather",
         "jsctl service stats --watch",

@@ -26,6 +26,7 @@ class FindOptions:
 
 @command(
     "find",
+    columns=view.COLUMNS,
     options=FindOptions,
     examples=[
         "jsctl stream find --empty --created 30d",

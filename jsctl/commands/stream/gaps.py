@@ -12,7 +12,9 @@ from jsctl.views.result import Result
 from jsctl.views.stream import gaps as view
 
 
-@command("gaps", examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])
+@command(
+    "gaps", columns=view.COLUMNS, examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"]
+)
 @argument("stream", default="")
 @destructive("Do not ask before the whole stream is read", "Only show how much would be read")
 @option("--progress/--no-progress", default=True, help="Show progress while the stream is read")

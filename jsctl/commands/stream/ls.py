@@ -11,7 +11,9 @@ from jsctl.views.result import Result
 from jsctl.views.stream import ls as view
 
 
-@command("ls", examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"])
+@command(
+    "ls", columns=view.COLUMNS, examples=["jsctl stream ls", "jsctl stream ls --subject 'ORDERS.*' --names"]
+)
 @option("--subject", metavar="SUBJECT", default="", help="Only streams that store messages on this subject")
 @option(
     "--names", "-n", "names_only", is_flag=True, help="Only names, one per line: all, those of buckets, too"

@@ -24,6 +24,7 @@ class Options:
 
 @command(
     "report",
+    columns=view.STREAMS,
     options=Options,
     examples=[
         "jsctl stream report",

@@ -16,6 +16,7 @@ SORTS = ("name", "subjects", "messages", "count")
 
 @command(
     "subjects",
+    columns=view.COLUMNS,
     examples=["jsctl stream subjects ORDERS", "jsctl stream subjects ORDERS 'ORDERS.eu.>' --sort name"],
 )
 @argument("stream", default="")

@@ -4,10 +4,11 @@ Plain data. Rates are per second, None if unknown; spans are ns.
 """
 
 from collections.abc import Hashable, Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
-from jsctl.base.units import NEVER
+from jsctl.base.units import NEVER, compute_age
 from jsctl.jetstream.api import Json
 from jsctl.monitor.report.counters import NO_TREND, Trend
 from jsctl.monitor.report.overview import Hosting
@@ -24,8 +25,8 @@ PARTS = ("streams", "consumers", "replication", "servers", "accounts", "problems
 
 class StreamLine(NamedTuple):
     """A stream. rates: stored per second, over time. growth: bytes per second. limit: ns until it is full, at
-    this growth. share: how full it is, 0 to 1, None without a limit. idle: ns since its last message, -1 for
-    none. event: what made its counters go back in this round."""
+    this growth. share: how full it is, 0 to 1, None without a limit. at: when the server answered.
+    event: what made its counters go back in this round."""
 
     row: StreamRow
     rate: float | None = None
@@ -33,9 +34,14 @@ class StreamLine(NamedTuple):
     growth: float | None = None
     limit: int | None = None
     share: float | None = None
-    idle: int = NEVER
+    at: datetime | None = None
     troubles: Sequence[Trouble] = ()
     event: Literal["", "recreated", "purged", "new leader", "went back"] = ""
+
+    @property
+    def idle(self) -> int:
+        """ns since its last message, -1 for none."""
+        return compute_age(self.row.last_ts, self.at) if self.row.last_ts and self.at else NEVER
 
 
 class LinkLine(NamedTuple):

@@ -226,7 +226,9 @@ class Places:
             yield await self._process_all(seconds)
 
     async def once(self) -> Sequence[Place]:
-        """Ask every place, and return the state of all after every answer or timeout."""
+        """Ask every place, and return the state of all after every answer or timeout: the only round."""
+        for tracker in self.trackers:
+            tracker.is_single = True
         await self._watch.once()
         return await self._process_all(0)
 

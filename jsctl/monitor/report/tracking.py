@@ -38,7 +38,8 @@ class Tracker:
     login: what is wrong with the login. gaps: what was not looked at when it was last asked for. rounds: how
     many overviews were added. as_of: when each part was looked at by the last one, None for not.
     consumers_at: when the consumers that were asked longest ago were, in seconds since 1970; None when all
-    are as old as the last answer."""
+    are as old as the last answer. is_single: whether there is one round only, so that nothing is kept for
+    the rates and trends of streams."""
 
     def __init__(self) -> None:
         self.streams: Sequence[StreamLine] | None = None
@@ -50,6 +51,7 @@ class Tracker:
         self.consumers_at: float | None = None
         self.login: Sequence[Trouble] = ()
         self.rounds = 0
+        self.is_single = False
         self.as_of: Mapping[str, datetime | None] = dict.fromkeys(LOOKED_AT)
         self._stored, self._sizes, self._rates = Counters(), Trends(SMOOTH), Trends()
         self._lags, self._pending = Trends(), Trends()
@@ -117,6 +119,9 @@ class Tracker:
             troubles.insert(0, Trouble(f"offline: {row.offline}", True, "STREAM_NO_LEADER"))
             return StreamLine(row, troubles=troubles)
         limits = overview.limits.get(name)
+        share = None if limits is None else _compute_share(row, limits)
+        if self.is_single:
+            return StreamLine(row, share=share, at=overview.at, troubles=troubles)
         event = self._find_event(row, self._rows.get(name), limits)
         if event == "purged":
             self._purges[name] = self._purges.get(name, 0) + 1
@@ -125,21 +130,15 @@ class Tracker:
         rates = self._rates.add(name, row.created, at, round(rate)).values if rate is not None else ()
         size_epoch = (*epoch, self._purges.get(name, 0))
         sizes = self._sizes.add(name, size_epoch, at, row.bytes)
-        soonest, share = None, None
+        soonest = None
         if limits is not None:
-            spans = []
-            if limits.bytes > 0:
-                spans.append(sizes.seconds_to(limits.bytes))
-                share = row.bytes / limits.bytes
+            spans = [sizes.seconds_to(limits.bytes)] if limits.bytes > 0 else []
             if limits.messages > 0:
-                share = max(share or 0.0, row.messages / limits.messages)
                 counts = self._sizes.add((name, "messages"), size_epoch, at, row.messages)
                 spans.append(counts.seconds_to(limits.messages))
             known_spans = [span for span in spans if span is not None]
             soonest = _to_span(min(known_spans)) if known_spans else None
-        growth = sizes.slope
-        idle = compute_age(row.last_ts, overview.at) if row.last_ts else NEVER
-        return StreamLine(row, rate, rates, growth, soonest, share, idle, troubles, event)
+        return StreamLine(row, rate, rates, sizes.slope, soonest, share, overview.at, troubles, event)
 
     def _find_event(self, row: StreamRow, old: StreamRow | None, limits: Limits | None) -> Any:
         if old is None or old.offline or row.offline:
@@ -348,6 +347,16 @@ def _find_hosting_troubles(hosting: Hosting) -> list[Trouble]:
     if hosting.behind:
         troubles.append(Trouble(f"behind for {pluralize(hosting.behind, 'stream')}", False, "REPLICA_BEHIND"))
     return troubles
+
+
+def _compute_share(row: StreamRow, limits: Limits) -> float | None:
+    """Return how full a stream is by its nearest limit, 0 to 1; None without a limit."""
+    shares = [
+        used / limit
+        for used, limit in ((row.bytes, limits.bytes), (row.messages, limits.messages))
+        if limit > 0
+    ]
+    return max(shares, default=None)
 
 
 def _to_span(seconds: float | None) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.jetstream.api import Json
 from jsctl.views.result import Column, Result, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Server", "server"),
     Column("Cluster", "cluster"),
     Column("Version", "version"),
@@ -40,9 +40,9 @@ def statistics(replies: Sequence[Json]) -> Result:
         for reply in sorted(replies, key=lambda reply: str(reply["server"]["name"]))
         for account in ((reply.get("data") or {}).get("account_statz") or ())[:1]
     ]
-    totals = [sum(row[index] for row in rows) for index in range(_TEXTS, len(_COLUMNS))]
+    totals = [sum(row[index] for row in rows) for index in range(_TEXTS, len(COLUMNS))]
     footer = [str(len(rows)), "", "", "", *totals]
-    return Result([Table("Server Statistics", _COLUMNS, rows, footer, _SPARE, optional=("tags",))])
+    return Result([Table("Server Statistics", COLUMNS, rows, footer, _SPARE, optional=("tags",))])
 
 
 def _build_row(server: Json, account: Json) -> list[Any]:

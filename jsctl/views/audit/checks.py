@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.monitor.audit.model import Check, Threshold
 from jsctl.views.result import Column, Result, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Suite", "suite"),
     Column("Code", "code"),
     Column("Description", "description", "prose"),
@@ -19,7 +19,7 @@ def checks(all_checks: Sequence[Check]) -> Result:
         (check.suite, check.code, check.description, ", ".join(map(_format_threshold, check.thresholds)))
         for check in all_checks
     ]
-    return Result([Table("Audit Checks", _COLUMNS, rows)], data=[check.record() for check in all_checks])
+    return Result([Table("Audit Checks", COLUMNS, rows)], data=[check.record() for check in all_checks])
 
 
 def _format_threshold(threshold: Threshold) -> str:

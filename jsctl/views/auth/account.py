@@ -17,7 +17,7 @@ from jsctl.views.auth.common import (
 )
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Name", "name"),
     Column("Subject", "subject"),
     Column("Users", "users", "count"),
@@ -74,7 +74,7 @@ def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result
         [
             Table(
                 f"Accounts of {store.operator}",
-                _COLUMNS,
+                COLUMNS,
                 rows,
                 empty="No accounts",
                 optional=("not_genuine",),

@@ -7,7 +7,7 @@ from jsctl.views.auth.common import build_claim_fields, format_cap
 from jsctl.views.auth.user import LIMITS, build_permission_lines, fill_zero_limits
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Role", "role"),
     Column("Key", "key"),
     Column("Description", "description", "prose"),
@@ -37,7 +37,7 @@ def listing(store: AuthStore, account: Record) -> Result:
     ]
     table = Table(
         f"Signing Keys of {account.name}",
-        _COLUMNS,
+        COLUMNS,
         rows,
         empty="No signing keys",
         optional=("description",),

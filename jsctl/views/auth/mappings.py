@@ -6,7 +6,7 @@ from jsctl.auth.mappings import get_weight, list_mappings
 from jsctl.auth.records import Json, Record
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Source Subject", "source"),
     Column("Target Subject", "subject"),
     Column("Weight", "weight", "count"),
@@ -22,7 +22,7 @@ def listing(account: Record) -> Result:
         for target in targets
     ]
     table = Table(
-        f"Subject Mappings of {account.name}", _COLUMNS, rows, empty="No mappings", optional=("cluster",)
+        f"Subject Mappings of {account.name}", COLUMNS, rows, empty="No mappings", optional=("cluster",)
     )
     return Result([table])
 

@@ -14,7 +14,7 @@ from jsctl.views.auth.common import (
 )
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Name", "name"),
     Column("Subject", "subject"),
     Column("Accounts", "accounts", "count"),
@@ -69,18 +69,18 @@ def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -
         for operator in operators
     ]
     table = Table(
-        "Operators", _COLUMNS, rows, empty="No operators", optional=("account_server", "not_genuine")
+        "Operators", COLUMNS, rows, empty="No operators", optional=("account_server", "not_genuine")
     )
     return Result([table])
 
 
-_KEY_COLUMNS = (Column("Key", "key"), Column("Seed", "seed", "bool"), Column("Accounts", "accounts", "count"))
+KEY_COLUMNS = (Column("Key", "key"), Column("Seed", "seed", "bool"), Column("Accounts", "accounts", "count"))
 
 
 def keys(rows: Sequence[tuple[str, bool, int]]) -> Result:
     """Show signing keys. rows: public key, whether the store has its seed, number of accounts that it
     signed."""
-    return Result([Table("Signing Keys", _KEY_COLUMNS, rows, empty="No signing keys")])
+    return Result([Table("Signing Keys", KEY_COLUMNS, rows, empty="No signing keys")])
 
 
 def _format_account(store: AuthStore, public: str) -> str:

@@ -6,7 +6,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.units import SECOND, format_time
 from jsctl.views.result import Cell, Column, Result, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Kind", "kind"),
     Column("Export", "export"),
     Column("Name", "name"),
@@ -30,6 +30,6 @@ def listing(store: AuthStore, account: Record) -> Result:
         for revocation in list_revocations(account.nats)
     ]
     table = Table(
-        f"Revocations of {account.name}", _COLUMNS, rows, empty="No revocations", optional=("export",)
+        f"Revocations of {account.name}", COLUMNS, rows, empty="No revocations", optional=("export",)
     )
     return Result([table])

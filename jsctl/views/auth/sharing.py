@@ -11,7 +11,7 @@ from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.errors import BadInput
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
-_EXPORT_COLUMNS = (
+EXPORT_COLUMNS = (
     Column("Name", "name"),
     Column("Kind", "kind"),
     Column("Subject", "subject"),
@@ -21,7 +21,7 @@ _EXPORT_COLUMNS = (
     Column("Revocations", "revocations", "count"),
     Column("Imported by", "importers"),
 )
-_IMPORT_COLUMNS = (
+IMPORT_COLUMNS = (
     Column("Name", "name"),
     Column("Kind", "kind"),
     Column("Source", "source"),
@@ -52,7 +52,7 @@ def exports(account: Record, store: AuthStore) -> Result:
         )
     spare = ("revocations", "token_position", "advertised")
     return Result(
-        [Table(f"Exports of {account.name}", _EXPORT_COLUMNS, rows, spare=spare, empty="No exports")]
+        [Table(f"Exports of {account.name}", EXPORT_COLUMNS, rows, spare=spare, empty="No exports")]
     )
 
 
@@ -74,7 +74,7 @@ def imports(account: Record, store: AuthStore) -> Result:
     ]
     spare = ("token", "share", "allow_trace")
     return Result(
-        [Table(f"Imports of {account.name}", _IMPORT_COLUMNS, rows, spare=spare, empty="No imports")]
+        [Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, spare=spare, empty="No imports")]
     )
 
 

@@ -16,7 +16,7 @@ from jsctl.views.auth.common import (
 )
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Name", "name"),
     Column("Subject", "subject"),
     Column("Role", "role"),
@@ -82,7 +82,7 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
             )
         )
     optional = ("role", "revoked", "expiry", "not_genuine")
-    return Result([Table(f"Users of {account.name}", _COLUMNS, rows, empty="No users", optional=optional)])
+    return Result([Table(f"Users of {account.name}", COLUMNS, rows, empty="No users", optional=optional)])
 
 
 def find_effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:

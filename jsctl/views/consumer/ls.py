@@ -9,7 +9,7 @@ from jsctl.jetstream.paging import Collected
 from jsctl.views.consumer.unreachable import unreachable_consumers
 from jsctl.views.result import Column, Result, Table
 
-_COLUMNS = (
+COLUMNS = (
     Column("Name", "name"),
     Column("Description", "description", "prose"),
     Column("Created", "created", "time"),
@@ -35,8 +35,8 @@ def listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:
     """Show the list of `consumer ls`. consumers: their `list_row`s by name."""
     names = sorted(consumers.items)
     if not names and not consumers.missing and not consumers.offline:
-        return Result([Table("", _COLUMNS, (), empty="No Consumers defined")], data=names)
+        return Result([Table("", COLUMNS, (), empty="No Consumers defined")], data=names)
     rows = [consumers.items[name] for name in names]
     unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
-    table = Table("Consumers", _COLUMNS, rows, spare=("created", "last_delivery_ns", "description"))
+    table = Table("Consumers", COLUMNS, rows, spare=("created", "last_delivery_ns", "description"))
     return Result([table, *unreachable], data=names)

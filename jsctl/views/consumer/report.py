@@ -11,7 +11,7 @@ from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.tables import raw_columns, recorder
 
-_COLUMNS = (
+COLUMNS = (
     Column("Consumer", "consumer"),
     Column("Mode", "mode"),
     Column("Ack Policy", "ack_policy"),
@@ -91,7 +91,7 @@ def report(
 def _build_table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
     where = stream or pluralize(streams, "stream")
     title = f"Consumer report for {where} with {pluralize(len(rows), 'consumer')}"
-    columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
+    columns = raw_columns(COLUMNS) if raw else list(COLUMNS)
     lines = [_build_cells(row, raw) for row in rows]
     if not stream:
         columns.insert(0, Column("Stream", "stream"))

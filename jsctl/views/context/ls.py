@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.contexts.model import Context
 from jsctl.views.result import Cell, Column, Lines, Result, Table
 
-_COLUMNS = (Column("Name", "name"), Column("Description", "description", "prose"))
+COLUMNS = (Column("Name", "name"), Column("Description", "description", "prose"))
 
 
 def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = False) -> Result:
@@ -19,7 +19,7 @@ def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = 
         for context in contexts
     ]
     if not contexts:
-        return Result([Table("", _COLUMNS, (), empty="No known contexts")], data=data)
+        return Result([Table("", COLUMNS, (), empty="No known contexts")], data=data)
     rows = [
         (
             Cell(context.name, context.name + "*", "good") if context.name == selected else context.name,
@@ -27,7 +27,7 @@ def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = 
         )
         for context in contexts
     ]
-    return Result([Table("Known Contexts", _COLUMNS, rows)], data=data)
+    return Result([Table("Known Contexts", COLUMNS, rows)], data=data)
 
 
 def names(contexts: Sequence[str]) -> Result:

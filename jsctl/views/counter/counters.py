@@ -57,7 +57,7 @@ def sheet(counter: Counter) -> Result:
 
 
 _VALUE = Column("Value", "value", "number")
-_COLUMNS = (
+COLUMNS = (
     Column("Subject", "subject"),
     _VALUE,
     Column("Stream", "stream"),
@@ -77,7 +77,7 @@ def listing(counters: Sequence[Counter], pattern: str, *, with_rows: bool = Fals
     longest = max(len(entry.value) for entry in counters)
     # A terminal has no room for hundreds of digits: they are cut in the middle, as texts are.
     value = _VALUE if longest <= _MAX_DIGITS else _VALUE._replace(kind="text")
-    columns = [value if column is _VALUE else column for column in _COLUMNS]
+    columns = [value if column is _VALUE else column for column in COLUMNS]
     return Result([Table("Counters", columns, rows, spare=("time", "stream"))], data=data)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.jetstream.error_catalog import Code
 from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
 
-_COLUMNS = (
+COLUMNS = (
     Column("NATS Code", "error_code", "number"),
     Column("HTTP Error Code", "code", "number"),
     Column("Description", "description", "prose"),
@@ -16,8 +16,8 @@ _COLUMNS = (
 
 def listing(entries: Sequence[Code]) -> Result:
     """Show errors in a table; the JSON document has all fields."""
-    rows = [[entry.get(column.key, "") for column in _COLUMNS] for entry in entries]
-    return Result([Table("NATS Errors", _COLUMNS, rows, spare=("constant", "comment"))], data=list(entries))
+    rows = [[entry.get(column.key, "") for column in COLUMNS] for entry in entries]
+    return Result([Table("NATS Errors", COLUMNS, rows, spare=("constant", "comment"))], data=list(entries))
 
 
 def details(entry: Code, hint: str) -> Result:

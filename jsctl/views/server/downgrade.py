@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.monitor.server.downgrade import ConsumerLevel, StreamLevel
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
-_STREAMS = (
+STREAMS = (
     Column("Account", "account"),
     Column("Stream", "name"),
     Column("Required API Level", "api_level", "number"),
@@ -22,7 +22,7 @@ def downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel]
     """Show what needs more than an API level; a star marks streams that need more themselves."""
     parts: list[Part] = []
     if streams:
-        parts.append(Table("Streams", _STREAMS, streams))
+        parts.append(Table("Streams", STREAMS, streams))
     if consumers:
         rows = [
             (item.account, Cell(item.stream, item.stream + "*" * (not item.stays)), item.name, item.api_level)

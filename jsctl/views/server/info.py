@@ -10,7 +10,7 @@ from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Tex
 Json = dict[str, Any]
 
 _PING = (Column("Server", "server"), Column("RTT", "rtt", "duration"))
-_PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])
+PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])
 
 
 def server(reply: Json) -> Result:
@@ -152,7 +152,7 @@ def _build_jetstream_section(about: Json, jetstream: Json) -> Section:
 
 def ping(answers: Sequence[tuple[Json, int]], *, with_ids: bool) -> Result:
     """Show how fast each server answered. answers: with round-trip times in ns."""
-    columns = _PING_ID if with_ids else _PING
+    columns = PING_ID if with_ids else _PING
     rows = []
     for reply, rtt in answers:
         about = reply["server"]

@@ -9,14 +9,14 @@ from jsctl.localserver.status import NetworkStatus, ServerStatus
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.result import Cell, Column, Result, Style, Table, Text
 
-_NETWORKS = (
+NETWORKS = (
     Column("Network", "network"),
     Column("Status", "status"),
     Column("Servers", "servers", "number"),
     Column("Up", "up", "number"),
     Column("Folder", "folder"),
 )
-_SERVERS = (
+SERVERS = (
     Column("Cluster", "cluster"),
     Column("Server", "server"),
     Column("Domain", "domain"),
@@ -69,13 +69,13 @@ def listing(networks: Sequence[LocalNetwork]) -> Result:
             f"There is no local network. Start one with {build_line('server network up', 'hub-leaf')}."
         )
         return Result([text], data=[])
-    return Result([Table("Local Networks", _NETWORKS, rows, spare=("folder",))])
+    return Result([Table("Local Networks", NETWORKS, rows, spare=("folder",))])
 
 
 def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Result:
     """Show the servers of a network that was started, and its contexts."""
     nodes = network.state.nodes
-    columns = (_SERVERS[0], _SERVERS[1], _SERVERS[2], _SERVERS[-1])
+    columns = (SERVERS[0], SERVERS[1], SERVERS[2], SERVERS[-1])
     rows = [(node.cluster, node.name, node.domain, node.url) for node in nodes]
     lines = [[context[column.key] for column in _CONTEXTS] for context in contexts]
     return Result(
@@ -98,7 +98,7 @@ def status(network: NetworkStatus) -> Result:
     tables = [
         Table(
             f"Network {state.name}",
-            _SERVERS,
+            SERVERS,
             [_build_server_row(server) for server in network.servers],
             spare=("url", "streams", "gateways", "leafnodes", "health", "domain"),
         )

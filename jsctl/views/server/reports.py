@@ -17,12 +17,12 @@ _TRAFFIC = (
     Column("Out Bytes", "out_bytes", "bytes", sort=("out-bytes",)),
     Column("Subs", "subs", "count", sort=("subs",)),
 )
-_ACCOUNTS = (
+ACCOUNTS = (
     Column("Account", "account"),
     Column("Connections", "connections", "count", sort=("conns",)),
     *_TRAFFIC,
 )
-_CONNECTIONS = (
+CONNECTIONS = (
     Column("CID", "cid", sort=("cid",), rank=lambda row: int(row.cid.lstrip("L"))),
     Column("Name", "name"),
     Column("Server", "server"),
@@ -41,7 +41,7 @@ _SERVER_COUNTS = (
 _BY_NAME = tuple(
     Column(name.title(), name, sort=(name,)) for name in ("server", "cluster", "name", "account")
 )
-_LEAFNODES = (
+LEAFNODES = (
     Column("Server", "server"),
     Column("Name", "name"),
     Column("Account", "account"),
@@ -51,7 +51,7 @@ _LEAFNODES = (
     Column("Compressed", "compression"),
     Column("Spoke", "spoke", "bool"),
 )
-_ROUTES = (
+ROUTES = (
     Column("Server", "server"),
     Column("Cluster", "cluster"),
     Column("Name", "name"),
@@ -64,7 +64,7 @@ _ROUTES = (
     Column("Bytes In", "in_bytes", "bytes"),
     Column("Bytes Out", "out_bytes", "bytes"),
 )
-_GATEWAYS = (
+GATEWAYS = (
     Column("Server", "server"),
     Column("Cluster", "cluster"),
     Column("Kind", "kind"),
@@ -77,7 +77,7 @@ _GATEWAYS = (
     Column("Port", "port", "number"),
     Column("Accounts", "accounts", "count"),
 )
-_HEALTH = (
+HEALTH = (
     Column("Server", "server"),
     Column("Cluster", "cluster"),
     Column("Domain", "domain"),
@@ -86,8 +86,8 @@ _HEALTH = (
     Column("Error", "error", "prose"),
 )
 
-ACCOUNT_SORTS = list_orders(_ACCOUNTS)
-CONNECTION_SORTS = list_orders(_CONNECTIONS)
+ACCOUNT_SORTS = list_orders(ACCOUNTS)
+CONNECTION_SORTS = list_orders(CONNECTIONS)
 _LINKS = (*_BY_NAME, *_TRAFFIC)
 LINK_SORTS = list_orders(_LINKS)
 _BAR = 30  #: columns of the longest bar
@@ -96,12 +96,12 @@ _BAR = 30  #: columns of the longest bar
 def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int, *, one: bool = False) -> Result:
     """Report on accounts, the largest last. order: one of ACCOUNT_SORTS. top: how many of the largest. one:
     whether the document is that of the only account, and no list."""
-    shown_rows = sort_rows(rows, _ACCOUNTS, order, reverse=reverse)
+    shown_rows = sort_rows(rows, ACCOUNTS, order, reverse=reverse)
     shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
     table = Table(
         f"{len(shown_rows)} Accounts Overview",
-        _ACCOUNTS,
-        build_cells(shown_rows, _ACCOUNTS),
+        ACCOUNTS,
+        build_cells(shown_rows, ACCOUNTS),
         spare=("out_bytes", "in_bytes"),
         rising=not reverse,
     )
@@ -113,7 +113,7 @@ def _build_account_document(row: AccountRow) -> Json:
     """Return an account with its connections and their servers, in the shape of `nats`; name and subs are
     ours."""
     servers = {document["server"].get("id"): document["server"] for document in row.documents}
-    numbers = {column.key: getattr(row, column.key) for column in _ACCOUNTS[1:]}
+    numbers = {column.key: getattr(row, column.key) for column in ACCOUNTS[1:]}
     return {
         "account": row.id,
         "name": row.account,
@@ -128,9 +128,9 @@ def connections(
     rows: Sequence[ConnectionRow], order: str, reverse: bool, top: int, *, closed: bool
 ) -> Result:
     """Report on connections. order: one of CONNECTION_SORTS. closed: with why they were closed."""
-    shown_rows = sort_rows(rows, _CONNECTIONS, order, reverse=reverse)
+    shown_rows = sort_rows(rows, CONNECTIONS, order, reverse=reverse)
     shown_rows = shown_rows[:top] if reverse else shown_rows[-top:]
-    columns = (*_CONNECTIONS, _REASON) if closed else _CONNECTIONS
+    columns = (*CONNECTIONS, _REASON) if closed else CONNECTIONS
     totals = [
         "",
         f"{len(shown_rows)}",
@@ -167,19 +167,19 @@ def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
         "subs",
         "rtt_ns",
     )
-    return _build_link_report("Leafnode Report", "leaf nodes", _LEAFNODES, spare, rows, order, reverse)
+    return _build_link_report("Leafnode Report", "leaf nodes", LEAFNODES, spare, rows, order, reverse)
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on routes. order: one of LINK_SORTS."""
     spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
-    return _build_link_report("Cluster Report", "routes", _ROUTES, spare, rows, order, reverse)
+    return _build_link_report("Cluster Report", "routes", ROUTES, spare, rows, order, reverse)
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on gateways. order: one of LINK_SORTS."""
     spare = ("port", "address", "id", "uptime_ns", "accounts", "rtt_ns", "cluster")
-    return _build_link_report("Super Cluster Report", "gateways", _GATEWAYS, spare, rows, order, reverse)
+    return _build_link_report("Super Cluster Report", "gateways", GATEWAYS, spare, rows, order, reverse)
 
 
 def _build_link_report(
@@ -227,7 +227,7 @@ def health(rows: Sequence[HealthRow]) -> Result:
     good = sum(row.status == "ok" for row in rows)
     clusters = len({row.cluster for row in rows})
     footer = [str(len(rows)), str(clusters), "", f"ok: {good} / err: {len(rows) - good}", "", ""]
-    return Result([Table("Health Report", _HEALTH, lines, footer, spare=("type", "domain"))])
+    return Result([Table("Health Report", HEALTH, lines, footer, spare=("type", "domain"))])
 
 
 def usage(replies: Sequence[Json], key: str, *, with_rows: bool = False) -> Result:

@@ -41,7 +41,7 @@ def _build_slow_cell(row: Row) -> Cell:
     return Cell(row.slow, format_count(row.slow), "warn" if row.slow else "")
 
 
-_SERVERS = (
+SERVERS = (
     Column("Name", "name", sort=("name",)),
     Column("Cluster", "cluster", sort=("cluster",)),
     Column("Host", "host"),
@@ -67,7 +67,7 @@ _SERVERS = (
         rank=lambda row: row.rtt,
     ),
 )
-SORTS = list_orders(_SERVERS)
+SORTS = list_orders(SERVERS)
 _SPARE = (
     "cores",
     "gateways",
@@ -97,7 +97,7 @@ def listing(
     replies: those to a ping, with their round-trip times in ns. now: seconds since the epoch.
     """
     pairs = [(build_row(reply, rtt, now), reply) for reply, rtt in replies]
-    column = find_order(_SERVERS, order)
+    column = find_order(SERVERS, order)
     pairs.sort(key=lambda pair: column.get_rank(pair[0]), reverse=reverse)
     rows = [row for row, _ in pairs]
     parts = [_build_server_table(rows, compact)]
@@ -143,7 +143,7 @@ def _start(stats: Json) -> str | None:
 def _build_server_table(rows: Sequence[Row], compact: bool) -> Table:
     names = [row.name for row in rows]
     shown = short_names(names) if compact else names
-    lines = build_cells(rows, _SERVERS)
+    lines = build_cells(rows, SERVERS)
     for line, name in zip(lines, shown, strict=True):
         line[0] = Cell(line[0], name)
     footer = (
@@ -163,7 +163,7 @@ def _build_server_table(rows: Sequence[Row], compact: bool) -> Table:
         None,
         None,
     )
-    return Table("Server Overview", _SERVERS, lines, footer, _SPARE)
+    return Table("Server Overview", SERVERS, lines, footer, _SPARE)
 
 
 def _build_cluster_table(rows: Sequence[Row], clusters: Sequence[str]) -> Table:

@@ -13,7 +13,7 @@ from jsctl.views.shared.orders import find_order, list_orders
 Json = dict[str, Any]
 
 
-_SUMMARY = (
+SUMMARY = (
     Column("Server", "server", sort=("name",)),
     Column("Cluster", "cluster", sort=("cluster",)),
     Column("Domain", "domain"),
@@ -27,7 +27,7 @@ _SUMMARY = (
     Column("API Err", "errors", "count", sort=("err",)),
     Column("Pending", "pending", "count"),
 )
-SORTS = list_orders(_SUMMARY)
+SORTS = list_orders(SUMMARY)
 """Orders of the JetStream summary; equal ones go by name."""
 _SPARE = ("pending", "api", "memory", "file", "domain", "cluster", "errors", "consumers")
 _META = (
@@ -64,7 +64,7 @@ def jetstream_report(replies: Sequence[Json], report: JetStreamReport) -> Result
         ((build_jetstream_row(reply, report.account), reply) for reply in replies),
         key=lambda pair: pair[0].server,
     )
-    column = find_order(_SUMMARY, report.order)
+    column = find_order(SUMMARY, report.order)
     pairs.sort(key=lambda pair: column.get_rank(pair[0]), reverse=report.reverse)
     rows = [row for row, _ in pairs]
     parts: list[Part] = [_build_summary(rows, report.account, report.compact)]
@@ -91,14 +91,14 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _build_summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:
     names = [row.server for row in rows]
     shown = short_names(names) if compact else names
-    keep = [at for at, column in enumerate(_SUMMARY) if column.key != "domain" or any(r.domain for r in rows)]
+    keep = [at for at, column in enumerate(SUMMARY) if column.key != "domain" or any(r.domain for r in rows)]
     lines: list[list[Any]] = []
     for row, name in zip(rows, shown, strict=True):
         server = Cell(row.server, name + ("*" if row.leads else ""))
-        lines.append([server, *(getattr(row, _SUMMARY[at].key) for at in keep[1:])])
-    totals = [_total(rows, _SUMMARY[at], account) for at in keep]
+        lines.append([server, *(getattr(row, SUMMARY[at].key) for at in keep[1:])])
+    totals = [_total(rows, SUMMARY[at], account) for at in keep]
     title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
-    return Table(title, [_SUMMARY[at] for at in keep], lines, totals, _SPARE)
+    return Table(title, [SUMMARY[at] for at in keep], lines, totals, _SPARE)
 
 
 def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:

@@ -33,7 +33,7 @@ _TRAFFIC = (
     ),
     Column("Received", "received_bytes", "bytes", sort=("recvb",), read=attrgetter("traffic.received_bytes")),
 )
-_SERVERS = (
+SERVERS = (
     Column("Server", "server", sort=("name",)),
     Column("Cluster", "cluster"),
     Column("Connections", "connections", "count", sort=("conns",)),
@@ -46,7 +46,7 @@ _SERVERS = (
     Column("Gateways", "gateways", "count", sort=("gway",)),
     *_TRAFFIC,
 )
-_ACCOUNTS = (
+ACCOUNTS = (
     Column("Account", "account", read=lambda row: Cell(row.account, row.name)),
     Column("Servers", "servers", "count"),
     Column("Connections", "connections", "count", sort=("conns",)),
@@ -55,7 +55,7 @@ _ACCOUNTS = (
     Column("Slow", "slow_consumers", "count", sort=("slow",), read=_build_slow_cell),
     *_TRAFFIC,
 )
-_JETSTREAM = (
+JETSTREAM = (
     Column("Server", "server", read=lambda row: Cell(row.server, row.server + "*" * row.leads)),
     Column("Cluster", "cluster"),
     Column("HA Assets", "ha_assets", "count", sort=("assets",)),
@@ -75,7 +75,7 @@ _JETSTREAM = (
     Column("Snapshot", "snapshot", "time", read=lambda row: row.snapshot or None),
     Column("Took", "snapshot_duration", "duration", read=lambda row: row.snapshot_duration or None),
 )
-_REQUESTS = (
+REQUESTS = (
     Column("Type", "type"),
     Column("Account", "account"),
     Column("Count", "count", "count"),
@@ -84,33 +84,33 @@ _REQUESTS = (
 )
 _TRAFFIC_SPARE = ("received_messages", "sent_messages", "received_bytes", "sent_bytes")
 
-SERVER_SORTS = list_orders(_SERVERS)
-ACCOUNT_SORTS = list_orders(_ACCOUNTS)
-JETSTREAM_SORTS = list_orders(_JETSTREAM)
+SERVER_SORTS = list_orders(SERVERS)
+ACCOUNT_SORTS = list_orders(ACCOUNTS)
+JETSTREAM_SORTS = list_orders(JETSTREAM)
 
 
 def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
     """Show servers. order: one of SERVER_SORTS. number: how many at most; 0 for all."""
-    chosen = select_largest(rows, _SERVERS, order, number)
+    chosen = select_largest(rows, SERVERS, order, number)
     spare = ("cores", "gateways", "routes", *_TRAFFIC_SPARE, "cluster", "subscriptions", "cpu")
     title = _format_title("Servers", len(chosen), len(rows))
-    return Result([Table(title, _SERVERS, build_cells(chosen, _SERVERS), spare=spare)])
+    return Result([Table(title, SERVERS, build_cells(chosen, SERVERS), spare=spare)])
 
 
 def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
     """Show accounts. order: one of ACCOUNT_SORTS. number: how many at most; 0 for all."""
-    chosen = select_largest(rows, _ACCOUNTS, order, number)
+    chosen = select_largest(rows, ACCOUNTS, order, number)
     spare = (*_TRAFFIC_SPARE, "leafnodes", "slow_consumers", "servers")
     title = _format_title("Accounts", len(chosen), len(rows))
-    return Result([Table(title, _ACCOUNTS, build_cells(chosen, _ACCOUNTS), spare=spare)])
+    return Result([Table(title, ACCOUNTS, build_cells(chosen, ACCOUNTS), spare=spare)])
 
 
 def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
     """Show JetStream of servers; a star marks leaders. order: one of JETSTREAM_SORTS. number: how many."""
-    chosen = select_largest(rows, _JETSTREAM, order, number)
+    chosen = select_largest(rows, JETSTREAM, order, number)
     spare = ("snapshot_duration_ns", "pending_infos", "pending_requests", "snapshot", "cluster", "api")
     title = _format_title("JetStream Servers", len(chosen), len(rows))
-    return Result([Table(title, _JETSTREAM, build_cells(chosen, _JETSTREAM), spare=spare)])
+    return Result([Table(title, JETSTREAM, build_cells(chosen, JETSTREAM), spare=spare)])
 
 
 def requests(
@@ -121,7 +121,7 @@ def requests(
     chosen = (ordered[::-1] if reverse else ordered)[:number]
     columns = tuple(
         column._replace(title=f"In {format_exact_duration(interval)}") if column.key == "recent" else column
-        for column in _REQUESTS
+        for column in REQUESTS
     )
     lines = [
         (

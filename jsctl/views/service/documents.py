@@ -12,14 +12,14 @@ from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Tabl
 
 Json = dict[str, Any]
 
-_LIST = (
+LIST = (
     Column("Name", "name"),
     Column("Version", "version"),
     Column("ID", "id"),
     Column("Description", "description", "prose"),
 )
-_PINGS = (Column("Name", "name"), Column("ID", "id"), Column("RTT", "rtt", "duration"))
-_STATS = (
+PINGS = (Column("Name", "name"), Column("ID", "id"), Column("RTT", "rtt", "duration"))
+STATS = (
     Column("ID", "id"),
     Column("Endpoint", "endpoint"),
     Column("Requests", "requests", "count"),
@@ -55,14 +55,14 @@ def listing(infos: Sequence[Json]) -> Result:
         )
         for service_info in infos
     ]
-    return Result([Table("All Services", _LIST, rows, spare=("description",))], data=list(infos))
+    return Result([Table("All Services", LIST, rows, spare=("description",))], data=list(infos))
 
 
 def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
     """Show who answered a ping. rows: name, instance and round-trip time in ns."""
     if not rows:
         return Result([Text("No services answered")], data=[])
-    return Result([Table("Services", _PINGS, rows)])
+    return Result([Table("Services", PINGS, rows)])
 
 
 def info(infos: Sequence[Json], statistics: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
@@ -169,7 +169,7 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
         for endpoint in instance["endpoints"]
     ]
     return Result(
-        [Table(f"{name} Service Statistics", _STATS, rows, spare=_SPARE_STATS)], data=list(documents)
+        [Table(f"{name} Service Statistics", STATS, rows, spare=_SPARE_STATS)], data=list(documents)
     )
 
 

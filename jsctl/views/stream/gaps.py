@@ -6,7 +6,7 @@ from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.jetstream.message.gaps import Gap
 from jsctl.views.result import Column, Part, Result, Table, Text
 
-_COLUMNS = (
+COLUMNS = (
     Column("First Message", "first", "count"),
     Column("Last Message", "last", "count"),
     Column("Missing", "missing", "count"),
@@ -23,9 +23,9 @@ def gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: in
     parts: list[Part] = []
     if ranges:
         title = f"{pluralize(len(ranges), 'gap')} found in Stream {stream}"
-        parts.append(Table(title, _COLUMNS, [(first, last, last - first + 1) for first, last in ranges]))
+        parts.append(Table(title, COLUMNS, [(first, last, last - first + 1) for first, last in ranges]))
     else:
-        parts.append(Table("", _COLUMNS, (), empty=f"No deleted messages in {stream}"))
+        parts.append(Table("", COLUMNS, (), empty=f"No deleted messages in {stream}"))
     if lost:
         sequences = ", ".join(map(format_count, lost[:_MAX_LOST_LISTED])) + (
             " …" if len(lost) > _MAX_LOST_LISTED else ""

@@ -10,7 +10,7 @@ from jsctl.jetstream.state import get_mark
 from jsctl.views.result import Cell, Column, Result, Table
 from jsctl.views.shared.tables import unreachable_streams
 
-_COLUMNS = (
+COLUMNS = (
     Column("Name", "name"),
     Column("Description", "description", "prose"),
     Column("Created", "created", "time"),
@@ -57,12 +57,12 @@ def listing(
     data = partial(sorted, streams.items)
     if not streams.items and not streams.missing and not streams.offline:
         hint = ", pass -a to include system streams" if hidden else ""
-        return Result([Table("", _COLUMNS, (), empty=empty + hint)], data=data)
+        return Result([Table("", COLUMNS, (), empty=empty + hint)], data=data)
     rows = [
         (Cell(row.name, f"{row.name} ({UNFINISHED})", "bad"), *row[1:-1]) if row.unfinished else row[:-1]
         for row in sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
     ]
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
-    table = Table(title, _COLUMNS, rows, spare=("created", "last_message_ns", "description"))
+    table = Table(title, COLUMNS, rows, spare=("created", "last_message_ns", "description"))
     return Result([table, *unreachable], data=data)

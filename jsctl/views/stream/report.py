@@ -13,7 +13,7 @@ from jsctl.views.shared.orders import sort_rows
 from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
 from jsctl.views.shared.text import quote_for_dot
 
-_STREAMS = (
+STREAMS = (
     columns.STREAM,
     columns.STORAGE,
     Column("Placement", "placement"),
@@ -48,7 +48,7 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
         table = streams_table((), raw)._replace(empty="No Streams defined")
         return Result([table], data={"streams": [], "replication": []})
     by_name = sorted(streams.streams, key=lambda row: row.stream)
-    rows = sort_rows(by_name, _STREAMS, order)
+    rows = sort_rows(by_name, STREAMS, order)
     places = {row.stream: index for index, row in enumerate(rows)} if streams.links else {}
     links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
     parts: list[Part] = [streams_table(rows, raw)]
@@ -85,7 +85,7 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
             Cell(row.replicas, replicas(row), "bad" if any(p.endswith("!") for p in row.peers) else ""),
         )
 
-    columns = raw_columns(_STREAMS) if raw else _STREAMS
+    columns = raw_columns(STREAMS) if raw else STREAMS
     spare = ("api_level", "placement", "deleted", "storage", "lost", "replicas", "consumers")
     return Table("Stream Report", columns, LazySequence(rows, cells), spare=spare)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from jsctl.base.units import pluralize
 from jsctl.views.result import Column, Lines, Result, Table
 
-_COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
+COLUMNS = (Column("Subject", "subject"), Column("Count", "count", "count"))
 
 
 def subjects(
@@ -22,8 +22,8 @@ def subjects(
     )
     data = {subject: counts[subject] for subject in ordered}
     if not counts:
-        return Result([Table("", _COLUMNS, (), empty=f"No subjects found matching {pattern}")], data=data)
+        return Result([Table("", COLUMNS, (), empty=f"No subjects found matching {pattern}")], data=data)
     if names:
         return Result([Lines(ordered, whole=True)], data=data)
     title = f"{pluralize(len(ordered), 'Subject')} in stream {stream}"
-    return Result([Table(title, _COLUMNS, [(subject, counts[subject]) for subject in ordered])], data=data)
+    return Result([Table(title, COLUMNS, [(subject, counts[subject]) for subject in ordered])], data=data)

@@ -13,6 +13,7 @@ from jsctl.views.server import reports as view
 
 @command(
     "connections",
+    columns=view.CONNECTIONS,
     examples=["jsctl account report connections", "jsctl account report connections --state closed --top 10"],
 )
 @option("--sort", "order", type=click.Choice(view.CONNECTION_SORTS), default="subs", help="Sort by this")

@@ -9,7 +9,9 @@ from jsctl.views.result import Result
 
 
 @command(
-    "statistics", examples=["jsctl account report statistics", "jsctl account report statistics --watch 5s"]
+    "statistics",
+    columns=view.COLUMNS,
+    examples=["jsctl account report statistics", "jsctl account report statistics --watch 5s"],
 )
 @option("--watch", type=DURATION, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
 async def statistics(env: Env, watch: int | None) -> Report:

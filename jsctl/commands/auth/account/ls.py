@@ -9,7 +9,7 @@ from jsctl.views.auth import names_result
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl auth account ls", "jsctl auth account ls ACME --names"])
+@command("ls", columns=view.COLUMNS, examples=["jsctl auth account ls", "jsctl auth account ls ACME --names"])
 @operator_argument("operator")
 @option("--names", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, operator: str, names: bool) -> Result:

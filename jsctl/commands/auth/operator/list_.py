@@ -10,7 +10,7 @@ from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 
 
-@command("list", examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
+@command("list", columns=view.COLUMNS, examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
 @option("--names", is_flag=True, help="Only names, one per line")
 def list_(env: Env, names: bool) -> Result:
     choices = read_choices(env)

@@ -9,7 +9,9 @@ from jsctl.views.auth import user as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl auth user ls ORDERS", "jsctl auth user ls ORDERS --names"])
+@command(
+    "ls", columns=view.COLUMNS, examples=["jsctl auth user ls ORDERS", "jsctl auth user ls ORDERS --names"]
+)
 @account_argument()
 @operator_option()
 @option("--names", is_flag=True, help="Only names, one per line")

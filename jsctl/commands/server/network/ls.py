@@ -7,7 +7,7 @@ from jsctl.views.result import Result, Text
 from jsctl.views.server import network as view
 
 
-@command("ls", examples=["jsctl server network ls"])
+@command("ls", columns=view.NETWORKS, examples=["jsctl server network ls"])
 @option("--names", "-n", is_flag=True, help="Only the names, one on each line")
 async def ls(env: Env, names: bool) -> Result:
     networks = list_networks(env.environ)

@@ -13,6 +13,7 @@ from jsctl.views.server import network as view
 
 @command(
     "status",
+    columns=view.SERVERS,
     examples=["jsctl server network status hub-leaf", "jsctl server network status --watch 1s"],
 )
 @network_argument

@@ -15,7 +15,9 @@ from jsctl.views.server import reports as view
 
 
 @command(
-    "accounts", examples=["jsctl server report accounts", "jsctl server report accounts APP --sort conns"]
+    "accounts",
+    columns=view.ACCOUNTS,
+    examples=["jsctl server report accounts", "jsctl server report accounts APP --sort conns"],
 )
 @argument("account", required=False, default="")
 @option("--sort", "order", type=click.Choice(view.ACCOUNT_SORTS), default="subs", help="Sort by this")

@@ -15,6 +15,7 @@ from jsctl.views.server import reports as view
 
 @command(
     "connections",
+    columns=view.CONNECTIONS,
     examples=["jsctl server report connections", "jsctl server report connections --account APP --top 10"],
 )
 @option("--account", metavar="ACCOUNT", default="", help="Only this account, by name or ID")

@@ -7,7 +7,11 @@ from jsctl.env import Env
 from jsctl.views.server import reports as view
 
 
-@command("cpu", examples=["jsctl server report cpu", "jsctl server report cpu --cluster hub --watch 2s"])
+@command(
+    "cpu",
+    columns=(),
+    examples=["jsctl server report cpu", "jsctl server report cpu --cluster hub --watch 2s"],
+)
 @option(*ROWS[0], **ROWS[1])
 @report_flags
 async def cpu(env: Env, limit: int | None, with_rows: bool, servers: Flags) -> Report:

@@ -15,7 +15,9 @@ from jsctl.views.server import downgrade as view
 
 
 @command(
-    "downgrade", examples=["jsctl server report downgrade 1", "jsctl server report downgrade 0 --all --json"]
+    "downgrade",
+    columns=view.STREAMS,
+    examples=["jsctl server report downgrade 1", "jsctl server report downgrade 0 --all --json"],
 )
 @argument("api", type=click.IntRange(min=0))
 @option("--all", "with_all", is_flag=True, help="Also the other consumers of streams that need more")

@@ -11,7 +11,9 @@ from jsctl.views.server import reports as view
 
 
 @command(
-    "gateways", examples=["jsctl server report gateways", "jsctl server report gateways --filter-name west"]
+    "gateways",
+    columns=view.GATEWAYS,
+    examples=["jsctl server report gateways", "jsctl server report gateways --filter-name west"],
 )
 @option("--filter-name", metavar="NAME", default="", help="Only the gateway of this name")
 @option("--sort", "order", type=click.Choice(["server", "cluster"]), default="cluster", help="Sort by this")

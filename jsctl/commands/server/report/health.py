@@ -9,7 +9,9 @@ from jsctl.views.server import reports as view
 
 
 @command(
-    "health", examples=["jsctl server report health", "jsctl server report health --account APP --stream S"]
+    "health",
+    columns=view.HEALTH,
+    examples=["jsctl server report health", "jsctl server report health --account APP --stream S"],
 )
 @option("--js-enabled/--no-js-enabled", "-J", help="Fail where JetStream is off")
 @option("--server-only/--no-server-only", "-S", help="Check servers, not streams and consumers")

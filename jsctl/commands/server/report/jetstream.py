@@ -20,6 +20,7 @@ from jsctl.views.server import servers as view
 
 @command(
     "jetstream",
+    columns=view.SUMMARY,
     examples=[
         "jsctl server report jetstream --user admin --password admin",
         "jsctl server report jetstream --account ACC --sort msgs",

@@ -11,7 +11,9 @@ from jsctl.views.server import reports as view
 
 
 @command(
-    "leafnodes", examples=["jsctl server report leafnodes", "jsctl server report leafnodes --account APP"]
+    "leafnodes",
+    columns=view.LEAFNODES,
+    examples=["jsctl server report leafnodes", "jsctl server report leafnodes --account APP"],
 )
 @option("--account", metavar="ACCOUNT", default="", help="Only this account")
 @option("--sort", "order", type=click.Choice(view.LINK_SORTS), default="server", help="Sort by this")

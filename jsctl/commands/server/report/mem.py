@@ -7,7 +7,11 @@ from jsctl.env import Env
 from jsctl.views.server import reports as view
 
 
-@command("mem", examples=["jsctl server report mem", "jsctl server report mem --cluster hub --watch 2s"])
+@command(
+    "mem",
+    columns=(),
+    examples=["jsctl server report mem", "jsctl server report mem --cluster hub --watch 2s"],
+)
 @option(*ROWS[0], **ROWS[1])
 @report_flags
 async def mem(env: Env, limit: int | None, with_rows: bool, servers: Flags) -> Report:

@@ -10,7 +10,11 @@ from jsctl.monitor.server.reports import build_route_rows
 from jsctl.views.server import reports as view
 
 
-@command("routes", examples=["jsctl server report routes", "jsctl server report routes --sort cluster"])
+@command(
+    "routes",
+    columns=view.ROUTES,
+    examples=["jsctl server report routes", "jsctl server report routes --sort cluster"],
+)
 @option("--sort", "order", type=click.Choice(view.LINK_SORTS), default="server", help="Sort by this")
 @report_flags
 async def routes(env: Env, limit: int | None, order: str, servers: Flags) -> Report:

@@ -16,6 +16,7 @@ from jsctl.views.server import watch as view
 
 @command(
     "accounts",
+    columns=view.ACCOUNTS,
     examples=[
         "jsctl server watch accounts",
         "jsctl server watch accounts --number 10 --every 5s",

@@ -16,6 +16,7 @@ from jsctl.views.server import watch as view
 
 @command(
     "jetstream",
+    columns=view.JETSTREAM,
     examples=[
         "jsctl server watch jetstream",
         "jsctl server watch jetstream --number 10 --every 5s",

@@ -16,6 +16,7 @@ from jsctl.views.server import watch as view
 
 @command(
     "servers",
+    columns=view.SERVERS,
     examples=[
         "jsctl server watch servers",
         "jsctl server watch servers --number 10 --every 5s",

@@ -80,6 +80,16 @@ class Figure(NamedTuple):
         return self.read == f"row.{self.attribute}"
 
     @property
+    def path(self) -> str:
+        """The attribute of a line that holds it, empty if it is computed."""
+        return "" if callable(self.read) else self.read or self.key
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether JSON has the attribute as it is."""
+        return bool(self.path) and self.kind[0] != "[" and not self.kind.startswith("ns")
+
+    @property
     def table_column(self) -> str:
         """Its name in Spark's tables, empty if they do not have it."""
         return self.stored or (self.attribute if self.is_stored else "")

@@ -7,7 +7,7 @@ from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl auth account exports ls ORDERS"])
+@command("ls", columns=view.EXPORT_COLUMNS, examples=["jsctl auth account exports ls ORDERS"])
 @account_argument()
 @operator_option()
 async def ls(env: Env, account: str, operator: str) -> Result:

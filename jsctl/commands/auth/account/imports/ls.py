@@ -7,7 +7,11 @@ from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl auth account imports ls SHOP", "jsctl auth account imports ls SHOP ACME"])
+@command(
+    "ls",
+    columns=view.IMPORT_COLUMNS,
+    examples=["jsctl auth account imports ls SHOP", "jsctl auth account imports ls SHOP ACME"],
+)
 @account_argument()
 @operator_argument("operator")
 async def ls(env: Env, account: str, operator: str) -> Result:

@@ -7,7 +7,7 @@ from jsctl.views.auth import keys as view
 from jsctl.views.result import Result
 
 
-@command("ls", examples=["jsctl auth account keys ls ORDERS"])
+@command("ls", columns=view.COLUMNS, examples=["jsctl auth account keys ls ORDERS"])
 @account_argument()
 @operator_option()
 async def ls(env: Env, account: str, operator: str) -> Result:

@@ -8,7 +8,7 @@ from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
 
 
-@command("list", examples=["jsctl auth operator keys ls ACME"])
+@command("list", columns=view.KEY_COLUMNS, examples=["jsctl auth operator keys ls ACME"])
 @operator_argument()
 async def list_(env: Env, name: str) -> Result:
     """Also show whether the store has the seed of each key, which is needed to sign."""

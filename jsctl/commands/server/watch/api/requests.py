@@ -19,6 +19,7 @@ from jsctl.views.server import watch as view
 
 @command(
     "requests",
+    columns=view.REQUESTS,
     examples=[
         "jsctl server watch api requests",
         "jsctl server watch api requests --account '^APP$' --rate 10s",
