@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from jsctl.errors import BadInput
 from jsctl.views.result import UNSET, Column, LazySequence, Result, Table
 
+Condition = Callable[[Mapping[str, Any]], bool]
+
 
 class Selection(NamedTuple):
     """What is chosen of a table. columns: names in the order in which they are shown; empty for all.
@@ -14,7 +16,7 @@ class Selection(NamedTuple):
     """
 
     columns: Sequence[str] = ()
-    condition: Callable[[Mapping[str, Any]], bool] | None = None
+    condition: Condition | None = None
     text: str = ""
     known: Sequence[Column] = ()
 
@@ -29,21 +31,20 @@ class Selection(NamedTuple):
         else:
             raise BadInput("there is no table here", "leave out --columns and --filter")
         if self.condition is not None:
-            table = table._replace(rows=list(self._filter_rows(table)), footer=None)
+            table = table._replace(rows=list(self._filter_rows(table, self.condition)), footer=None)
         return result._replace(
             parts=[self._choose_columns(table) if self.columns else table], data=UNSET, table=None
         )
 
-    def _filter_rows(self, table: Table) -> Iterator[Sequence[Any]]:
+    def _filter_rows(self, table: Table, condition: Condition) -> Iterator[Sequence[Any]]:
         """Yield the rows for which the condition holds. It is tried without rows, too: a wrong name is
         found."""
         keys, rows = table.data_head(), table.rows
-        assert self.condition is not None
         try:
             if not rows and keys:
-                self.condition(dict.fromkeys(keys))
+                condition(dict.fromkeys(keys))
             for row, values in zip(rows, table.data_rows(), strict=True):
-                if self.condition(dict(zip(keys, values, strict=True))):
+                if condition(dict(zip(keys, values, strict=True))):
                     yield row
         except ValueError as error:
             raise BadInput(f"--filter {self.text!r}: {error}") from None
