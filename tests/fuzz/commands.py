@@ -169,10 +169,10 @@ def make_again(url: str, **login: Any) -> None:
                     await api.call(subject, body)
                 except ApiError:
                     assert "DELETE" in subject, subject
-            for _ in range(8):
-                await connection.publish("ORDERS.received", b"x")
-                await connection.publish("$KV.CONFIG.user.1", b"x")
-            await connection.flush()
+            for subject in ("ORDERS.received", "$KV.CONFIG.user.1"):
+                for _ in range(7):
+                    await connection.publish(subject, b"x")
+                await connection.request(subject, b"x")  # acknowledged when all are stored
         finally:
             await connection.close()
 
