@@ -164,6 +164,7 @@ def test_a_killed_test_run_leaves_no_server(tmp_path: Path) -> None:
     wait_for(lambda: not children(tmp_path), "a server is left")
 
 
+@pytest.mark.slow
 def test_without_pytest() -> None:
     network = Network("single")
     with pytest.raises(JsctlError, match="is not running"):

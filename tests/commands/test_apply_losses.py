@@ -31,6 +31,7 @@ LOSSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "flags", "lost"), LOSSES)
 @pytest.mark.parametrize("storage", ["file", "memory"])
 def test_limits_delete_what_is_said(
@@ -293,6 +294,7 @@ def test_only_targets_change(files: Files) -> None:
     assert sorted(files.cli("stream ls -a --json", status=0).json) == ["A", "KV_C"]
 
 
+@pytest.mark.slow
 def test_an_idle_consumer_that_will_expire(files: Files, url: str) -> None:
     interest(url)
     text = "streams: [{name: S, consumers: [{name: C, inactive_threshold: 2s}]}]"  # it outlives the change

@@ -109,6 +109,7 @@ def test_buckets_and_consumers_are_read_again(cli: Cli, url: str) -> None:
     assert (now["max_ack_pending"], now["description"]) == (7, "hand")
 
 
+@pytest.mark.slow
 def test_two_applies_at_once_lose_nothing(files: Files, url: str, tmp_path: Path) -> None:
     names = [f"S{number}" for number in range(40)]
     for name in names:

@@ -65,6 +65,7 @@ def test_a_declared_pause(files: Files) -> None:
     assert "Nothing to change" in files("diff", text % "pause_until: 2001-01-01T00:00:00Z", status=0).out
 
 
+@pytest.mark.slow
 def test_apply_waits_until_copies_are_current(files: Files, url: str) -> None:
     js.stream(url, "A", "a")
     js.publish(url, "a", count=2000)

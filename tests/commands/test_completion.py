@@ -169,7 +169,6 @@ def read_as_powershell(text: str) -> str:
     return word
 
 
-@pytest.mark.slow
 def test_powershell_gets_words_it_reads_back(home_cli: Cli) -> None:
     folder = home_cli.home / "nats" / "context"
     folder.mkdir(parents=True)

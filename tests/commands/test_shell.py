@@ -264,6 +264,7 @@ def test_completion_history_and_ctrl_c(prompt: Terminal, cli: Cli) -> None:
     assert "stream info NOPE" in history.read_text() and "hunter2" not in history.read_text()
 
 
+@pytest.mark.slow
 def test_a_server_that_was_lost(cli: Cli, tmp_path: Path) -> None:
     server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n').start()
     try:
@@ -288,6 +289,7 @@ def test_a_server_that_was_lost(cli: Cli, tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.slow
 def test_ctrl_c_right_after_a_line(cli: Cli) -> None:
     """At every millisecond: while the prompt still has the terminal, between both, and in the command."""
     with hostile_server() as mute:

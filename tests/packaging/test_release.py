@@ -106,6 +106,7 @@ def test_a_tag_that_does_not_fit_makes_no_release(tmp_path: Path, monkeypatch: p
 # -- what GitHub reads ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SCHEMAS)
 def test_it_fits_its_published_schema(path: str) -> None:
     words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", SCHEMAS[path], str(ROOT / path)]
@@ -207,7 +208,6 @@ def test_other_versions_of_each_dependency_are_tried() -> None:
 # -- what is beside a release ---------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_files_beside_a_release(tmp_path: Path) -> None:
     """What is installed here stands for what the workflow installs."""
     (tmp_path / "jsctl.whl").write_bytes(b"a wheel")

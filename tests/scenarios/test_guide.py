@@ -217,7 +217,6 @@ def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
     assert (config["max_msgs"], config["discard"], config["storage"]) == (-1, "old", "file")
 
 
-@pytest.mark.slow
 def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
     with hub_cli.terminal("stream add", columns=100) as screen:
         screen.expect("Stream Name")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def test_ctrl_c_before_all_is_imported_ends_it_silently(tmp_path: Path) -> None:
     # In the place of a module that jsctl imports first: one that gets ctrl-C on the way.
@@ -66,6 +68,7 @@ def test_ctrl_c_before_a_verb_begins_ends_it_silently(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
+@pytest.mark.slow
 def test_ctrl_c_between_the_import_of_the_script_and_its_call_ends_it_silently() -> None:
     """Scripts of installers compile a regular expression there."""
     line = "import os, signal; import jsctl.__main__; os.kill(os.getpid(), signal.SIGINT)"

@@ -14,6 +14,7 @@ from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
 
+@pytest.mark.slow
 def test_workers_are_processes_of_their_own(filled: Cli, url: str) -> None:
     document = run(
         filled, "js pub async events.1 --clients 3 --processes 2 --msgs 90 --create --force --storage memory"

@@ -1,5 +1,7 @@
 """`kv purge`."""
 
+import pytest
+
 from tests.support import js
 from tests.support.buckets import operations
 from tests.support.run import Cli
@@ -13,6 +15,7 @@ def test_purge_removes_what_was(config: Cli) -> None:
     assert operations(config, "user.2") == ["PURGE"]
 
 
+@pytest.mark.slow
 def test_many_keys(cli: Cli, url: str) -> None:
     js.bucket(url, "B")
     js.publish_all(url, ((f"$KV.B.k.{number:04}", b"%d" % number) for number in range(3000)))

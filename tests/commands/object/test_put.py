@@ -89,6 +89,7 @@ def test_a_killed_put_continues(files: Path, cli: Cli, url: str) -> None:
     assert (files / "copy").read_bytes() == (files / "big").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_put_that_broke_off_in_another_state_of_the_file(files: Path, cli: Cli, url: str) -> None:
     """Chunks that are there and differ are removed."""
     (files / "big").write_bytes(DATA * 100)

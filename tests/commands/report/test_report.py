@@ -334,6 +334,7 @@ def test_conditions_that_no_row_can_have(cli: Cli) -> None:
     assert "shows a recorded file" in cli("report --replay x --fail-on true", status=64).err
 
 
+@pytest.mark.slow
 def test_a_condition_ends_a_watch(behind: Cli, url: str, tmp_path: Path) -> None:
     """In a pipe, while it is recorded, and on a screen: at the first round for which it holds."""
     condition = ["--watch", "100ms", "--fail-on", "stream == 'ORDERS' and messages > 5", "--allow-unchecked"]
@@ -363,6 +364,7 @@ def _holds(rounds: str) -> list[bool]:
     ]
 
 
+@pytest.mark.slow
 def test_a_recording_without_a_terminal_has_all_parts(
     offline_cli: Cli, url: str, system_url: str, tmp_path: Path
 ) -> None:

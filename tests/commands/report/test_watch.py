@@ -54,6 +54,7 @@ def both(offline_cli: Cli, east: RealServer, west: RealServer) -> Cli:
     return offline_cli
 
 
+@pytest.mark.slow
 def test_two_domains_on_one_screen(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     js.stream(hub_leaf.url, "test", "test", domain="leaf")
     js.stream(
@@ -118,6 +119,7 @@ def test_an_account_whose_jetstream_is_taken_away_and_given_back(offline_cli: Cl
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServer) -> None:
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --context west --context east"))
@@ -128,6 +130,7 @@ def test_a_server_that_starts_later(both: Cli, east: RealServer, west: RealServe
     assert watched.end() == 0
 
 
+@pytest.mark.slow
 def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServer, west: RealServer) -> None:
     """A row of its own: counted, and openable. The tabs keep the counts that were last known."""
     js.stream(east.url, "going", "going")
@@ -177,6 +180,7 @@ def test_the_terminal_is_restored_at_a_signal(cli: Cli, number: signal.Signals) 
     assert not watched.screen.cursor_hidden
 
 
+@pytest.mark.slow
 def test_stopped_and_continued(cli: Cli) -> None:
     watched = Watched(cli.terminal("report --watch 200ms"))
     watched.until("there are no streams")

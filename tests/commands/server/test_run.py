@@ -212,6 +212,7 @@ def test_an_unwritable_store(start: Callable[..., Run], tmp_path: Path) -> None:
     assert "JetStream cannot use its store" in line
 
 
+@pytest.mark.slow
 def test_a_store_in_use(start: Callable[..., Run], tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     first = start("--port", "0", "--store", store)

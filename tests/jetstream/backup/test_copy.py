@@ -65,7 +65,6 @@ def test_json_is_one_document(cli: Cli, orders: str) -> None:
     assert document["info"]["config"]["name"] == "OLD"
 
 
-@pytest.mark.slow
 def test_consumers_are_copied_on_request(cli: Cli, orders: str) -> None:
     config = {"durable_name": "NEW", "ack_policy": "explicit"}
     ask(orders, "CONSUMER.DURABLE.CREATE.ORDERS.NEW", {"stream_name": "ORDERS", "config": config})

@@ -102,6 +102,7 @@ def test_a_killed_backup_leaves_no_backup(own_cli: Cli, server: RealServer, tmp_
     assert messages(server.url, "B") == COUNT
 
 
+@pytest.mark.slow
 def test_an_unfinished_backup_of_an_earlier_version(own_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     folder.mkdir()
@@ -295,7 +296,6 @@ def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: 
     assert stored(server.url, "B") == stored(server.url, "BIG")
 
 
-@pytest.mark.slow
 def test_into_another_domain(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) -> None:
     stream(hub_leaf.url, "SITE", "site.>", domain="leaf")
     publish_all(hub_leaf.leaf.url_for("acc"), ((f"site.{n}", os.urandom(9000)) for n in range(300)))

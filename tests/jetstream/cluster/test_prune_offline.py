@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
@@ -9,6 +11,7 @@ from tests.support.servers import Cluster
 DECLARED = "label: x\nstreams: [{name: A, subjects: [a]}, {name: B, subjects: [b]}]\n"
 
 
+@pytest.mark.slow
 def test_streams_of_a_dead_server(cluster: Cluster, tmp_path: Path) -> None:
     cli = Cli(tmp_path / "config", cluster.url)
     file = tmp_path / "streams.yaml"

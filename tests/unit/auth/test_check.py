@@ -360,7 +360,6 @@ def test_imports_that_work(store: Store) -> None:
     assert found(store) == []
 
 
-@pytest.mark.slow
 def test_an_import_from_elsewhere_is_only_a_warning(store: Store) -> None:
     imports({**STREAM, "account": create_key(ACCOUNT).public, "local_subject": "far.>"})(store)
     [finding] = check(store.read())

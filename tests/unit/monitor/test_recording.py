@@ -97,7 +97,6 @@ def test_damaged_rounds(tmp_path: Path) -> None:
         Recording(path).load(1)
 
 
-@pytest.mark.slow
 def test_the_index_of_tiny_rounds_is_small(tmp_path: Path) -> None:
     path = tmp_path / "rec"
     path.write_bytes(encode_round({"jsctl_report": VERSION}, 1.0) * 300_000)

@@ -187,7 +187,6 @@ def test_progress_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert bar.numbers(0.5).endswith("/s, 1s left")
 
 
-@pytest.mark.slow
 def test_a_stream_created_again_during_an_export_has_no_old_checkpoint() -> None:
     info = {"config": {"name": "S"}, "created": "later", "state": {"last_seq": 9}}
     with pytest.raises(DataLoss) as caught:
