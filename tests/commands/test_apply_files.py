@@ -167,3 +167,31 @@ def test_a_stream_of_a_bucket_that_loses_its_subjects(files: Files) -> None:
     files.cli("kv add B", status=0)
     shown = files("diff", "streams: [{name: KV_B, subjects: [other]}]", status=2)
     assert "bucket B loses $KV.B.>, without which clients cannot write to it" in shown.err
+
+
+def test_rules_about_keys_that_only_the_server_has(files: Files, url: str) -> None:
+    """What a file does not name stays as it is, so that it counts."""
+    push = (
+        "streams: [{name: S, subjects: s, discard: new, max_msgs_per_subject: 5, consumers: [{name: C, %s}]}]"
+    )
+    files("apply", push % "deliver_subject: out", status=0)
+    text = "streams: [{name: S, discard_new_per_subject: true, consumers: [{name: C, rate_limit_bps: 1000}]}]"
+    files("apply", text, status=0)
+    assert config(files.cli, "S")["discard_new_per_subject"]
+    assert config(files.cli, "S", "C")["rate_limit_bps"] == 1000
+    wrong = """
+streams:
+- {name: S, mirror: X}
+- {name: T, subjects: t, discard_new_per_subject: true}
+- {name: U, subjects: u, consumers: [{name: C, rate_limit_bps: 1000}]}
+- {name: V, subjects: v, consumers: [{name: C, priority_policy: overflow}]}
+"""
+    said = files("diff", wrong, status=64).err
+    for words in (
+        "streams.yaml:3: a mirror cannot have subjects of its own",
+        "streams.yaml:4: discard_new_per_subject needs discard new",
+        "streams.yaml:5: rate_limit_bps is for push consumers, which have a deliver_subject",
+        "streams.yaml:6: priority_policy needs priority_groups",
+    ):
+        assert words in said, said
+    assert "--" not in said

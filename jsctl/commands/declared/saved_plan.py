@@ -69,7 +69,8 @@ def refuse_stale(planned: Any, document: Any) -> None:
         is_same, losses = False, []
     if not is_same:
         raise JsctlError(
-            "nothing was changed: the plan is stale, as servers or contexts have changed since", PLAN_AGAIN
+            "nothing was changed: the plan is stale, as servers, contexts or values have changed since",
+            PLAN_AGAIN,
         )
     for change, loss, announced in losses:
         if loss.exceeds(announced):

@@ -1,6 +1,7 @@
 """The common parts of apply and diff: what is declared, the contexts and domains that files name, and the
 plan."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -13,14 +14,16 @@ from jsctl.commands.editing.protection import unprotect_flag
 from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.settings import Settings, resolve
 from jsctl.env import Env
-from jsctl.errors import BadInput, NotFound, collecting, raise_all
-from jsctl.jetstream.api import Api
+from jsctl.errors import BadInput, JsctlError, NotFound, collecting, raise_all
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Plan, make_plan
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.declared.variables import Variables, parse_variables
+from jsctl.jetstream.stream.replicas import find_shortage
+from jsctl.monitor.server.requests import ping_account
 from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.connection import Connection
 from jsctl.views.declared import plan as view
@@ -173,7 +176,27 @@ async def plan_streams(
     targets = await open_targets(env, comparison.declared, comparison.logins)
     plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
     of_store = comparison.auth.plan.warnings if comparison.auth else ()
-    return plan._replace(warnings=[*comparison.declared.warnings, *of_store, *plan.warnings]), targets
+    of_servers = await _warn_of_servers(plan)
+    warnings = [*comparison.declared.warnings, *of_store, *plan.warnings, *of_servers]
+    return plan._replace(warnings=warnings), targets
+
+
+async def _warn_of_servers(plan: Plan) -> list[str]:
+    """Return warnings about streams for whose replicas too few servers answer; none where the login may not
+    ask. A server counts its members that are down, too, so that it may accept them."""
+    steps = [step for step in plan.steps if step.is_placed and not step.refused]
+    servers: dict[int, Sequence[Json]] = {}
+    warnings = []
+    for step in steps:
+        connection = step.target.api.connection
+        if id(connection) not in servers:
+            with contextlib.suppress(JsctlError):
+                replies = await ping_account(connection, "STATZ", {"include_unused": True})
+                servers[id(connection)] = [reply["server"] for reply in replies]
+        known = servers.setdefault(id(connection), ())
+        if known and (shortage := find_shortage(step.after or {}, known)):
+            warnings.append(f"{step.position}: {step.format_name()}: {shortage}")
+    return warnings
 
 
 def show_plan(env: Env, plan: Plan, comparison: Comparison) -> Result:

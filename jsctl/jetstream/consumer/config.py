@@ -129,6 +129,11 @@ class ConsumerSchema(Schema):
             yield f"--max-deliver {tries} is less than the {len(waits)} steps of the backoff"
         if waits and config.get("ack_policy") == "none":
             yield "--backoff needs acknowledgements: --ack explicit"
+        has_policy = config.get("priority_policy") not in _UNSET
+        if has_policy and not config.get("priority_groups"):
+            yield "priority_policy needs priority_groups"
+        if not has_policy and (config.get("priority_groups") or config.get("priority_timeout")):
+            yield "priority_groups and priority_timeout need a priority_policy"
         if config.get("flow_control") and not config.get("idle_heartbeat"):
             yield "--flow-control needs a --heartbeat"
 

@@ -17,7 +17,13 @@ from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
-from jsctl.jetstream.declared.merge import merge_bucket, merge_consumer, merge_stream, without_none
+from jsctl.jetstream.declared.merge import (
+    merge_bucket,
+    merge_consumer,
+    merge_stream,
+    validate_keys,
+    without_none,
+)
 from jsctl.jetstream.declared.model import LABEL, Consumer, Stream, get_label, list_names_of, with_label
 from jsctl.jetstream.declared.refusals import (
     find_bucket_refusals,
@@ -243,10 +249,11 @@ def _compare(
         config = without_none(item.config)
         changes = find_differences({}, config, schema)
         after = schema.with_defaults(config)
+        validate_keys(schema, after, item.position)
         return Step("create", target, stream, consumer, item.position, None, after, changes, item=item)
     before = schema.without_server_keys(live)
     after = noun.merge(before, item.config)
-    schema.validate(after, item.position)
+    validate_keys(schema, after, item.position)
     changes = find_differences(before, after, schema)
     if not changes:
         return None

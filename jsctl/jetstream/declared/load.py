@@ -18,10 +18,8 @@ object_buckets:                 # with those of `jsctl object add`
   - {name: FILES, ttl: 30d}
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from graphlib import CycleError, TopologicalSorter
 
 from jsctl.contexts.settings import check_subject
@@ -34,6 +32,7 @@ from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS, BucketKind
+from jsctl.jetstream.declared.merge import validate_keys
 from jsctl.jetstream.declared.model import Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.values import read_values
 from jsctl.jetstream.declared.variables import (
@@ -309,17 +308,8 @@ def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
 
 
 def _validate(schema: Schema, declared: Json, node: Node) -> None:
-    """Validate a declared configuration as `add` does; errors name the line, and keys instead of flags."""
-    try:
-        schema.validate(schema.with_defaults(merge({}, declared)), f"{node.file}:{node.line}")
-    except BadInput as error:
-        raise BadInput(re.sub(r"--([a-z][a-z-]*)", partial(_name_key, schema), error.message)) from None
-
-
-def _name_key(schema: Schema, flag: re.Match[str]) -> str:
-    """Return the key that a flag sets."""
-    field = schema.by_flag.get(flag[1])
-    return field.key if field else flag[0]
+    """Validate a declared configuration as far as it goes: what exists may have other keys than the file."""
+    validate_keys(schema, merge({}, declared), f"{node.file}:{node.line}", is_whole=False)
 
 
 def _refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:

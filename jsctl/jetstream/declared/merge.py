@@ -1,23 +1,43 @@
 """Declared keys applied to a live configuration. Keys that a file does not name stay as they are."""
 
 import json
+import re
 import time
 
 from jsctl.base.units import parse_time_ns
+from jsctl.errors import BadInput
 from jsctl.jetstream.config.kind import Json, merge, without_empty
 from jsctl.jetstream.config.origins import Origin
-from jsctl.jetstream.config.schema import Object
-from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_filters
+from jsctl.jetstream.config.schema import Object, Schema, get_value
+from jsctl.jetstream.consumer.config import CONSUMER, PRIORITY_FLAGS, get_filters, with_filters
 from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.stream.config import STREAM
 
 _KEPT_FOR_CONSUMERS = ("deliver_policy", "ack_policy", "replay_policy", "max_waiting", "name")
 _ORIGIN: Object = Origin()
+_KEYS_OF_FLAGS = dict.fromkeys(PRIORITY_FLAGS, "priority_policy")
 
 
 def without_none(config: Json) -> Json:
     """Return a configuration to create, without the keys that are None."""
     return merge({}, config)
+
+
+def validate_keys(schema: Schema, config: Json, position: str, *, is_whole: bool = True) -> None:
+    """Validate a configuration as `add` does; errors name keys instead of flags. is_whole: whether it is all
+    that a server will have; otherwise rules about keys that it lacks do not apply. Raises BadInput."""
+
+    def name_key(flag: re.Match[str]) -> str:
+        field = schema.by_flag.get(flag[1]) or schema.by_key.get(flag[1])
+        return field.key if field else _KEYS_OF_FLAGS.get(flag[1], flag[0])
+
+    def is_certain(problem: str) -> bool:
+        fields = [schema.by_key[word] for word in re.findall(r"[a-z_.]+", problem) if word in schema.by_key]
+        return is_whole or all(get_value(config, field.path) is not None for field in fields)
+
+    problems = [re.sub(r"--([a-z][a-z-]*)", name_key, problem) for problem in schema.find_problems(config)]
+    if problems := [*filter(is_certain, problems)]:
+        raise BadInput(f"{position}: {'; '.join(problems)}")
 
 
 def merge_stream(live: Json, declared: Json) -> Json:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import pluralize
-from jsctl.errors import BadInput, Unreachable
+from jsctl.errors import BadInput, Unreachable, collecting, raise_all
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.checks import refuse_impossible
@@ -80,11 +80,16 @@ async def make_plan(
     _refuse_same_streams(declared.streams, targets)
     gate = asyncio.Semaphore(32)
 
+    errors: list[BadInput] = []
+
     async def compare(stream: Stream) -> list[Step | None]:
         async with gate:
-            return await _plan_stream(stream, targets[stream.place], rules)
+            with collecting(errors):
+                return await _plan_stream(stream, targets[stream.place], rules)
+            return []
 
     groups = await gather_or_cancel(compare(stream) for stream in declared.streams)
+    raise_all(errors)
     steps = [step for group in groups for step in group if step]
     if prune:
         steps += await _plan_removals(declared, targets, rules, {step.key: step for step in steps})

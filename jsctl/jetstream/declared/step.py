@@ -69,6 +69,15 @@ class Step(NamedTuple):
         return self.part == "release"
 
     @property
+    def is_placed(self) -> bool:
+        """Whether servers must be found for replicas of a stream."""
+        if self.consumer or self.part or self.after is None or self.target.is_missing:
+            return False
+        if self.action == "create":
+            return int(self.after.get("num_replicas") or 1) > 1 or bool(self.after.get("placement"))
+        return any(change.key.partition(".")[0] in ("num_replicas", "placement") for change in self.changes)
+
+    @property
     def key(self) -> Key:
         """A value that no other step of the plan has."""
         return self.target.key, self.stream, self.consumer, self.part

@@ -29,7 +29,11 @@ def read_values(bucket: Node) -> dict[str, str]:
     if source is not None and source.value is not None:
         path = expand_home(source.as_text("values_from"))
         folder = Path(source.file).parent if source.file not in ("stdin", "-") else Path()
-        document = parse_document(read_text(folder / path), str(path))
+        try:
+            text = read_text(folder / path)
+        except JsctlError as error:
+            raise source.error(f"values_from: {error.message}", error.hint) from None
+        document = parse_document(text, str(path))
         values.update(_read_object(document, str(path)))
     if "values" in keys and keys["values"].value is not None:
         values.update(_read_object(keys["values"], "values"))

@@ -46,6 +46,10 @@ class StreamSchema(Schema):
             yield "--max-msg-size is at most 2 GiB"
         if 0 < int(config.get("max_age") or 0) < int(config.get("duplicate_window") or 0):
             yield "--dupe-window must not be longer than --max-age"
+        if config.get("discard_new_per_subject") and config.get("discard") != "new":
+            yield "--discard-per-subject needs --discard new"
+        elif config.get("discard_new_per_subject") and int(config.get("max_msgs_per_subject") or 0) < 1:
+            yield "--discard-per-subject needs --max-msgs-per-subject"
         if int(config.get("num_replicas") or 1) < 1:
             yield "--replicas must be 1 or more"
         if republish is not None and not republish.get("dest"):

@@ -1,5 +1,6 @@
 """Replicas of a stream that are gone: made again, if there are servers for them."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from jsctl.errors import ApiError
@@ -37,6 +38,26 @@ def list_free_servers(info: Json, servers: Sequence[Json]) -> list[str]:
         if server.get("jetstream") and server.get("cluster") == group.get("name")
         if server.get("name") not in holders and _fits(server.get("tags") or (), wanted)
     ]
+
+
+def find_shortage(config: Json, servers: Sequence[Json]) -> str:
+    """Return why servers cannot hold a stream's replicas; empty if they can. servers: as in
+    `list_free_servers`."""
+    wanted, placement = int(config.get("num_replicas") or 1), config.get("placement") or {}
+    cluster, tags = str(placement.get("cluster") or ""), placement.get("tags") or ()
+    counts = Counter(
+        str(server.get("cluster") or "")
+        for server in servers
+        if server.get("jetstream") and cluster in ("", server.get("cluster"))
+        if _fits(server.get("tags") or (), tags)
+    )
+    most = max(counts.values(), default=0)
+    if most >= wanted:
+        return ""
+    where = f" of cluster {cluster}" if cluster else ""
+    tagged = f" with the tags {', '.join(tags)}" if tags else ""
+    need = "1 replica needs a server" if wanted == 1 else f"{wanted} replicas need as many servers"
+    return f"{need}, and {most} answer{where}{tagged}"
 
 
 def _fits(tags: Sequence[str], wanted: Sequence[str]) -> bool:

@@ -120,3 +120,17 @@ def test_on_a_real_terminal(hub_cli: Cli, tmp_path: Path) -> None:
         child.expect_exact("1 stream done")
     finally:
         child.close(force=True)
+
+
+@pytest.mark.cluster
+def test_replicas_without_servers_are_warned_of(cluster_cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "streams.yaml"
+    for keys, warning in (
+        ("num_replicas: 3", ""),
+        ("num_replicas: 5", "5 replicas need as many servers, and 3 answer"),
+        ("placement: {cluster: nowhere}", "1 replica needs a server, and 0 answer of cluster nowhere"),
+        ("placement: {tags: [ssd]}", "1 replica needs a server, and 0 answer with the tags ssd"),
+    ):
+        file.write_text(f"streams: [{{name: PLACED, subjects: [placed], {keys}}}]")
+        shown = cluster_cli(f"diff -f {file}", status=2).err
+        assert warning in shown and bool(warning) == ("answer" in shown), shown
