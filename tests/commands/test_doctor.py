@@ -200,7 +200,9 @@ def test_a_subject_of_domains_that_are_not_connected(pair: Pair) -> None:
 
 
 def test_a_domain_that_is_missing(pair: Pair) -> None:
-    assert pair.codes("--context hub --js-domain nowhere") == ["DOMAIN_MISSING"]
+    place = "--context hub --js-domain nowhere"
+    assert pair.codes(place) == ["DOMAIN_MISSING"]
+    assert 'code="DOMAIN_MISSING"' in pair.cli(f"exporter --textfile - --count 1 {place}").out
 
 
 @pytest.mark.slow
@@ -425,6 +427,7 @@ def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
     with running(tmp_path, hub(more=small)) as [server]:
         url = server.url_for("small")
         patient.context("small", url)
+        patient.cli("context select small", status=0)
         js.stream(url, "FULL", "full", discard="new", max_msgs=10)
         js.publish(url, "full", count=9)
         wait_for(lambda: js.info(url, "FULL")["state"]["messages"] == 9, "messages are not stored")
@@ -434,6 +437,11 @@ def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
         [full] = patient.findings()
         assert (full["code"], full["about"]) == ("LIMIT_NEAR", "account SMALL")
         assert "100% of the account's streams" in full["seen"]
+        for condition in ("problems > 0", "kind == 'account' and 'LIMIT_NEAR' in codes"):
+            failed = patient.cli(["report", "--fail-on", condition], status=1)
+            assert failed.err.endswith("holds for small hub: account\n")
+        line = full["mend"].partition(": jsctl ")[2]
+        assert "SECOND" in patient.cli(line, status=0).out  # who uses it
 
 
 def test_rules_are_listed(pair: Pair) -> None:

@@ -40,7 +40,7 @@ def findings(site: Site) -> list[dict[str, Any]]:
 def mend(site: Site, finding: dict[str, Any]) -> None:
     """Run what a finding says."""
     for line in finding["mend"].split(" && "):
-        site.cli(shlex.split(line)[1:], status=0)
+        site.cli(shlex.split(line[line.index("jsctl ") :])[1:], status=0)
 
 
 @pytest.mark.slow
@@ -78,8 +78,12 @@ def test_tokens_that_expire_soon(site: Site) -> None:
     site.cli("auth user add brief ACC --expiry 2d --save-context brief", status=0)
     [soon] = [each for each in findings(site) if each["code"] == "LOGIN_EXPIRES"]
     assert soon["about"] == "context brief" and "expires in 1d23h" in soon["seen"]
+    assert soon["mend"].endswith(": jsctl context edit brief")
     (report,) = site.cli("report --context brief --json", status=0).json["reports"]
     assert report["trouble"] == ["the login expires in 1d23h59m59s"] or "1d23h" in report["trouble"][0]
+    assert report["login"]["codes"] == ["LOGIN_EXPIRES"]
+    failed = site.cli(["report", "--context", "brief", "--fail-on", "'LOGIN_EXPIRES' in codes"], status=1)
+    assert failed.err.endswith(": login\n")
     metrics = site.cli("exporter --context brief --textfile - --count 1", status=0).out
     assert 'code="LOGIN_EXPIRES"' in metrics
     site.cli("context rm brief --force", status=0)
@@ -89,3 +93,6 @@ def test_tokens_that_expire_soon(site: Site) -> None:
         lambda: [one["about"] for one in findings(site) if one["code"] == "LOGIN_EXPIRES"] == ["account IMP"],
         "the account's end is not seen",
     )
+    [ending] = findings(site)
+    mend(site, ending)
+    wait_for(lambda: findings(site) == [], "the account still ends soon")

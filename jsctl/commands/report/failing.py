@@ -36,9 +36,9 @@ class FailOn:
         """The status that the condition gives."""
         return ExitStatus.FAILURE if self._names or self._unchecked else ExitStatus.OK
 
-    def look(self, places: Sequence[Place]) -> bool:
-        """Return whether the condition holds for a row, or cannot be answered. Raises BadInput for one that
-        no row can have."""
+    def look(self, places: Sequence[Place], *, is_last: bool = False) -> bool:
+        """Return whether the condition holds for a row, or cannot be answered. is_last: whether no round
+        follows. Raises BadInput for a condition that no row can have."""
         if self._condition is None:
             return False
         try:
@@ -47,7 +47,7 @@ class FailOn:
             raise BadInput(
                 f"--fail-on: {error}", f"{build_line('schema info', 'io.jsctl.v1.report')} shows the keys"
             ) from None
-        self._unchecked = () if self._allow_unchecked else view.unchecked(places)
+        self._unchecked = () if self._allow_unchecked else view.unchecked(places, is_last=is_last)
         return self.status is ExitStatus.FAILURE
 
     def tell(self) -> None:
@@ -66,14 +66,19 @@ class FailOn:
         self.tell()
         return result._replace(status=self.status) if result.status is ExitStatus.OK else result
 
-    async def until_found(self, rounds: AsyncGenerator[Round, None]) -> AsyncGenerator[Round, None]:
-        """Yield rounds up to the first one in which the condition holds, and then name its rows."""
+    async def until_found(
+        self, rounds: AsyncGenerator[Round, None], count: int | None
+    ) -> AsyncGenerator[Round, None]:
+        """Yield rounds up to the first one in which the condition holds, and then name its rows. count: of
+        rounds; None for no end."""
+        number = 0
         try:
             async for round in rounds:
-                holds = self.look(round.places)
+                number += 1
+                holds = self.look(round.places, is_last=number == count)
                 yield round
                 if holds:
-                    self.tell()
                     return
         finally:
+            self.tell()  # also when the last round was read, and nothing asks for another
             await rounds.aclose()

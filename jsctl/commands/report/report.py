@@ -159,13 +159,13 @@ async def report(
     domain that cannot be reached is named, and does not delay the others.
 
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
-    "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with --watch, one
-    on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
+    "login", "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with
+    --watch, one on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
     a server. --part servers and accounts are shown only if they are asked for.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
-    (stream, mirror, source, consumer, server or account) and problems, their number; lag_messages is of
-    copies and consumers. What servers do, such as cpu, only a login of the system account sees.
+    (stream, mirror, source, consumer, server, account or login) and problems, their number; lag_messages is
+    of copies and consumers. What servers do, such as cpu, only a login of the system account sees.
     It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
     of a context and its "trouble".
     What could not be looked at ("not_checked") fails it, too, unless --allow-unchecked is given; what a flag
@@ -234,7 +234,7 @@ async def report(
     recorder = open_recorder(record, keep)
     rounds = fetch_rounds(watched, recorder, interval=interval, count=count, clock=env.clock)
     screen = build_screen(env, targets, selection, queries, recorder, failing)
-    return events(failing.until_found(rounds))._replace(result=lambda: failing.status, live=screen)
+    return events(failing.until_found(rounds, count))._replace(result=lambda: failing.status, live=screen)
 
 
 def _read_queries(folder: Path | None) -> Sequence[SparkQuery] | None:

@@ -16,6 +16,7 @@ from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, 
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.turns import Turns
 from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
+from jsctl.monitor.rules.failures import choose_code
 from jsctl.monitor.server.requests import ping
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.error_codes import ErrorCode
@@ -163,7 +164,8 @@ class Place(NamedTuple):
         if not self.error:
             return self.tracker.problems(now)
         help = [Suggestion("doctor")]
-        return self.tracker.problems(now, Trouble(self.state, True, "CONTEXT_FAILED", self.error, help))
+        code = choose_code(self.failure)
+        return self.tracker.problems(now, Trouble(self.state, True, code, self.error, help))
 
     @property
     def title(self) -> str:

@@ -169,7 +169,7 @@ RULES = (
         "a restore or copy of a stream has not ended",
         "streams",
         why="it does not hold everything yet: who reads it now misses messages",
-        mend="wait until it has ended; if it was interrupted, repeat the jsctl stream restore or copy",
+        mend="wait until it has ended; if it was interrupted, run the same restore or copy again",
     ),
     Rule(
         "INTEREST_MISSING",

@@ -112,7 +112,7 @@ def check_account(info: Json) -> list[Trouble]:
                         used >= limit,
                         "LIMIT_NEAR",
                         f"it uses {usage}",
-                        [Suggestion("stream report", flags=["--sort", "bytes"])],
+                        [Suggestion("stream report")],
                         "raise the limit in the account's jetstream settings, or see what uses it",
                     )
                 )

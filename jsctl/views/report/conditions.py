@@ -27,10 +27,12 @@ def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str,
 
 
 def _list_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every stream, mirror, source, consumer, server and account."""
+    """Yield every stream, mirror, source, consumer, server and account, and the login of a place."""
     for report in document["reports"]:
         place = {"context": report["context"], "domain": report["domain"]}
         where = " ".join(word for word in place.values() if word)
+        if report["login"]["trouble"]:
+            yield f"{where}: login", _build_row(report["login"], place, "login")
         for stream in report["streams"]:
             yield f"{where}: stream {stream['stream']}", _build_row(stream, place, "stream")
         for link in report["replication"]:

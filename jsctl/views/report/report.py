@@ -44,12 +44,12 @@ def document(
     choice: Choice = _ALL,
     sort: str = "name",
 ) -> dict[str, Any]:
-    """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble",
+    """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "login",
     "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}`, and `spark` with
     queries of Spark if they were requested.
 
-    `trouble` is all that is wrong with the account, streams, mirrors, sources and consumers; the same stands
-    with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of` is when
+    `trouble` is all that is wrong with the login, account, streams, mirrors, sources and consumers; the same
+    stands with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of` is when
     each part was looked at, null for never. Times are RFC 3339 in UTC; `error` is null when all is well, and
     the lists are empty when it is not, and have the chosen rows otherwise; the last three are null
     when they were not asked for or this login may not; rates are null without two answers."""
@@ -68,6 +68,7 @@ def document(
                 "at": _format_utc(place.tried_at),
                 "error": outage or None,
                 "trouble": [] if place.outage else _list_troubles(tracker),
+                "login": _describe_login(tracker),
                 "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(place)],
                 "as_of": {
                     part: None if at is None else format_rfc3339(to_ns(at))
@@ -83,19 +84,28 @@ def document(
     return {"at": _format_utc(now), "reports": reports, **spark}
 
 
+def _describe_login(tracker: Tracker) -> dict[str, list[str]]:
+    return {
+        "trouble": [trouble.words for trouble in tracker.login],
+        "codes": [trouble.code for trouble in tracker.login],
+    }
+
+
 def _list_gaps(place: Place) -> Sequence[Gap]:
     """Return what was not looked at. Nothing was where a place did not answer."""
     outage = place.outage
     return [Gap(part, outage) for part in LOOKED_AT] if outage else place.tracker.gaps
 
 
-def unchecked(places: Sequence[Place]) -> list[str]:
+def unchecked(places: Sequence[Place], *, is_last: bool = False) -> list[str]:
     """Return what could not be looked at, a sentence each, without what a flag left out. A place that has
-    not had the time to answer does not count."""
+    not had the time to answer counts in the last round alone."""
     sentences = []
     for place in places:
         if (fault := place.fault) is not None:
             sentences.append(f"{name_place(place)}: {fault.message}")
+        elif place.outage and is_last:
+            sentences.append(f"{name_place(place)}: {place.outage}")
         elif not place.outage:
             sentences += [f"{name_place(place)}: {gap.why}" for gap in _list_gaps(place) if not gap.is_chosen]
     return sentences

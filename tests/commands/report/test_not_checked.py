@@ -1,6 +1,7 @@
 """What a report could not look at is neither well nor wrong, in every form, for --fail-on and Prometheus."""
 
 import asyncio
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from jsctl.monitor.report.places import Places
 from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.emulator import Watched
+from tests.support.processes import suspend
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
@@ -97,6 +99,21 @@ def test_nothing_is_known_of_a_place_that_does_not_answer(offline_cli: Cli) -> N
     assert set(report["as_of"].values()) == {None}
     line = ["report", "-s", "nats://127.0.0.1:1", "--watch", "100ms", "--fail-on", "problems > 0", "--json"]
     assert "--fail-on: not checked" in offline_cli(line, status=1).err
+
+
+def test_a_condition_fails_on_what_had_no_time_to_answer(offline_cli: Cli, tmp_path: Path) -> None:
+    """It hangs, and the rounds end before its timeout."""
+    hanging = RealServer(tmp_path, CONFIG).start()
+    assert hanging.process
+    suspend(hanging.process.pid)
+    try:
+        place = f"-s {hanging.url_for('all')} --watch 100ms --count 2"
+        line = [*f"report {place} --json --fail-on".split(), "problems > 0"]
+        assert "not checked" in (error := offline_cli(line, status=1).err) and "no answer yet" in error
+        offline_cli([*line, "--allow-unchecked"], status=0)
+    finally:
+        hanging.process.send_signal(signal.SIGCONT)
+        hanging.stop()
 
 
 def test_the_screen_says_it(offline_cli: Cli, server: RealServer) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from jsctl.base.command_lines import build_line
-from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout, Unreachable
+from jsctl.errors import Unreachable
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.snapshot import ContextView, DomainView, Snapshot
-from jsctl.nats.error_codes import ErrorCode
+from jsctl.monitor.doctor.snapshot import ContextView, Snapshot
+from jsctl.monitor.rules.failures import choose_code
 
 
 def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
@@ -23,7 +23,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
                 [f"context {context.name}"],
             )
     for view in snapshot.domains:
-        if view.error is not None and not has_no_leader(view) and not _is_silence(view):
+        if view.error is not None and choose_code(view.error) == "CONTEXT_FAILED":
             yield Finding(
                 "CONTEXT_FAILED",
                 f"context {view.context}",
@@ -45,7 +45,7 @@ def _describe_fix(context: ContextView) -> str:
 def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield domains and API prefixes that a context names and where nobody answers."""
     for view in snapshot.domains:
-        if isinstance(view.error, NoResponders):
+        if view.error is not None and choose_code(view.error) == "DOMAIN_MISSING":
             domains = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
             reachable = f"; the domains within reach are {', '.join(domains)}" if domains else ""
             yield Finding(
@@ -62,7 +62,7 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
 def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield domains that accept requests and do not answer in time."""
     for view in snapshot.domains:
-        if isinstance(view.error, RequestTimeout) and not has_no_leader(view):
+        if view.error is not None and choose_code(view.error) == "JETSTREAM_SILENT":
             yield Finding(
                 "JETSTREAM_SILENT",
                 f"domain {view.domain}" if view.domain else f"JetStream of context {view.context}",
@@ -72,12 +72,3 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
                 " logs; --timeout waits longer",
                 [f"domain {view.domain}", *snapshot.copies_through(build_api_prefix(view.domain))],
             )
-
-
-def has_no_leader(view: DomainView) -> bool:
-    """Return whether a domain answers that its meta group has no leader."""
-    return isinstance(view.error, ApiError) and view.error.err_code == ErrorCode.CLUSTER_NOT_AVAIL
-
-
-def _is_silence(view: DomainView) -> bool:
-    return isinstance(view.error, (NoResponders, RequestTimeout)) and not isinstance(view.error, Denied)

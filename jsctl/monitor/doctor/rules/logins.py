@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND, format_time, parse_time_ns, pluralize, read_known_time, to_ns
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import list_account_details
@@ -20,8 +21,11 @@ def login_expires(snapshot: Snapshot) -> Iterator[Finding]:
     soon."""
     now = to_ns(snapshot.at)
     for context in snapshot.contexts:
+        if context.error is not None:
+            continue  # which says so
         for trouble in check_expiry("its login", context.expires, now):
-            yield _build(trouble, f"context {context.name}", "")
+            mend = f"use new credentials: {build_line('context edit', context.name)}"
+            yield _build(trouble, f"context {context.name}", mend)
     seen: set[str] = set()
     for _, account, detail in list_account_details(snapshot):
         claims = detail.get("decoded_jwt") or {}
@@ -29,7 +33,9 @@ def login_expires(snapshot: Snapshot) -> Iterator[Finding]:
         if name not in seen:
             seen.add(name)
             for trouble in check_expiry("its JWT", int(claims.get("exp") or 0) * SECOND, now):
-                yield _build(trouble, f"account {name}", "sign it again, and push it")
+                edit = build_line("auth account edit", name, flags=["--expiry", "1y"])
+                push = build_line("auth account push", name)
+                yield _build(trouble, f"account {name}", f"sign it again, and push it: {edit} && {push}")
     for server in snapshot.servers:
         for part, whom in _CERTIFICATES.items():
             end = _read_certificate(server.varz, part)

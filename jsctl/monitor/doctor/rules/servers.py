@@ -8,9 +8,9 @@ from typing import Any
 from jsctl.base.units import SECOND, format_count, format_duration, pluralize
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
-from jsctl.monitor.doctor.rules.contexts import has_no_leader
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.rules import objects as object_rules
+from jsctl.monitor.rules.failures import choose_code
 from jsctl.monitor.trouble import find_lagging_replicas, has_leader
 
 _MAX_DIFFERENCE = SECOND
@@ -70,7 +70,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
     for server in snapshot.servers:
         if server.jsz.get("meta_cluster") is not None:
             groups[server.domain].append(server)
-    leaderless = {view.domain for view in snapshot.domains if has_no_leader(view)}
+    leaderless = {view.domain for view in snapshot.domains if choose_code(view.error) == "META_NO_LEADER"}
     for domain in sorted(leaderless | {name for name, servers in groups.items() if _is_leaderless(servers)}):
         servers = groups.get(domain, [])
         size = max(
