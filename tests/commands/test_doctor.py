@@ -258,6 +258,11 @@ def test_a_hub_that_hangs(tmp_path: Path) -> None:
             js.stream(east.url_for("acc"), "COPY", mirror=ORIGIN)
             [origin] = patient.findings("--context east --timeout 2s")
             assert (origin["code"], origin["about"]) == ("ORIGIN_SILENT", "domain hub")
+            place = "--context east --timeout 2s"
+            (report,) = patient.cli(f"report --json {place}", status=0).json["reports"]
+            assert report["replication"][0]["codes"] == ["ORIGIN_SILENT"]
+            assert patient.cli(f"report {place} --fail-on 'problems>0'").status == 1
+            assert 'code="ORIGIN_SILENT"' in patient.cli(f"exporter --textfile - --count 1 {place}").out
             assert patient.codes("--all-contexts --timeout 2s") == ["CONTEXT_FAILED", "SERVER_SILENT"]
         finally:
             center.process.send_signal(signal.SIGCONT)

@@ -11,6 +11,7 @@ from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
 from jsctl.monitor.report.overview import fetch_account, fetch_consumers
+from jsctl.monitor.rules.links import build_create_subject
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
@@ -20,9 +21,6 @@ _ANSWER_TIMEOUT = 2 * SECOND  #: ns that an origin's API may take to answer
 _LIST_FACTOR = 2  #: a list waits 4 s in a server for each stream that is silent (jetstream_cluster.go)
 _LOOK_INTERVAL = 2.0  #: seconds between two looks at a mirror that seems to be stuck
 _MAX_AT_ONCE = 16
-
-PROBE = "jsctl-doctor"
-"""Name of the consumer and the stream in requests that a server is expected to refuse."""
 
 
 async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, Sequence[Gap]]:
@@ -113,23 +111,12 @@ async def ask_origin(api: Api, link: Link) -> Origin:
     except (NoResponders, RequestTimeout, Denied):
         pass
     try:
-        await origin_api.call_raw(build_create_subject(link))
+        await origin_api.call_raw(build_create_subject(link.config))
     except (NoResponders, RequestTimeout):
         return Origin(False)
     except Denied:
         return Origin(None)
     return Origin(True)
-
-
-def build_create_subject(link: Link) -> str:
-    """Return the subject, below the API prefix, on which a mirror or source creates its consumer.
-
-    With a filter it is longer (nats-server: stream.go, setupMirrorConsumer).
-    """
-    filters = list_origin_filters(link.config)
-    if len(filters) == 1:
-        return f"CONSUMER.CREATE.{link.name}.{PROBE}.{filters[0]}"
-    return f"CONSUMER.CREATE.{link.name}" + (f".{PROBE}" if filters else "")
 
 
 async def _find_stuck_links(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders
-from jsctl.monitor.doctor.domains import PROBE
 from jsctl.monitor.doctor.snapshot import Import, Json, ServerView, Snapshot
+from jsctl.monitor.rules.links import PROBE
 from jsctl.nats.connection import Connection
 from jsctl.nats.subjects import covers
 

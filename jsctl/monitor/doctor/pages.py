@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain
-from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.imports import trace_imports
 from jsctl.monitor.doctor.snapshot import (
     ContextView,
@@ -17,6 +16,7 @@ from jsctl.monitor.doctor.snapshot import (
     is_complete,
     list_links,
 )
+from jsctl.monitor.rules.links import build_create_subject
 
 
 def build_domain_views(
@@ -98,7 +98,7 @@ def _find_origins(
             is_missing = info is None and not is_incomplete
             origins[link.api, link.name] = Origin(None, info or {}, is_missing)
         elif (domain := api_to_domain(link.api)) and domain not in {server.domain for server in servers}:
-            request = f"{link.api}.{build_create_subject(link)}"
+            request = f"{link.api}.{build_create_subject(link.config)}"
             if not trace_imports(servers, view.account, request, view.domain):
                 origins[link.api, link.name] = Origin(False)
     return origins

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from jsctl.base.units import SECOND, pluralize
-from jsctl.errors import ApiError, JsctlError
+from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
-from jsctl.jetstream.config.origins import list_origins
+from jsctl.jetstream.config.origins import api_to_domain, list_origins
 from jsctl.jetstream.state import format_origin_filters
-from jsctl.monitor.rules.links import Edge, Node, check_links, read_ends
+from jsctl.monitor.rules.links import Edge, Node, build_create_subject, check_links, read_ends
 from jsctl.monitor.stream.rows import LinkKey
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.connection import Connection
@@ -21,6 +21,9 @@ _MAX_ASKED = 200  #: origins elsewhere
 _MAX_AT_ONCE = 16
 LINK_CONFIG = ("subjects", "mirror", "sources", "subject_transform")
 """What the rules need of a stream's configuration."""
+
+_SILENT: Json = {"silent": True}
+"""The configuration of an origin in a domain where nobody answers."""
 
 _known: WeakKeyDictionary[Connection, dict[Node, tuple[float, Json | None]]] = WeakKeyDictionary()
 """The configurations of origins elsewhere, and when they were asked; None for one that is not known."""
@@ -64,7 +67,8 @@ async def check_origins(
     known = {*configs, *silent}
     missing = {edge.origin for edge in edges if not edge.origin[0] and edge.origin[1] not in known}
     names = {node: f"{_name_place(str(node[0]))} > {node[1]}" for node in far}
-    ends = read_ends(nodes.items())._replace(missing=frozenset(missing), names=names)
+    silent_origins = frozenset(node for node, config in far.items() if config is _SILENT)
+    ends = read_ends(nodes.items())._replace(missing=frozenset(missing), silent=silent_origins, names=names)
     troubles = check_links(edges, ends)
     by_link = {key: troubles[key] for key in shown if key in troubles}
     if not unknown:
@@ -112,6 +116,9 @@ async def _fetch_far(
                 config = {key: whole[key] for key in LINK_CONFIG if whole.get(key)}
             except ApiError:
                 config = {}  # there is none, which the server says of the link, too
+            except (NoResponders, RequestTimeout):
+                if api_to_domain(prefix) and not await _is_answered(far_api, name):
+                    config = _SILENT
             except JsctlError:
                 pass
         cache[node] = now, config
@@ -132,6 +139,17 @@ async def _fetch_far(
                 wanted |= _list_far(place, node, config)
         wanted -= {*far, *unknown}
     return far, [*unknown, *sorted(wanted, key=str)]
+
+
+async def _is_answered(api: Api, name: str) -> bool:
+    """Return whether anybody answers to the request by which a copy of a stream begins."""
+    try:
+        await api.call_raw(build_create_subject({"name": name}))
+    except (NoResponders, RequestTimeout):
+        return False
+    except JsctlError:
+        pass
+    return True
 
 
 def _list_far(place: _Place, node: Node, config: Json) -> set[Node]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion, build_flag
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.config.origins import format_origin
+from jsctl.jetstream.config.origins import format_origin, list_origin_filters
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import overlaps
 
@@ -17,6 +17,22 @@ _MAX_LOOPS = 20  #: that are named
 
 Node = tuple[Hashable, str]
 """A stream: where it is, and its name."""
+
+
+PROBE = "jsctl-doctor"
+"""Name of the consumer and the stream in requests that a server is expected to refuse."""
+
+
+def build_create_subject(origin: Mapping[str, Any]) -> str:
+    """Return the subject, below the API prefix, on which a mirror or source creates its consumer. origin: its
+    part of the stream's configuration.
+
+    With a filter it is longer (nats-server: stream.go, setupMirrorConsumer).
+    """
+    name, filters = origin.get("name", ""), list_origin_filters(origin)
+    if len(filters) == 1:
+        return f"CONSUMER.CREATE.{name}.{PROBE}.{filters[0]}"
+    return f"CONSUMER.CREATE.{name}" + (f".{PROBE}" if filters else "")
 
 
 class Edge(NamedTuple):
@@ -44,13 +60,15 @@ class Ends(NamedTuple):
 
     subjects: by stream, what clients may publish to it. open: streams that also store what they copy or
     transform, so that they hold other subjects, too. transformed: those of them that transform. missing:
-    streams that certainly do not exist. names: of streams for people, where they need more than their name.
+    streams that certainly do not exist. silent: those in domains where nobody answers. names: of streams for
+    people, where they need more than their name.
     """
 
     subjects: Mapping[Node, Sequence[str]]
     open: frozenset[Node]
     transformed: frozenset[Node]
     missing: frozenset[Node] = frozenset()
+    silent: frozenset[Node] = frozenset()
     names: Mapping[Node, str] = {}
 
     def name(self, node: Node) -> str:
@@ -77,6 +95,8 @@ def check_links(edges: Sequence[Edge], ends: Ends) -> dict[Hashable, list[Troubl
     for edge in edges:
         if edge.origin in ends.missing:
             troubles[edge.key].append(_describe_missing(edge, ends))
+        elif edge.origin in ends.silent:
+            troubles[edge.key].append(_describe_silent(edge))
         elif impossible := _find_impossible_filters(edge, ends):
             troubles[edge.key].append(_describe_filter(edge, impossible, ends))
     for loop in find_loops(edges, ends):
@@ -94,6 +114,11 @@ def _describe_missing(edge: Edge, ends: Ends) -> Trouble:
         f"it is a {edge.kind} of stream {ends.name(edge.origin)}, which does not exist",
         [Suggestion("stream add", [edge.origin[1]])],
     )
+
+
+def _describe_silent(edge: Edge) -> Trouble:
+    subject = f"{edge.origin[0]}.{build_create_subject(edge.config)}"
+    return Trouble("its origin does not answer", True, "ORIGIN_SILENT", f"nobody answers on {subject}")
 
 
 def _find_impossible_filters(edge: Edge, ends: Ends) -> list[str]:

@@ -62,7 +62,7 @@ def check_link(
     """Return what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
     stream was. known: what `rules.links` found."""
     troubles = list(known)
-    if any(trouble.code == "ORIGIN_MISSING" for trouble in known):
+    if any(trouble.code in ("ORIGIN_MISSING", "ORIGIN_SILENT") for trouble in known):
         return troubles  # the rest is what comes of it
     if row.error:
         troubles.append(Trouble("error", True, "LINK_FAILED", row.error))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import (
     ImportHop,
@@ -15,6 +14,7 @@ from jsctl.monitor.doctor.imports import (
 )
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
 from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
+from jsctl.monitor.rules.links import build_create_subject
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
 
@@ -90,7 +90,7 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 link.object
                 for link in snapshot.links()
                 if link.view.account == context.account
-                and covers(imported.local, f"{link.api}.{build_create_subject(link)}")
+                and covers(imported.local, f"{link.api}.{build_create_subject(link.config)}")
             ]
             yield Finding(
                 "IMPORT_DEAD",
@@ -133,7 +133,7 @@ def _list_cross_account_links(snapshot: Snapshot) -> Iterator[tuple[Link, list[I
     for link in snapshot.links():
         view = link.view
         if link.api and find_details(snapshot.servers, view.account):
-            subject = f"{link.api}.{build_create_subject(link)}"
+            subject = f"{link.api}.{build_create_subject(link.config)}"
             hops = trace_imports(snapshot.servers, view.account, subject, view.domain)
             if hops:
                 yield link, hops

@@ -13,9 +13,9 @@ from jsctl.base.units import (
 )
 from jsctl.jetstream.config.origins import api_to_domain
 from jsctl.jetstream.state import read_last_active
-from jsctl.monitor.doctor.domains import build_create_subject
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Link, Snapshot
+from jsctl.monitor.rules.links import build_create_subject
 from jsctl.monitor.rules.objects import SILENT
 from jsctl.monitor.trouble import has_leader, is_settled
 from jsctl.nats.error_codes import ErrorCode
@@ -35,7 +35,7 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             "ORIGIN_SILENT",
             f"domain {domain}" if domain else f"API prefix {api}",
-            f"nobody answers on {api}.{build_create_subject(first)}, which {_format_names(links)}"
+            f"nobody answers on {api}.{build_create_subject(first.config)}, which {_format_names(links)}"
             f" {'copies' if len(links) == 1 else 'copy'} from; last heard from {_format_last_heard(links)}",
             "what the origin stores meanwhile does not arrive, and the copy shows lag 0 and no error",
             _describe_reconnection(snapshot, first, domain)
