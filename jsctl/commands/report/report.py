@@ -158,9 +158,9 @@ async def report(
     """Show each domain of each context in a part of its own; --context and --js-domain may be repeated. A
     domain that cannot be reached is named, and does not delay the others.
 
-    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble",
-    "login", "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with
-    --watch, one on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
+    With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble", "login",
+    "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with --watch, one
+    on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
     a server. --part servers and accounts are shown only if they are asked for.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind

@@ -49,9 +49,9 @@ def document(
     queries of Spark if they were requested.
 
     `trouble` is all that is wrong with the login, account, streams, mirrors, sources and consumers; the same
-    stands with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of` is when
-    each part was looked at, null for never. Times are RFC 3339 in UTC; `error` is null when all is well, and
-    the lists are empty when it is not, and have the chosen rows otherwise; the last three are null
+    stands with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of`
+    is when each part was looked at, null for never. Times are RFC 3339 in UTC; `error` is null when all is
+    well, and the lists are empty when it is not, and have the chosen rows otherwise; the last three are null
     when they were not asked for or this login may not; rates are null without two answers."""
     reports = []
     for place in places:
