@@ -111,6 +111,7 @@ def shell(tmp_path: Path) -> Iterator[Terminal]:
     child.sendline("export PS1= PS2=")
     yield child
     child.sendintr()
+    child.sendline("kill $(jobs -p); wait")  # the lines of BESIDE, which a server that stops does not end
     child.sendline("jsctl server stop hub; jsctl server stop local; jsctl server network down shop --force")
     child.sendline("exit")
     child.expect(pexpect.EOF, timeout=60)
