@@ -36,7 +36,7 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
             "ORIGIN_SILENT",
             f"domain {domain}" if domain else f"API prefix {api}",
             f"nobody answers on {api}.{build_create_subject(first.config)}, which {_format_names(links)}"
-            f" {'copies' if len(links) == 1 else 'copy'} from; last heard from {_format_last_heard(links)}",
+            f" {'copies' if len(links) == 1 else 'copy'} from; {_format_last_heard(links)}",
             "what the origin stores meanwhile does not arrive, and the copy shows lag 0 and no error",
             _describe_reconnection(snapshot, first, domain)
             or (
@@ -180,4 +180,6 @@ def _format_names(links: Sequence[Link]) -> str:
 def _format_last_heard(links: Sequence[Link]) -> str:
     spans = [read_last_active(dict(link.state)) for link in links]
     known_spans = [span for span in spans if span != NEVER]
-    return f"{format_exact_duration(truncate_to_seconds(min(known_spans)))} ago" if known_spans else "never"
+    if not known_spans:
+        return "its leader has not heard from it"
+    return f"last heard from {format_exact_duration(truncate_to_seconds(min(known_spans)))} ago"
