@@ -113,12 +113,14 @@ def test_missing_origins(pair: Pair) -> None:
     assert silent["objects"] == ["stream leaf > LOST from $JS.nowhere.API.ORDERS"]
     assert "nobody answers on $JS.nowhere.API" in silent["seen"]
     assert pair.codes("--context system") == ["ORIGIN_SILENT"]
+    assert pair.reported("leaf") == {"ORIGIN_SILENT"}
     pair.cli("stream rm LOST --force --context hub --js-domain leaf", status=0)
     mirror(pair, "WRONG", "ORDRES", "$JS.hub.API")
     assert [(one["code"], one["about"]) for one in pair.findings("--context leaf")] == [
         ("ORIGIN_MISSING", "stream leaf > WRONG")
     ]
     assert pair.codes("--context system") == ["ORIGIN_MISSING"]
+    assert pair.reported("leaf") == {"ORIGIN_MISSING"}
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from jsctl.monitor.rules.links import Edge, Node, build_create_subject, check_li
 from jsctl.monitor.stream.rows import LinkKey
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.connection import Connection
+from jsctl.nats.error_codes import ErrorCode
 
 _TIMEOUT = 2 * SECOND  #: ns that an origin may take to answer
 _FRESH = 15.0  #: seconds after which an origin is asked again in the rounds of a live report
@@ -23,7 +24,8 @@ LINK_CONFIG = ("subjects", "mirror", "sources", "subject_transform")
 """What the rules need of a stream's configuration."""
 
 _SILENT: Json = {"silent": True}
-"""The configuration of an origin in a domain where nobody answers."""
+_MISSING: Json = {"missing": True}
+"""The configurations of an origin in a domain where nobody answers, and of one that does not exist."""
 
 _known: WeakKeyDictionary[Connection, dict[Node, tuple[float, Json | None]]] = WeakKeyDictionary()
 """The configurations of origins elsewhere, and when they were asked; None for one that is not known."""
@@ -66,6 +68,7 @@ async def check_origins(
     edges = [edge for node, config in nodes.items() for edge in _list_edges(place, node, config)]
     known = {*configs, *silent}
     missing = {edge.origin for edge in edges if not edge.origin[0] and edge.origin[1] not in known}
+    missing |= {node for node, config in far.items() if config is _MISSING}
     names = {node: f"{_name_place(str(node[0]))} > {node[1]}" for node in far}
     silent_origins = frozenset(node for node, config in far.items() if config is _SILENT)
     ends = read_ends(nodes.items())._replace(missing=frozenset(missing), silent=silent_origins, names=names)
@@ -114,8 +117,8 @@ async def _fetch_far(
                 far_api = Api(api.connection, prefix=prefix, timeout=min(_TIMEOUT, api.timeout))
                 whole = (await far_api.call(f"STREAM.INFO.{name}"))["config"]
                 config = {key: whole[key] for key in LINK_CONFIG if whole.get(key)}
-            except ApiError:
-                config = {}  # there is none, which the server says of the link, too
+            except ApiError as error:
+                config = _MISSING if error.err_code == ErrorCode.STREAM_NOT_FOUND else {}
             except (NoResponders, RequestTimeout):
                 if api_to_domain(prefix) and not await _is_answered(far_api, name):
                     config = _SILENT

@@ -112,7 +112,7 @@ def _describe_missing(edge: Edge, ends: Ends) -> Trouble:
         True,
         "ORIGIN_MISSING",
         f"it is a {edge.kind} of stream {ends.name(edge.origin)}, which does not exist",
-        [Suggestion("stream add", [edge.origin[1]])],
+        [] if edge.origin[0] else [Suggestion("stream add", [edge.origin[1]])],  # of this domain
     )
 
 
