@@ -1,7 +1,7 @@
 """Stream configurations as raw JSON: defaults, validation, and warnings about likely mistakes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jsctl.base.units import SECOND
@@ -32,6 +32,15 @@ class StreamSchema(Schema):
         if "mirror" not in complete and "duplicate_window" not in complete:
             complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
         return complete
+
+    def without_assumed(self, config: Json, given: Collection[str]) -> Json:
+        kept = super().without_assumed(config, given)
+        # nats-server chooses the same within its own max_duplicate_window, but none for a stream with sources.
+        window = choose_window(int(config.get("max_age") or 0))
+        is_assumed = "duplicate_window" not in given and not config.get("sources")
+        if is_assumed and kept.get("duplicate_window") == window:
+            del kept["duplicate_window"]
+        return kept
 
     def find_violations(self, config: Json) -> Iterator[str]:
         subjects, mirror = config.get("subjects") or [], config.get("mirror")
