@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from jsctl.render.fit import NUMBERS, fit_columns
 from jsctl.render.text import measure, show
 from jsctl.screen.model import Model
-from jsctl.views.board import Grid, GridColumn
+from jsctl.views.board import Grid
+from jsctl.views.result import Column
 
 GAP = 2  #: cells between columns
 MARK_WIDTH = 2  #: cells ahead of each row
@@ -19,7 +20,7 @@ _PROSE = 22  #: minimum cells of a sentence
 class ShownColumn(NamedTuple):
     """A column that is shown. width: its cells. right: whether it is aligned to the right."""
 
-    column: GridColumn
+    column: Column
     width: int
     right: bool
 
@@ -39,8 +40,8 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
             *range(min(pinned + model.view.left, len(candidates) - 1), len(candidates)),
         ]
     else:
-        plain = [column.column for column in candidates]
-        spare = [column.column.data_key for key in grid.spare for column in candidates if column.key == key]
+        plain = candidates
+        spare = [column.data_key for key in grid.spare for column in candidates if column.key == key]
         indices = fit_columns(plain, widths, spare, width - MARK_WIDTH, GAP, prose=_PROSE)
     columns = [
         ShownColumn(candidates[index], widths[index], candidates[index].kind in NUMBERS) for index in indices
@@ -76,7 +77,7 @@ def find_last_left(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
     return min(left, max(0, len(candidates) - pinned - 1))
 
 
-def _pin_names(columns: Sequence[GridColumn], widths: list[int], width: int) -> int:
+def _pin_names(columns: Sequence[Column], widths: list[int], width: int) -> int:
     """Return how many columns stay when the others are scrolled: the names at the beginning, as far as they
     take half of the screen. The first one is narrowed to that."""
     widths[:1] = [min(widths[0], width // 2)]
@@ -91,22 +92,22 @@ def _pin_names(columns: Sequence[GridColumn], widths: list[int], width: int) -> 
     return pinned
 
 
-def _list_candidates(grid: Grid) -> list[GridColumn]:
+def _list_candidates(grid: Grid) -> list[Column]:
     """Return the columns that have something to show."""
     return [column for column in grid.columns if not column.optional or grid.has_values(column)]
 
 
-def _find_widths(grid: Grid, columns: Sequence[GridColumn], shown: Sequence[Any]) -> list[int]:
+def _find_widths(grid: Grid, columns: Sequence[Column], shown: Sequence[Any]) -> list[int]:
     widths = []
     for column in columns:
-        widest = max((measure(format_value(column.value(row), column)) for row in shown), default=0)
+        widest = max((measure(format_value(column.get(row), column)) for row in shown), default=0)
         if column.kind == "text" and len(grid.rows) > len(shown):
             widest = max(widest, min(_LONG_NAME, grid.find_longest(column)))
         widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))
     return widths
 
 
-def format_value(value: Any, column: GridColumn) -> str:
+def format_value(value: Any, column: Column) -> str:
     """Return the text of a cell."""
     if column.kind == "bytes" and value == 0:
         return "0"

@@ -22,8 +22,8 @@ from jsctl.screen.columns import (
 )
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
-from jsctl.views.board import Grid, GridColumn
-from jsctl.views.result import Cell, Chart, ChartStack, Result, Text
+from jsctl.views.board import Grid
+from jsctl.views.result import Cell, Chart, ChartStack, Column, Result, Text
 
 Fragment = tuple[str, str]
 """A style (`good`, `warn`, `bad`, `dim`, `bold`, `heading`, `tab`, `changed`, ..., several separated by
@@ -321,7 +321,7 @@ def _draw_row(
     line: Line = [(_join(base, "dim" if dim else mark[0]), mark[1])]
     used = MARK_WIDTH
     for index, (column, space, right) in enumerate(columns):
-        value = column.value(row)
+        value = column.get(row)
         text = _fit(column, format_value(value, column), space)
         style = "dim" if dim else _find_style(column, value, level, index)
         if (
@@ -329,7 +329,7 @@ def _draw_row(
             and not column.quiet
             and previous is not None
             and column.kind in NUMBERS
-            and column.raw(previous) != column.raw(row)
+            and column.get_raw(previous) != column.get_raw(row)
         ):
             style = _join(style, "changed")
         gap = " " * GAP if index + 1 < len(columns) else ""
@@ -340,7 +340,7 @@ def _draw_row(
     return line
 
 
-def _find_style(column: GridColumn, value: Any, level: int, index: int) -> str:
+def _find_style(column: Column, value: Any, level: int, index: int) -> str:
     if isinstance(value, Cell) and value.style:
         return value.style
     if column.kind == "prose":
@@ -354,7 +354,7 @@ def _find_style(column: GridColumn, value: Any, level: int, index: int) -> str:
     return ""
 
 
-def _fit(column: GridColumn, text: str, space: int) -> str:
+def _fit(column: Column, text: str, space: int) -> str:
     return cut_end(text, space) if column.kind in ("prose", "trend") else cut(text, space)
 
 

@@ -162,7 +162,7 @@ def arrange(model: Model) -> Model:
     if column is None:
         rows.sort(key=grid.level, reverse=not view.reverse)
     else:
-        read = column.raw
+        read = column.get_raw
         sortable = [(value, index, row) for index, row in enumerate(rows) if (value := read(row)) is not None]
         unknown = [row for row in rows if read(row) is None]
         is_text = column.kind in ("text", "prose", "url", "time")

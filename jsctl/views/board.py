@@ -14,35 +14,7 @@ from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.trouble import FINE
-from jsctl.views.result import Cell, ChartStack, Column, Kind, Lines, Result, Table, Text
-
-Value = Callable[[Any], Any]
-
-
-class GridColumn(NamedTuple):
-    """A column of a grid.
-
-    value: gets the raw value of a row, or a Cell. wide: shown only when all columns are asked for. optional:
-    left out if it has no value in any row. quiet: its changes are not highlighted.
-    """
-
-    title: str
-    key: str
-    kind: Kind
-    value: Value
-    wide: bool = False
-    optional: bool = False
-    quiet: bool = False
-
-    @property
-    def column(self) -> Column:
-        """The same column, for a table."""
-        return Column(self.title, self.key, self.kind)
-
-    def raw(self, row: Any) -> Any:
-        """Return the raw value of a row."""
-        value = self.value(row)
-        return value.raw if isinstance(value, Cell) else value
+from jsctl.views.result import Cell, ChartStack, Column, Lines, Result, Table, Text
 
 
 def _rate_fine(row: Any) -> int:
@@ -79,7 +51,7 @@ class Grid:
 
     def __init__(
         self,
-        columns: Sequence[GridColumn],
+        columns: Sequence[Column],
         rows: Sequence[Any],
         *,
         key: Callable[[Any], Hashable],
@@ -105,27 +77,27 @@ class Grid:
         self.page = page
         self.noun = noun
         self.empty = empty
-        self._texts = [column.value for column in columns if column.kind in ("text", "prose", "url")]
+        self._texts = [column.get for column in columns if column.kind in ("text", "prose", "url")]
         self._longest: dict[str, int] = {}
         self._with_values: dict[str, bool] = {}
 
-    def has_values(self, column: GridColumn) -> bool:
+    def has_values(self, column: Column) -> bool:
         """Return whether a column has a value in any row."""
         if column.key not in self._with_values:
             self._with_values[column.key] = any(self._read(column))
         return self._with_values[column.key]
 
-    def find_longest(self, column: GridColumn) -> int:
+    def find_longest(self, column: Column) -> int:
         """Return the characters of the longest text in a column."""
         if column.key not in self._longest:
             texts = (value for value in self._read(column) if isinstance(value, str))
             self._longest[column.key] = max(map(len, texts), default=0)
         return self._longest[column.key]
 
-    def _read(self, column: GridColumn) -> Iterator[Any]:
+    def _read(self, column: Column) -> Iterator[Any]:
         """Yield the raw values of a column, without a function call for each, as this runs for all rows; what
         follows from them is kept, as a grid is drawn several times."""
-        for value in map(column.value, self.rows):
+        for value in map(column.get, self.rows):
             yield value.raw if type(value) is Cell else value
 
     @cached_property
@@ -286,11 +258,9 @@ _WORST = {"bad": 2, "warn": 1}
 def table_to_grid(table: Table) -> Grid:
     """Return a table of a result as a grid, whose rows are identified by their first two names."""
     columns = [
-        GridColumn(
-            column.title,
-            column.data_key,
-            column.kind,
-            itemgetter(at),
+        column._replace(
+            key=column.data_key,
+            read=itemgetter(at),
             optional=column.data_key in table.optional,
             quiet=column.kind in ("ago", "time"),
         )

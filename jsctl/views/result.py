@@ -6,6 +6,7 @@ Named tuples, not dataclasses, which would cost every start 5 ms.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ExitStatus, JsctlError
@@ -49,6 +50,9 @@ class Column(NamedTuple):
 
     sort: its names in `--sort`. read: returns the value of a row, or a Cell; by default, the attribute `key`.
     rank: returns what rows are sorted by, where that is not the value.
+
+    On a live screen: wide: shown only when all columns are asked for. optional: left out if it has no value
+    in any row. quiet: its changes are not highlighted.
     """
 
     title: str
@@ -58,14 +62,22 @@ class Column(NamedTuple):
     sort: Sequence[str] = ()
     read: Callable[[Any], Any] | None = None
     rank: Callable[[Any], Any] | None = None
+    wide: bool = False
+    optional: bool = False
+    quiet: bool = False
 
-    def get(self, row: Any) -> Any:
-        """Return the value of a row, or its Cell."""
-        return self.read(row) if self.read else getattr(row, self.key)
+    @property
+    def get(self) -> Callable[[Any], Any]:
+        """What returns the value of a row, or its Cell."""
+        return self.read or attrgetter(self.key)
+
+    def get_raw(self, row: Any) -> Any:
+        """Return the raw value of a row."""
+        return _get_raw(self.get(row))
 
     def get_rank(self, row: Any) -> Any:
         """Return what rows are sorted by."""
-        return self.rank(row) if self.rank else _get_raw(self.get(row))
+        return self.rank(row) if self.rank else self.get_raw(row)
 
     @property
     def data_key(self) -> str:

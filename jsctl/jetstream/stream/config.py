@@ -35,7 +35,7 @@ class StreamSchema(Schema):
 
     def without_assumed(self, config: Json, given: Collection[str]) -> Json:
         kept = super().without_assumed(config, given)
-        # nats-server chooses the same within its own max_duplicate_window, but none for a stream with sources.
+        # nats-server chooses the same, at most its max_duplicate_window, but none for a stream with sources.
         window = choose_window(int(config.get("max_age") or 0))
         is_assumed = "duplicate_window" not in given and not config.get("sources")
         if is_assumed and kept.get("duplicate_window") == window:

@@ -14,9 +14,9 @@ from jsctl.base.units import (
 )
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import find_level
-from jsctl.views.board import Grid, GridColumn
+from jsctl.views.board import Grid
 from jsctl.views.report.panes import STYLES
-from jsctl.views.result import Cell, Kind
+from jsctl.views.result import Cell, Column, Kind
 
 
 class Row(NamedTuple):
@@ -44,13 +44,13 @@ def place_rows(places: Sequence[Place], lines: Callable[[Place], Iterable[Any] |
 def place_grid(
     places: Sequence[Place],
     rows: Sequence[Row],
-    columns: Sequence[GridColumn],
+    columns: Sequence[Column],
     key: Callable[[Any], Hashable],
     **attrs: Any,
 ) -> Grid:
     """Return a grid of lines; if there are several places, the first column names them."""
     if len(places) > 1:
-        columns = [GridColumn("Where", "where", "text", lambda row: row.place.title), *columns]
+        columns = [Column("Where", "where", "text", read=lambda row: row.place.title), *columns]
     if all(place.at is None and not place.error for place in places):
         attrs["empty"] = "waiting for the first answer"
     return Grid(
@@ -63,9 +63,9 @@ def place_grid(
     )
 
 
-def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **attrs: Any) -> GridColumn:
+def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **attrs: Any) -> Column:
     """Return a column that reads the line of a row."""
-    return GridColumn(title, key, kind, lambda row: read(row.line), **attrs)
+    return Column(title, key, kind, read=lambda row: read(row.line), **attrs)
 
 
 TROUBLE = column("Trouble", "trouble", "prose", lambda line: _join_words(line.troubles), optional=True)

@@ -6,15 +6,16 @@ from typing import Any
 from jsctl.base.command_lines import build_line
 from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.places import Place
-from jsctl.views.board import Grid, GridColumn
+from jsctl.views.board import Grid
 from jsctl.views.report.choice import EMPTY
 from jsctl.views.report.grid_cells import Page, Row, place_grid, place_keys, place_rows, suggest
 from jsctl.views.report.units import build_grid_columns, list_grid_spare
+from jsctl.views.result import Column
 
 _COLUMNS = {kind: build_grid_columns(kind) for kind in FIGURES}
 _SPARE = {kind: list_grid_spare(kind) for kind in FIGURES}
 _RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
-_WHERE = GridColumn("Where", "where", "text", lambda row: row.place.title)
+_WHERE = Column("Where", "where", "text", read=lambda row: row.place.title)
 
 
 def streams(places: Sequence[Place]) -> Grid:
@@ -92,7 +93,7 @@ def _build_grid(
     lines: Callable[[Place], Iterable[Any] | None],
     key: Callable[[Any], Hashable],
     *,
-    before: Sequence[GridColumn] = (),
+    before: Sequence[Column] = (),
     more: Callable[[Row], dict[str, Any]] = lambda row: {},
     noun: str = "",
     **attrs: Any,

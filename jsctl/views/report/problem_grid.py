@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.places import Place
-from jsctl.views.board import Grid, GridColumn
+from jsctl.views.board import Grid
 from jsctl.views.report.grid_cells import (
     Page,
     Row,
@@ -17,38 +17,43 @@ from jsctl.views.report.grid_cells import (
     suggest,
 )
 from jsctl.views.report.panes import STYLES
-from jsctl.views.result import Cell
+from jsctl.views.result import Cell, Column
 
 _PROBLEMS = (
-    GridColumn("What", "kind", "text", lambda row: row.line.kind),
-    GridColumn(
-        "Name", "name", "text", lambda row: " > ".join(filter(None, row.line.name)) or row.place.title
+    Column("What", "kind", "text", read=lambda row: row.line.kind),
+    Column(
+        "Name", "name", "text", read=lambda row: " > ".join(filter(None, row.line.name)) or row.place.title
     ),
-    GridColumn(
+    Column(
         "Problem",
         "problem",
         "prose",
-        lambda row: Cell(
+        read=lambda row: Cell(
             row.line.trouble.words, row.line.trouble.words, STYLES[2 if row.line.trouble.bad else 1]
         ),
     ),
 )
 _PROBLEMS_END = (
-    GridColumn(
-        "Clears In", "drain", "duration", lambda row: drain_cell(row.line.drain), optional=True, quiet=True
+    Column(
+        "Clears In",
+        "drain",
+        "duration",
+        read=lambda row: drain_cell(row.line.drain),
+        optional=True,
+        quiet=True,
     ),
-    GridColumn("Why", "why", "prose", lambda row: Cell(row.line.why, row.line.why, "dim"), optional=True),
+    Column("Why", "why", "prose", read=lambda row: Cell(row.line.why, row.line.why, "dim"), optional=True),
 )
 
 
 def problems(places: Sequence[Place], now: float) -> Grid:
     """Return the table of problems. now: seconds since 1970."""
     rows = place_rows(places, lambda place: place.problems(now))
-    since = GridColumn(
+    since = Column(
         "For",
         "since",
         "duration",
-        lambda row: Cell(now - row.line.since, age_words(now - row.line.since)),
+        read=lambda row: Cell(now - row.line.since, age_words(now - row.line.since)),
         quiet=True,
     )
 
@@ -77,7 +82,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
 
     columns = [*_PROBLEMS, since, *_PROBLEMS_END]
     if len(places) > 1:
-        columns.insert(0, GridColumn("Where", "where", "text", lambda row: row.place.title))
+        columns.insert(0, Column("Where", "where", "text", read=lambda row: row.place.title))
     return Grid(
         columns,
         rows,

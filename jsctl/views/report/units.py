@@ -8,7 +8,6 @@ from jsctl.base.units import MINUTE, SECOND, format_bytes, format_duration
 from jsctl.monitor.report.figures.figure import Figure, Shown
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.rules import objects
-from jsctl.views.board import GridColumn
 from jsctl.views.report.grid_cells import (
     TROUBLE,
     ago_cell,
@@ -48,7 +47,7 @@ def _build_cpu_cell(value: float | None) -> Any:
 
 
 def _build_limit_cell(value: int | None) -> Any:
-    return Cell(None, "unlimited") if value is None else value
+    return Cell(-1, "unlimited") if value is None else value
 
 
 def _build_growth_cell(value: float | None, level: int) -> Any:
@@ -125,7 +124,7 @@ def build_table_columns(kind: str) -> tuple[list[TableColumn], list[str]]:
     return columns, _list_spare(_order(kind, attrgetter("table")))
 
 
-def build_grid_columns(kind: str) -> list[GridColumn]:
+def build_grid_columns(kind: str) -> list[Column]:
     """Return the columns of a list on the screen, which read the line of a row."""
     columns = [
         (shown.at, _build_grid_column(figure, shown)) for figure, shown in _order(kind, attrgetter("screen"))
@@ -155,7 +154,7 @@ def find_grid_key(kind: str, sort: str) -> str:
     return keys.get(sort, sort)
 
 
-def _build_grid_column(figure: Figure, shown: Shown) -> GridColumn:
+def _build_grid_column(figure: Figure, shown: Shown) -> Column:
     name = shown.unit or figure.unit
     unit, read = _UNITS[name], figure.build_reader(shown)
     attribute, cell = shown.read or figure.read or figure.key, unit.screen
@@ -164,14 +163,14 @@ def _build_grid_column(figure: Figure, shown: Shown) -> GridColumn:
         return cell(read(row.line)) if cell is not None else read(row.line)
 
     is_plain = cell is None and isinstance(attribute, str) and not figure.kind.startswith("ns")
-    return GridColumn(
+    return Column(
         shown.title or figure.title,
         shown.key or figure.key,
         _SCREEN_KINDS.get(name, unit.kind),
-        attrgetter(f"line.{attribute}") if is_plain else value,
-        shown.wide,
-        shown.optional,
-        shown.quiet,
+        read=attrgetter(f"line.{attribute}") if is_plain else value,
+        wide=shown.wide,
+        optional=shown.optional,
+        quiet=shown.quiet,
     )
 
 

@@ -131,7 +131,7 @@ def test_a_figure_is_one_number_in_every_form(cli: Cli, url: str, system_url: st
                 keys = {figure.key for figure in FIGURES[kind]}
                 for grid_column in build_grid_columns(kind):
                     if grid_column.key in keys and isinstance(value := shown.get(grid_column.key), int):
-                        assert grid_column.raw(line) in (value, None if value == 0 else value), (
+                        assert grid_column.get_raw(line) in (value, None if value == 0 else value), (
                             grid_column.key
                         )
                         seen["screen"] += 1

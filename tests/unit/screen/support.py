@@ -8,13 +8,14 @@ from jsctl.base.units import SECOND
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
 from jsctl.screen.model import Model, build_first_model, with_board, with_size
-from jsctl.views.board import Board, Grid, GridColumn, Part, Start
+from jsctl.views.board import Board, Grid, Part, Start
+from jsctl.views.result import Column
 
 COLUMNS = (
-    GridColumn("Stream", "stream", "text", itemgetter(0)),
-    GridColumn("Messages", "messages", "count", itemgetter(1)),
-    GridColumn("Subjects", "subjects", "count", lambda row: 7, wide=True),
-    GridColumn("Trouble", "trouble", "prose", itemgetter(2), optional=True),
+    Column("Stream", "stream", "text", read=itemgetter(0)),
+    Column("Messages", "messages", "count", read=itemgetter(1)),
+    Column("Subjects", "subjects", "count", read=lambda row: 7, wide=True),
+    Column("Trouble", "trouble", "prose", read=itemgetter(2), optional=True),
 )
 
 

@@ -17,7 +17,7 @@ Read = str | Callable[[Any], Any]
 class Shown(NamedTuple):
     """A column. title, unit, read: of the figure where empty. at: its position. spare: how soon a narrow
     terminal leaves it out, the highest first, 0 for never. key: for `--sort` on the screen. wide, optional,
-    quiet: see GridColumn."""
+    quiet: see Column."""
 
     title: str = ""
     unit: str = ""
