@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, TextIO, cast
 
 from jsctl.base import posix
 from jsctl.base.signals import blocking
@@ -93,13 +93,38 @@ def naming_write_errors(path: str | Path = "") -> Iterator[None]:
         raise JsctlError(f"cannot write {path or error.filename}: {error.strerror}") from None
 
 
+_DESCRIPTOR = re.compile(r"/dev/(?:std(out|err)|fd/(\d+))|/proc/self/fd/(\d+)")
+"""Matches the path of a descriptor of this process."""
+
+
+def is_replaced(path: Path) -> bool:
+    """Return whether there is a file or folder that writing to `path` replaces. A pipe, a device and a
+    descriptor of this process (/dev/stdout, `>(...)`) are written to instead, whatever is behind it."""
+    return not _DESCRIPTOR.fullmatch(str(path)) and (path.is_file() or path.is_dir())
+
+
+def open_in_place(path: Path, buffering: int = -1) -> BinaryIO | None:
+    """Open what is not replaced but written to; None for another path. Raises OSError.
+
+    A descriptor continues where it is: the file of a redirection may hold output of others.
+    """
+    if match := _DESCRIPTOR.fullmatch(str(path)):
+        stream, *numbers = match.groups()
+        number = {"out": 1, "err": 2}.get(stream) or int(next(filter(None, numbers)))
+        return cast(BinaryIO, os.fdopen(os.dup(number), "wb", buffering))
+    target = resolve_path(path)
+    status = _get_status(target)
+    if status is None or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+        return None
+    return cast(BinaryIO, open(target, "wb", buffering, opener=open_pipe))
+
+
 @contextlib.contextmanager
 def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = True) -> Iterator[BinaryIO]:
     """Yield a file that takes the place of `path` when the block ends without an error.
 
     A reader sees the old file or the new one. When the block or the write fails, the old file stays and
-    nothing else is left. A symbolic link stays a link. A file that is not regular (/dev/stdout, a named
-    pipe) is not replaced but written to.
+    nothing else is left. A symbolic link stays a link. What `is_replaced` says is not is written to.
 
     Args: mode: permissions of the new file: PRIVATE for what may hold a secret, from its first moment. None
     for any other file: those of the replaced one; without one, what the umask allows. durable: wait until the
@@ -108,12 +133,12 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 
     Raises OSError.
     """
+    if (kept := open_in_place(path)) is not None:
+        with kept:
+            yield kept
+        return
     target = resolve_path(path)
     replaced = _get_status(target)
-    if replaced is not None and not stat.S_ISREG(replaced.st_mode):
-        with open(target, "wb", opener=open_pipe) as file:
-            yield file
-        return
     if mode == PRIVATE:
         sweep(target.parent)
     temporary = target.with_name(f"{_build_temporary_prefix()}{os.getpid()}-{os.urandom(6).hex()}")

@@ -127,6 +127,12 @@ def test_data(cli: Cli, url: str, tmp_path: Path) -> None:
     run(cli, "$J object put O <(echo hello) --name x")
     run(cli, "$J object put O /dev/null --name empty")
     assert run(cli, "$J object get O x --output -") == "hello\n"
+    assert run(cli, "$J object get O x --output /dev/stdout --no-progress").startswith("hello\n")
+    line = f"(echo first; $J object get O x --output /dev/stdout; echo last) > {tmp_path}/all"
+    run(cli, line)
+    assert (tmp_path / "all").read_text().startswith("first\nhello\n")
+    assert (tmp_path / "all").read_text().endswith("last\n")
+    run(cli, "$J object get O x --output /dev/null")
     assert "valid" in run(cli, "$J schema validate stream_info_response <($J stream info A --json)", 1)
     assert run(cli, "$J shell --file <(echo stream ls --names)").startswith("A\n")
 

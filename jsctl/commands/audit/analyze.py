@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.base.files import naming_write_errors, write_atomically
+from jsctl.base.files import is_replaced, naming_write_errors, write_atomically
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
@@ -73,7 +73,7 @@ async def analyze(env: Env, options: Options) -> Result:
 
 async def _save(env: Env, options: Options, document: object) -> None:
     path = expand_home(options.save)
-    if env.dry_run or path.exists():
+    if env.dry_run or is_replaced(path):
         await env.confirm(file_intent("the report", path), force=options.force)
     with naming_write_errors(path):
         write_atomically(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n", mode=None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl import __version__
-from jsctl.base.files import naming_write_errors, open_atomically
+from jsctl.base.files import is_replaced, naming_write_errors, open_atomically
 from jsctl.base.units import SECOND, pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, destructive, option
@@ -65,7 +65,7 @@ async def gather(env: Env, options: Options) -> Result:
     """
     name = f"audit-archive-{int(env.clock())}.zip"
     path = expand_home(options.output) if options.output else Path(tempfile.gettempdir(), name)
-    if path.exists() and not env.dry_run:
+    if is_replaced(path) and not env.dry_run:
         await env.confirm(file_intent("the reports of the servers", path), force=options.force)
     connection = await env.connection()
     if env.dry_run:

@@ -2,7 +2,7 @@
 
 from jsctl.auth.records import Record
 from jsctl.auth.store import AuthStore, format_creds
-from jsctl.base.files import escape_path, write_atomically
+from jsctl.base.files import escape_path, is_replaced, write_atomically
 from jsctl.base.user_folders import expand_home
 from jsctl.contexts.update import update
 from jsctl.env import Env
@@ -12,7 +12,7 @@ from jsctl.errors import BadInput
 def check_free(file: str, *, force: bool) -> None:
     """Raise BadInput for a file that exists (unless `force`) or whose folder does not exist."""
     path = expand_home(file)
-    if file and not force and path.exists():
+    if file and not force and is_replaced(path):
         raise BadInput(f"the file {escape_path(path)} exists", "overwrite it with --force")
     if file and not path.parent.is_dir():
         raise BadInput(f"there is no folder {escape_path(path.parent)}", "create it, or use another file")

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.files import is_replaced
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import bucket_argument, pick_object
@@ -58,7 +59,7 @@ async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
             raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
         return _write_to_stdout(env, api, object_info, progress=options.progress)
     path = _resolve_target(options.output, name)
-    if env.dry_run or path.exists():
+    if env.dry_run or is_replaced(path):
         await env.confirm(view.write_intent(object_info, path), force=options.force)
     start = time.monotonic_ns()
     await get_file(env, api, object_info, path, progress=options.progress)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.files import TEMPORARY, escape_path, open_pipe, open_seekable, resolve_path
+from jsctl.base.files import TEMPORARY, escape_path, open_in_place, open_pipe, open_seekable, resolve_path
 from jsctl.base.posix import lock, set_mode
 from jsctl.errors import BadInput
 
@@ -65,16 +65,16 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
     """Yield a file that takes the place of `path` when the block ends without an error, and is removed
     otherwise.
 
-    Temporary files of killed processes in the folder are removed. If `path` exists and is not a regular file,
-    it is written to directly. Raises BadInput.
+    Temporary files of killed processes in the folder are removed. What `is_replaced` says is not is written
+    to. Raises BadInput.
     """
     with _naming(path):
         target = resolve_path(path)
         if target.is_dir():
             raise BadInput(f"{path} is a folder")
-        if target.exists() and not target.is_file():
-            with open(target, "wb", buffering=0, opener=open_pipe) as file:
-                yield file
+        if (kept := open_in_place(path, buffering=0)) is not None:
+            with kept:
+                yield kept
             return
         _remove_leftovers(target.parent)
         temporary = target.with_name(_TEMPORARY_PREFIX + os.urandom(6).hex())

@@ -4,6 +4,8 @@ import errno
 import os
 import signal
 import stat
+import subprocess
+import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import pytest
 
 from jsctl.base import posix
 from jsctl.base.files import (
+    is_replaced,
     is_temporary,
     open_atomically,
     open_output,
@@ -210,3 +213,31 @@ def test_folders_for_secrets_are_private_up_to_the_first_that_exists(tmp_path: P
     assert [mode(tmp_path / "there" / name) for name in ("", "a", "a/b")] == [0o755, 0o700, 0o700]
     os.close(open_private(tmp_path / "there" / "f", os.O_WRONLY | os.O_CREAT))
     assert mode(tmp_path / "there" / "f") == 0o600
+
+
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_the_file_of_a_redirection_is_written_to_where_it_is(path: str, tmp_path: Path) -> None:
+    """What others wrote before and after stays: with `>>`, all of the file was theirs."""
+    code = (
+        f"from jsctl.base.files import *; from jsctl.jetstream.object.files import open_target;"
+        f" p = Path('{path}'); write_atomically(p, 'one ');\n"
+        "with open_target(p) as file: file.write(b'two ')\n"
+        "assert not is_replaced(p)"
+    )
+    for redirect in (">", ">>"):
+        file = tmp_path / "file"
+        file.write_text("old ")
+        script = f"exec {redirect} '{file}'; printf 'first '; '{sys.executable}' -c \"$0\"; printf last"
+        subprocess.run(["bash", "-c", script, code], check=True)
+        kept = "old " if redirect == ">>" else ""
+        assert file.read_text() == f"{kept}first one two last"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    found = [
+        is_replaced(path) for path in (tmp_path, tmp_path / "file", tmp_path / "pipe", Path("/dev/null"))
+    ]
+    assert found == [True, True, False, False]

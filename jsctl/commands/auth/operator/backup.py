@@ -3,7 +3,7 @@
 import base64
 
 from jsctl.auth.archive import export_operator
-from jsctl.base.files import escape_path, write_atomically
+from jsctl.base.files import escape_path, is_replaced, write_atomically
 from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.nkey.files import read_key_file
@@ -30,7 +30,7 @@ from jsctl.views.result import Result
 async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Result:
     """Write the operator with its accounts, users and all seeds to a file that only you can read."""
     path = expand_home(output)
-    if path.exists() and not force:
+    if is_replaced(path) and not force:
         raise BadInput(f"the file {escape_path(path)} exists", "overwrite it with --force")
     pair = read_key_file(key) if key else None
     store = await pick_operator(env, name, flag="NAME")
