@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import BinaryIO, TextIO
 
 from jsctl.base import posix
 from jsctl.base.signals import blocking
@@ -111,12 +111,12 @@ def open_in_place(path: Path, buffering: int = -1) -> BinaryIO | None:
     if match := _DESCRIPTOR.fullmatch(str(path)):
         stream, *numbers = match.groups()
         number = {"out": 1, "err": 2}.get(stream) or int(next(filter(None, numbers)))
-        return cast(BinaryIO, os.fdopen(os.dup(number), "wb", buffering))
+        return os.fdopen(os.dup(number), "wb", buffering)
     target = resolve_path(path)
     status = _get_status(target)
     if status is None or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return None
-    return cast(BinaryIO, open(target, "wb", buffering, opener=open_pipe))
+    return open(target, "wb", buffering, opener=open_pipe)
 
 
 @contextlib.contextmanager
