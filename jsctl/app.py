@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -19,12 +19,22 @@ from jsctl.commands.cli.groups import Root
 from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, JsctlError
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 
 class _Root(Root):
     def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:
         from jsctl.commands.picking.missing import ask_missing
 
         return ask_missing(ctx, param)
+
+    def complete_value(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        from jsctl.commands.completing.names import complete_value
+
+        return complete_value(ctx, param, incomplete)
 
 
 @click.option(

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from jsctl.app import root
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.row_flags import RowFlag
 from jsctl.commands.completing.listers import LOCAL_LISTERS, SERVER_LISTERS
-from jsctl.commands.completing.shells import VARIABLE, Completer
+from jsctl.commands.completing.shells import VARIABLE
 from jsctl.commands.completing.value_kinds import FILE, FOLDER, find_value_kind, get_metavar
 from jsctl.env import Env
 from jsctl.registry.top import NOUNS
@@ -105,7 +106,7 @@ def completions(cli: Cli, line: str) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
         for key, value in variables.items():
             patch.setenv(key, value)  # click reads os.environ
-        items = Completer(root, {"obj": env}, "jsctl", VARIABLE).get_completions(words, last)
+        items = ShellComplete(root, {"obj": env}, "jsctl", VARIABLE).get_completions(words, last)
     return [item.value if item.type == "plain" else f"<{item.type}>" for item in items]
 
 

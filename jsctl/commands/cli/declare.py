@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from jsctl.commands.cli.completed import Completed
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.groups import Command, Root
 from jsctl.registry.top import NOUNS
@@ -98,19 +99,7 @@ def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
     return declare
 
 
-class _Completed(click.Parameter):
-    """A parameter whose values complete.
-
-    completes: the kind of names that its value completes to, a noun of the registry or one of
-    commands/completing; empty where the parameter's place and metavar tell.
-    """
-
-    def __init__(self, *args: Any, completes: str = "", **attrs: Any) -> None:
-        super().__init__(*args, **attrs)
-        self.completes = completes
-
-
-class Option(_Completed, click.Option):
+class Option(Completed, click.Option):
     """An option that counts as missing if its value is empty and its type has `may_be_blank`, as with the
     `nats` tool: scripts pass `--max-age "$AGE"`. A condition has no such type: without it, a verb takes all.
     """
@@ -141,7 +130,7 @@ class CollectedOption(Option):
         return value, rest
 
 
-class PromptedParameter(_Completed):
+class PromptedParameter(Completed):
     """A parameter that is asked for on a terminal when it is required and missing.
 
     noun: the registry's noun whose names it takes and completes to; empty for none. label: the question, if
@@ -184,7 +173,7 @@ class NamedOption(PromptedParameter, click.Option):
     """An option that takes the name of a noun, which is asked for when the option is required and missing."""
 
 
-class CheckedOption(_Completed, click.Option):
+class CheckedOption(Completed, click.Option):
     """An option with a condition that is checked before anything is asked, so that no answer is lost.
 
     check: raises JsctlError if the verb cannot do anything.

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import click
 
+from jsctl.commands.cli.completed import Completed
 from jsctl.commands.cli.values import DURATION
 
 FORMS = ("table", "plain", "json", "csv", "tsv")
@@ -34,18 +35,16 @@ def _store_repeated(ctx: click.Context, param: click.Parameter, values: tuple[st
             ctx.obj.repeated.setdefault(param.name, []).extend(values)
 
 
-class GlobalOption(click.Option):
+class GlobalOption(Completed, click.Option):
     """An option that every command takes. Its value is stored in `Env.flags` by its name.
 
-    environment: the variable that the root reads it from. completes: the kind of names that its value
-    completes to; see commands/completing.
+    environment: the variable that the root reads it from.
     """
 
-    def __init__(self, *names: str, completes: str = "", **attrs: Any) -> None:
+    def __init__(self, *names: str, **attrs: Any) -> None:
         attrs.setdefault("callback", _store_value)
         attrs.setdefault("default", None)
         super().__init__([*names], expose_value=False, **attrs)
-        self.completes = completes
         self.environment = self.envvar
         self.envvar = None
 

@@ -16,14 +16,11 @@ from click.shell_completion import (
     FishComplete,
     ShellComplete,
     ZshComplete,
-    _resolve_context,
-    _resolve_incomplete,
     add_completion_class,
     split_arg_string,
 )
 
 from jsctl.base.json_text import parse_json
-from jsctl.commands.cli.row_flags import RowFlag
 
 FILES = {"bash": "jsctl.bash", "zsh": "_jsctl", "fish": "jsctl.fish", "powershell": "jsctl.ps1"}
 """Each shell, and the name of its file in completions/."""
@@ -172,27 +169,7 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
 """
 
 
-class Completer(ShellComplete):
-    """A completer like click's that also knows what parameters without a declared completer name."""
-
-    def get_completions(self, args: list[str], incomplete: str) -> "list[CompletionItem[str]]":
-        # A flag whose value is being typed would end the parsing before the arguments.
-        parsed_args = args[:-1] if args and args[-1].startswith("-") else args
-        ctx = _resolve_context(self.cli, self.ctx_args, self.prog_name, parsed_args)
-        target, incomplete = _resolve_incomplete(ctx, args, incomplete)
-        declared = (
-            isinstance(target, RowFlag)
-            or getattr(target, "_custom_shell_complete", None)
-            or isinstance(getattr(target, "type", None), click.Choice)
-        )
-        if isinstance(target, click.Parameter) and not declared:
-            from jsctl.commands.completing.names import complete_value
-
-            return complete_value(ctx, target, incomplete)
-        return target.shell_complete(ctx, incomplete)
-
-
-class _Bash(Completer, BashComplete):
+class _Bash(BashComplete):
     source_template = _BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -208,15 +185,15 @@ class _Bash(Completer, BashComplete):
         return f"{item.type},{_quote_for_bash(item.value)}"
 
 
-class _Zsh(Completer, ZshComplete):
+class _Zsh(ZshComplete):
     source_template = _ZSH
 
 
-class _Fish(Completer, FishComplete):
+class _Fish(FishComplete):
     source_template = _FISH
 
 
-class _PowerShell(Completer):
+class _PowerShell(ShellComplete):
     name = "powershell"
     source_template = _POWERSHELL
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, ShellComplete
 
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.completing.names import is_safe
-from jsctl.commands.completing.shells import VARIABLE, Completer
+from jsctl.commands.completing.shells import VARIABLE
 from jsctl.commands.shell_prompt.command_line import split_last_word
 from jsctl.prompts.shell import Candidate
 
@@ -51,7 +51,7 @@ class ShellCompletion:
             for name, help in self._builtins.items():
                 if name.startswith(word):
                     yield CompletionItem(name, help=help)
-        shell = Completer(self._root, {"obj": self._child()}, "jsctl", VARIABLE)
+        shell = ShellComplete(self._root, {"obj": self._child()}, "jsctl", VARIABLE)
         try:
             items = shell.get_completions(words, word)
         except Exception:  # a traceback in the middle of the line would be worse than no completion

@@ -1,4 +1,8 @@
-"""Samples in the text format of Prometheus (0.0.4)."""
+"""Samples in the text format of Prometheus (0.0.4).
+
+`prometheus_client.generate_latest` would take 3.8 times the processor time and twice the memory for a round
+(`tests/bench/exporter.py`), and 0.1 s to import. Tests read this text with its parser.
+"""
 
 from collections.abc import Iterable
 

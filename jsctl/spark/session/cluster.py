@@ -77,6 +77,8 @@ def watch_connection(spark: "SparkSession", url: str) -> Iterator[None]:
     losses: list[str] = []
     has_ended = threading.Event()
     context = find_context(spark)
+    # The JVM's own, which knows its executors and whether it was stopped.
+    context = context and context._jvm.org.apache.spark.SparkContext.getOrCreate()
     thread = threading.Thread(
         target=_watch, args=(spark, context, url, has_ended, losses.append), daemon=True
     )
@@ -112,7 +114,7 @@ def _watch(
 ) -> None:
     last_good = time.monotonic()
     with contextlib.suppress(Exception):  # the JVM may have ended, which the failing job reports
-        tracker = context._jsc.sc().statusTracker()
+        tracker = context.statusTracker()
         while not has_ended.wait(1):
             now = time.monotonic()
             # One of them is the driver.
@@ -133,6 +135,6 @@ def _watch(
 
 def _is_stopped(context: Any) -> bool:
     try:
-        return bool(context._jsc.sc().isStopped())
+        return bool(context.isStopped())
     except Exception:  # the JVM is gone
         return True

@@ -185,8 +185,10 @@ class HadoopPath:
 
         context: Any = self.find_session().sparkContext
         try:
-            path = context._jvm.org.apache.hadoop.fs.Path(self.uri)
-            yield path.getFileSystem(context._jsc.hadoopConfiguration()), path, context._jvm
+            apache = context._jvm.org.apache
+            path = apache.hadoop.fs.Path(self.uri)
+            settings = apache.spark.SparkContext.getOrCreate().hadoopConfiguration()
+            yield path.getFileSystem(settings), path, context._jvm
         except (Py4JError, Py4JNetworkError) as error:
             raise _build_error(self, error) from None
 
