@@ -7,6 +7,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable
+from itertools import groupby
 
 import pexpect
 
@@ -17,19 +18,26 @@ _SEQUENCE = re.compile(
 )
 
 
+_BLANK = (" ", "")
+
+
 class Emulator:
-    """The screen of a terminal, of this size; `alternate` while a program has taken it."""
+    """The screen of a terminal, of this size; `alternate` while a program has taken it.
+
+    Each cell is a character and the style that it was written in, as the numbers of ANSI's sequence.
+    """
 
     def __init__(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
         self.alternate = False
         self.cursor_hidden = False
         self._left_over = ""
+        self._style = ""
         self._clear()
 
     def _clear(self) -> None:
         self.x = self.y = 0
-        self._cells = [[" "] * self.columns for _ in range(self.rows)]
+        self._cells = [[_BLANK] * self.columns for _ in range(self.rows)]
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size; a program draws again then."""
@@ -39,7 +47,18 @@ class Emulator:
     @property
     def lines(self) -> list[str]:
         """The lines of the screen, without blanks at their ends."""
-        return ["".join(cells).rstrip() for cells in self._cells]
+        return ["".join(character for character, _ in cells).rstrip() for cells in self._cells]
+
+    @property
+    def styled_lines(self) -> list[str]:
+        """The lines of the screen with ANSI's sequences."""
+        return [
+            "".join(
+                f"\x1b[0;{style}m{''.join(character for character, _ in run)}"
+                for style, run in groupby(cells, key=lambda cell: cell[1])
+            )
+            for cells in self._cells
+        ]
 
     @property
     def text(self) -> str:
@@ -73,17 +92,17 @@ class Emulator:
                 if self.y + 1 < self.rows:
                     self.y += 1
                 else:
-                    self._cells = [*self._cells[1:], [" "] * self.columns]
+                    self._cells = [*self._cells[1:], [_BLANK] * self.columns]
             case "\b":
                 self.x = max(0, self.x - 1)
             case "\x07" | "\x00":
                 pass
             case _:
                 if self.x < self.columns:
-                    self._cells[self.y][self.x] = character
+                    self._cells[self.y][self.x] = character, self._style
                     wide = unicodedata.east_asian_width(character) in "WF"
                     if wide and self.x + 1 < self.columns:
-                        self._cells[self.y][self.x + 1] = ""
+                        self._cells[self.y][self.x + 1] = "", self._style
                     self.x += 2 if wide else 1
 
     def _control(self, mode: str, numbers: str, final: str) -> None:
@@ -98,6 +117,11 @@ class Emulator:
             return
         step = max(1, first)
         match final:
+            case "m":
+                kept, separator, added = (
+                    numbers.rpartition("0;") if numbers.startswith("0;") else (self._style, ";", numbers)
+                )
+                self._style = "" if numbers in ("", "0") else f"{kept}{separator}{added}".strip(";")
             case "A":
                 self.y = max(0, self.y - step)
             case "B":
@@ -110,13 +134,13 @@ class Emulator:
                 self.y = min(self.rows, step) - 1
                 self.x = min(self.columns, max(1, values[1] if len(values) > 1 else 1)) - 1
             case "K":
-                self._cells[self.y][self.x :] = [" "] * (self.columns - self.x)
+                self._cells[self.y][self.x :] = [_BLANK] * (self.columns - self.x)
             case "J" if first == 2:
-                self._cells = [[" "] * self.columns for _ in range(self.rows)]
+                self._cells = [[_BLANK] * self.columns for _ in range(self.rows)]
             case "J":
-                self._cells[self.y][self.x :] = [" "] * (self.columns - self.x)
+                self._cells[self.y][self.x :] = [_BLANK] * (self.columns - self.x)
                 for row in range(self.y + 1, self.rows):
-                    self._cells[row] = [" "] * self.columns
+                    self._cells[row] = [_BLANK] * self.columns
 
 
 class Watched:

@@ -205,14 +205,11 @@ class Group(_GlobalFlagsCommand, click.Group):
 
 
 class Root(Group):
-    """The group of all commands.
-
-    What it offers its commands is in packages that use this one.
-    """
+    """The group of all commands. What it offers its commands is in packages that use this one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # A flag whose value is being completed would end the parsing before the arguments.
-        is_incomplete = ctx.resilient_parsing and args and args[-1].startswith("-")
+        is_incomplete = ctx.resilient_parsing and "".join(args[-1:]).startswith("-")
         return super().parse_args(ctx, args[:-1] if is_incomplete else args)
 
     def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:

@@ -1,0 +1,24 @@
+"""The picture of the README."""
+
+import pytest
+
+from tests.support import picture
+from tests.support.run import Cli
+
+
+@pytest.mark.slow
+def test_it_has_the_columns_that_the_screen_has_today(cli: Cli, url: str) -> None:
+    """`python -m tests.support.picture` draws it again."""
+    picture.create({"hub": url, "leaf": url})
+    for name in ("hub", "leaf"):
+        cli(f"context add {name} --server {url}", status=0)
+    del cli.environ["NATS_URL"]
+    watched = picture.watch(cli, ["hub", "leaf"])
+    watched.until("9,000")
+    shown = picture.read_titles(picture.draw(watched.screen.styled_lines, "jsctl"))
+    watched.press("q")
+    watched.end()
+    *drawn, last = picture.read_titles(picture.FILE.read_text())
+    assert len(drawn) > 6
+    assert drawn == shown[: len(drawn)], "run python -m tests.support.picture"
+    assert last == shown[-1], "which follows columns for which a longer text leaves no room"
