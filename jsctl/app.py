@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 
 class _Root(Root):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # A flag whose value is being completed would end the parsing before the arguments.
+        is_incomplete = ctx.resilient_parsing and "".join(args[-1:]).startswith("-")
+        return super().parse_args(ctx, args[:-1] if is_incomplete else args)
+
     def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:
         from jsctl.commands.picking.missing import ask_missing
 

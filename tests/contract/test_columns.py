@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import ShellComplete
 
 from jsctl.app import root
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.row_flags import RowFlag
-from jsctl.commands.completing.shells import VARIABLE, Completer
+from jsctl.commands.completing.shells import VARIABLE
 from jsctl.env import Env
 from jsctl.views.result import Column, Result, Table, Text
 from jsctl.views.selection import Selection
@@ -133,7 +134,7 @@ def test_all_lists_take_both() -> None:
 
 def test_names_complete_one_after_the_other(offline_cli: Cli) -> None:
     env = Env(Streams(_Stream(), _Stream(), _Stream()), offline_cli.environ)
-    completer = Completer(root, {"obj": env}, "jsctl", VARIABLE)
+    completer = ShellComplete(root, {"obj": env}, "jsctl", VARIABLE)
     items = completer.get_completions(["stream", "ls", "--columns"], "name,me")
     assert [item.value for item in items] == ["name,messages"]
     assert completer.get_completions(["stream", "ls", "--filter"], "x") == []

@@ -207,19 +207,8 @@ class Group(_GlobalFlagsCommand, click.Group):
 class Root(Group):
     """The group of all commands. What it offers its commands is in packages that use this one."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # A flag whose value is being completed would end the parsing before the arguments.
-        is_incomplete = ctx.resilient_parsing and "".join(args[-1:]).startswith("-")
-        return super().parse_args(ctx, args[:-1] if is_incomplete else args)
-
     def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:
         """Return the value of a parameter that the command line leaves out, asked for on a terminal."""
-        raise NotImplementedError
-
-    def complete_value(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> "list[CompletionItem]":
-        """Return the completions of a parameter without a completer of its own."""
         raise NotImplementedError
 
 
