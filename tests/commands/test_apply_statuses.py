@@ -84,6 +84,32 @@ def test_no_is_status_0(held: Files, url: str) -> None:
     assert js.info(url, "S")["state"]["messages"] == 5
 
 
+def test_statuses_of_a_saved_plan(held: Files, url: str) -> None:
+    plan = held.path.parent / "plan.json"
+    held(
+        "diff", LESS.replace("{name: S,", "{name: S, metadata: {jsctl.label: l},"), f"--out {plan}", status=2
+    )
+    for flags, status in (("--dry-run", 0), ("--dry-run --exit-code", 2), ("", 64), ("--force", 64)):
+        held.cli(f"apply {plan} {flags}", status=status)
+    js.publish(url, "s")
+    for flags in ("--dry-run", "--force", "--force --allow-data-loss"):
+        held.cli(f"apply {plan} {flags}", status=1)
+    assert js.info(url, "S")["state"]["messages"] == 6
+    js.ask(url, "STREAM.PURGE.S", {"keep": 5})
+    held.cli(f"apply {plan} --allow-data-loss", status=0)
+    held.cli(f"apply {plan} --allow-data-loss", status=1)
+    plan.write_text("{}")
+    held.cli(f"apply {plan}", status=64)
+
+
+def test_a_failure_half_way_is_status_1(held: Files, url: str) -> None:
+    """By what only the server knows."""
+    text = "streams: [{name: A, subjects: a}, {name: B, sources: [A], consumers: [{name: C, direct: true}]}]"
+    outcome = held("apply", text, status=1)
+    assert "failed" in outcome.out and "2 streams done, 1 consumer failed" in outcome.out
+    assert held("apply", text, "--json", status=1).json["applied"][0]["status"] == "failed"
+
+
 def test_what_somebody_else_did_is_status_1(held: Files, url: str) -> None:
     other = Meanwhile(
         lambda: js.ask(url, "STREAM.UPDATE.S", {"name": "S", "subjects": ["s"], "max_msgs": 50})

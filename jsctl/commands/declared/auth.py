@@ -31,10 +31,11 @@ _LOCK = ".jsctl-apply.lock"
 
 
 class AuthOutcome(NamedTuple):
-    """The steps that were done, and what servers did with accounts."""
+    """The steps that were done, and what servers did with accounts. removed: names, with the server."""
 
     done: Sequence[AuthStep]
     sent: Sequence[Sent]
+    removed: Sequence[tuple[str, str]]
 
 
 class DeclaredAuth:
@@ -140,15 +141,16 @@ class DeclaredAuth:
             await self._refuse_more_loss(env)
         with self._locked(env):
             self._refuse_stale()
+            removed = []
             for push in self._pushes:  # before the store forgets the accounts
-                await push.remove(self._differences)
+                removed += await push.remove(self._differences)
             done = self._execute(env, revoke_old=revoke_old)
             for push in self._pushes:
                 push.note_removals()
             if not self._pushes:
                 self.plan = self.plan._replace(owed=self._make_plan().owed)
         sent = [outcome for push in self._pushes for outcome in await push.send(env)]
-        return AuthOutcome(done, sent)
+        return AuthOutcome(done, sent, removed)
 
     @contextlib.contextmanager
     def _locked(self, env: Env) -> Iterator[None]:
@@ -217,7 +219,7 @@ class DeclaredAuth:
     def show_outcome(self, result: Result, outcome: AuthOutcome) -> Result:
         """Return what was done, above a result."""
         sent = outcome.sent if self._pushes else None
-        return view.add_outcome(result, outcome.done, self.plan, sent)
+        return view.add_outcome(result, outcome.done, self.plan, sent, outcome.removed)
 
     async def _confirm(self, env: Env, force: bool, *, revoke_old: bool) -> bool:
         """Ask before removals, and on a terminal before changes and before accounts are sent; return whether

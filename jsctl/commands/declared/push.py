@@ -90,11 +90,13 @@ class OperatorPush:
             return difference._replace(state=CHANGED)
         return difference
 
-    async def remove(self, differences: Sequence[Difference]) -> None:
-        """Remove from the servers what the store is about to lose. Raises JsctlError."""
+    async def remove(self, differences: Sequence[Difference]) -> list[tuple[str, str]]:
+        """Remove from the servers what the store is about to lose; return names of accounts, each with the
+        server that had it. Raises JsctlError."""
         removed = [difference for difference in differences if difference.state == REMOVED]
         if not removed:
-            return
+            return []
+        servers: list[str] = []
         keys = [difference.public for difference in removed]
         for outcome in await delete_accounts(self.connection, self.store, keys, self.servers):
             if outcome.error:
@@ -103,6 +105,8 @@ class OperatorPush:
                     f"server {outcome.server} does not remove {names}: {outcome.error}",
                     "set allow_delete in its resolver, or apply with --no-push",
                 )
+            servers.append(outcome.server)
+        return [(difference.account, server) for difference in removed for server in servers]
 
     def note_removals(self) -> None:
         """Note which removed accounts the servers do not have any more. Raises OSError."""

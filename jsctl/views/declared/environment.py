@@ -23,6 +23,7 @@ _COLUMNS = (
 _TO_SEND = (Column("State", "state"), Column("Account", "account"), Column("Changes", "changes", "prose"))
 _SENT = (Column("Account", "account"), Column("Server", "server"))
 _ALL_SENT = "The servers have the accounts as declared"
+_REST_SENT = "The servers have the other accounts as declared"
 
 
 def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | None) -> Result:
@@ -42,7 +43,13 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
             )
             for difference in differences
         ]
-        table = Table("To Send to Servers", _TO_SEND, rows, empty=_ALL_SENT, optional=("changes",))
+        table = Table(
+            "To Send to Servers",
+            _TO_SEND,
+            rows,
+            empty=_REST_SENT if plan.owed else _ALL_SENT,
+            optional=("changes",),
+        )
         parts.append(table)
         data["auth"]["push"] = table.records()
     streams = [] if _is_empty(result) else result.parts
@@ -52,18 +59,28 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
 
 
 def add_outcome(
-    result: Result, done: Sequence[AuthStep], plan: AuthPlan, sent: Sequence[tuple[str, str, Outcome]] | None
+    result: Result,
+    done: Sequence[AuthStep],
+    plan: AuthPlan,
+    sent: Sequence[tuple[str, str, Outcome]] | None,
+    removed: Sequence[tuple[str, str]],
 ) -> Result:
-    """Add what was done above a result. sent: accounts sent to servers; None if servers were not asked."""
+    """Add what was done above a result. sent: accounts sent to servers; None if servers were not asked.
+    removed: those removed from servers, each with the server."""
     rows = [(DONE[step.action], step.operator, step.account, step.user) for step in done]
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_build_summary(plan))]
     parts += _build_owed_parts(plan)
     auth: dict[str, Any] = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
     auth |= {"owed": list(plan.owed)} if plan.owed else {}
+    if removed:
+        gone = Table("Removed from Servers", _SENT, removed)
+        parts.append(gone)
+        auth["removed"] = gone.records()
     if sent is not None:
+        rest = _REST_SENT if plan.owed or removed else _ALL_SENT
         pushed = Table(
-            "Sent to Servers", _SENT, [(name, outcome.server) for name, _, outcome in sent], empty=_ALL_SENT
+            "Sent to Servers", _SENT, [(name, outcome.server) for name, _, outcome in sent], empty=rest
         )
         parts.append(pushed)
         auth["pushed"] = pushed.records()

@@ -156,9 +156,14 @@ def test_an_account_with_messages_is_pruned_only_with_permission(site: Declared,
     site.run("apply", f"--prune {push} --force --allow-data-loss")
     assert "SHOP" not in site.store.list_account_names()
     if push:  # the servers still have it, with its messages
+        shown = site.run("diff", status=0)
+        assert "Servers may still have account SHOP" in shown
+        assert "The servers have the accounts as declared" not in shown
         refused = site.run("apply", "--prune --force", status=64)
         assert "this deletes 3 messages" in refused and "of account SHOP" in refused
-        site.run("apply", "--prune --force --allow-data-loss")
+        shown = site.run("apply", "--prune --force --allow-data-loss")
+        assert "SHOP" in shown.partition("Removed from Servers")[2]
+        assert "The servers have the accounts as declared" in site.run("diff", status=0)
 
 
 def test_what_an_account_holds_is_unknown_without_its_servers(site: Declared) -> None:
