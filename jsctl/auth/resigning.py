@@ -92,7 +92,7 @@ def _list_roles(account: Record) -> str:
     roles = [key.role or key.public for key in list_signing_keys(account.nats) if key.scope is not None]
     if roles:
         return f": {', '.join(roles)}"
-    return f"; {build_line('auth account keys add', account.name, 'ROLE')} adds one"
+    return f"; {build_line('auth account keys add', account.name)} adds one"
 
 
 def _drop_permissions(nats: Json) -> None:
