@@ -82,7 +82,7 @@ def _resolve_all_contexts(env: Env) -> tuple[list[Settings], list[ContextView]]:
         raise BadInput("--all-contexts and --context cannot be used together")
     names = env.contexts.names()
     if not names:
-        raise NotFound("there is no context", f"create one with {build_line('context add', 'NAME')}")
+        raise NotFound("there is no context", f"create one with {build_line('context add')}")
     settings: list[Settings] = []
     broken = []
     for name in names:

@@ -14,7 +14,7 @@ def previous(env: Env) -> Result:
     name = store.previous() or store.selected()
     if not name:
         raise NotFound(
-            "no context was selected before", f"select one with {build_line('context select', 'NAME')}"
+            "no context was selected before", f"select one with {build_line('context select')}"
         )
     context = store.load(name)
     store.select(name)
