@@ -13,9 +13,7 @@ def previous(env: Env) -> Result:
     store = env.contexts
     name = store.previous() or store.selected()
     if not name:
-        raise NotFound(
-            "no context was selected before", f"select one with {build_line('context select')}"
-        )
+        raise NotFound("no context was selected before", f"select one with {build_line('context select')}")
     context = store.load(name)
     store.select(name)
     return view.sheet(context)

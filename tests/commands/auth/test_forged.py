@@ -179,7 +179,10 @@ def test_a_role_that_is_gone(acme: AuthStore, auth_cli: Cli) -> None:
     assert fix in shown and " rm " not in fix
     line = fix.removeprefix("jsctl ")
     refused = auth_cli(f"{line} --force", status=64).err
-    assert "the permissions of its role with it" in refused and "jsctl auth account keys add ORDERS adds one" in refused
+    assert (
+        "the permissions of its role with it" in refused
+        and "jsctl auth account keys add ORDERS adds one" in refused
+    )
     auth_cli("auth account keys add ORDERS packer --pub-allow 'pack.>'", status=0)
     assert "choose a role with --key: packer" in auth_cli(f"{line} --force", status=64).err
     [role] = list_signing_keys(acme.read_account("ORDERS").nats)
