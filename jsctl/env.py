@@ -117,7 +117,12 @@ class Env:
     @property
     def wants_json(self) -> bool:
         """Whether the output is the verb's document; --columns and --filter choose from its table."""
-        return self.form == "json" and "selection" not in self.flags
+        return self.form == "json" and not self.is_selective
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether --columns or --filter choose from the table of the verb."""
+        return "selection" in self.flags
 
     @property
     def asks_for_json(self) -> bool:
@@ -346,7 +351,7 @@ class Env:
         outcome = await verb
         if not isinstance(outcome, Events):
             return outcome
-        if self.flags.get("selection") and not self._selects:
+        if self.is_selective and not self._selects:
             raise BadInput("there is no table here", "leave out --columns and --filter")
         if outcome.has_background_work:
             await await_event_loop()

@@ -4,7 +4,7 @@ from jsctl.registry.model import Entry, verb
 
 VERBS: dict[str, Entry] = {
     "reports": verb(
-        "Write stream, replication, consumer and server reports to Spark tables",
+        "Write reports on streams, consumers, servers and accounts to Spark tables",
         "export.reports:reports",
         "report",
     ),

@@ -16,12 +16,13 @@ from jsctl.commands.completing.shells import VARIABLE
 from jsctl.env import Env
 from jsctl.views.result import Column, Result, Table, Text
 from jsctl.views.selection import Selection
-from tests.contract.test_commands import VERBS, resolve
+from tests.contract.test_commands import COMMANDS, resolve
 from tests.support import js
 from tests.support.run import Cli, _Stream
 
-LISTS = [path for path in VERBS if any(isinstance(param, RowFlag) for param in resolve(path.split()).params)]
-OF_SPARK = {"export query", "report history"}
+LISTS = [
+    path for path in COMMANDS if any(isinstance(param, RowFlag) for param in resolve(path.split()).params)
+]
 OF_ACCOUNT = {
     "stream ls": "",
     "stream report": "",
@@ -34,6 +35,8 @@ OF_ACCOUNT = {
     "kv history": "CONFIG a",
     "object ls": "",
     "object status": "",
+    "report": "",
+    "report --part consumers": "",
     "context ls": "",
     "context validate": "",
     "counter list": "",
@@ -44,8 +47,8 @@ OF_ACCOUNT = {
 }
 """Lists of an account's login, with their arguments."""
 
-OWN_FILTER = {"server report connections"}
-"""Lists whose --filter is that of `nats`, over what the server reports."""
+OWN_FILTER = {"report", "report --part consumers", "server report connections"}
+"""Lists whose --filter is that of `nats`, over what the server reports, or our own of texts."""
 CHANGING = {"account report connections"}
 """Lists whose rows are about the command that asks."""
 
@@ -126,10 +129,12 @@ def test_lists_of_servers(tmp_path: Path, system_url: str) -> None:
 
 
 def test_all_lists_take_both() -> None:
-    assert {*OF_ACCOUNT, *OF_SYSTEM} <= set(LISTS) and len(LISTS) > 50
+    assert {path.partition(" --")[0] for path in (*OF_ACCOUNT, *OF_SYSTEM)} <= set(LISTS) and len(LISTS) > 50
     for path in LISTS:
         flags = {flag for param in resolve(path.split()).params for flag in param.opts}
         assert {"--columns", "--filter"} <= flags, path
+        assert sum("--columns" in param.opts for param in resolve(path.split()).params) == 1, path
+    assert "report" in LISTS and "report history" in LISTS
 
 
 def test_names_complete_one_after_the_other(offline_cli: Cli) -> None:

@@ -81,9 +81,13 @@ class GroupOption(GlobalOption):
     """An option of a group that the commands of the group take, too. Its value is stored in `Env.flags`."""
 
 
+class VerbOption(GlobalOption):
+    """An option of some verbs. Its value is stored in `Env.flags`."""
+
+
 def is_own(param: click.Parameter) -> bool:
     """Return whether a parameter belongs to a command or its group, and is not global."""
-    return not isinstance(param, GlobalOption) or isinstance(param, GroupOption)
+    return not isinstance(param, GlobalOption) or isinstance(param, GroupOption | VerbOption)
 
 
 class RepeatedOption(GlobalOption):

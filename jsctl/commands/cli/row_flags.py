@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsctl.commands.cli.global_flags import GroupOption
+from jsctl.commands.cli.global_flags import VerbOption
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jsctl.views.selection import Selection
 
 
-class RowFlag(GroupOption):
+class RowFlag(VerbOption):
     """A flag that chooses from a table. columns: of the table, as far as they are known before."""
 
     def __init__(self, *names: str, columns: "Sequence[Column]", **attrs: Any) -> None:

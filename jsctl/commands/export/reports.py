@@ -61,10 +61,10 @@ class Options:
 )
 @spark_options
 async def reports(env: Env, options: Options) -> Result:
-    """Write a table for each report: DIR/streams, DIR/replication, DIR/consumers and DIR/servers, partitioned
-    by date. Times are in UTC, sizes in bytes, durations in nanoseconds. Only a login of the system account
-    gets the reports of servers: add its context. --context and --js-domain may be repeated. With --every,
-    ctrl-C ends the sampling and writes the samples that were taken.
+    """Write a table for each report: DIR/streams, DIR/replication, DIR/consumers, DIR/servers and
+    DIR/accounts, partitioned by date. Times are in UTC, sizes in bytes, durations in nanoseconds. Only a
+    login of the system account gets the reports of servers: add its context. --context and --js-domain may be
+    repeated. With --every, ctrl-C ends the sampling and writes the samples that were taken.
     """
     place = parse_place(options.to, "--to")
     session = options.spark.prepare("jsctl export reports", place)

@@ -41,6 +41,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 
 @command(
     "report",
+    columns=(),
     examples=[
         "jsctl report",
         "jsctl report --watch --context east --context west",
@@ -163,6 +164,8 @@ async def report(
     on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
     a server. --part servers and accounts are shown only if they are asked for.
 
+    --columns takes the keys of a list, of --part or of streams, of a report that is shown once.
+
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
     (stream, mirror, source, consumer, server, account or login) and problems, their number; lag_messages is
     of copies and consumers. What servers do, such as cpu, only a login of the system account sees.
@@ -198,7 +201,7 @@ async def report(
     choice = choose_rows(selection)
 
     def build(places: Sequence[Place], *, at: float, timed: bool = False) -> Result:
-        if env.form not in ("csv", "tsv"):
+        if env.form not in ("csv", "tsv") and not env.is_selective:
             return view.result(places, at, order, timed=timed, queries=queries(), choice=choice)
         for failure in view.failures(places):  # for which CSV and TSV have no place
             env.say(f"jsctl: {failure}")

@@ -10,8 +10,14 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.consumer.rows import build_consumer_row
 from jsctl.monitor.report.figures.lists import FIGURES
-from jsctl.monitor.report.lines import LinkLine, ServerLine, StreamLine, build_server_line
-from jsctl.monitor.report.overview import fetch_consumers
+from jsctl.monitor.report.lines import (
+    LinkLine,
+    ServerLine,
+    StreamLine,
+    build_account_lines,
+    build_server_line,
+)
+from jsctl.monitor.report.overview import fetch_account, fetch_consumers
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.server.requests import fetch_jetstream
 from jsctl.monitor.stream.rows import (
@@ -21,6 +27,7 @@ from jsctl.monitor.stream.rows import (
     build_stream_rows,
     fetch_snapshot,
 )
+from jsctl.monitor.trouble import Gap
 from jsctl.spark.export.table_schema import Column, TableSchema, Type
 
 _SAMPLE = (
@@ -87,19 +94,22 @@ CONSUMERS = TableSchema(
 SERVERS = TableSchema("servers", (*_SAMPLE, *_build_columns("servers")))
 """It has rows only with a login of the system account."""
 
-SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, SERVERS)}
+ACCOUNTS = TableSchema("accounts", (*_SAMPLE, *_build_columns("accounts")))
+
+SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, SERVERS, ACCOUNTS)}
 
 
 class Sample(NamedTuple):
     """A sample of one domain.
 
-    consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ. gaps: sentences about what could not be
-    fetched, and why.
+    consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ. account: the answer to INFO, empty when
+    that is not allowed. gaps: sentences about what could not be fetched, and why.
     """
 
     snapshot: Snapshot
     consumers: Sequence[Json] = ()
     servers: Sequence[Json] = ()
+    account: Json = {}  # noqa: RUF012
     gaps: Sequence[str] = ()
 
 
@@ -123,7 +133,10 @@ async def fetch_sample(api: Api) -> Sample:
         if not replies:
             raise
         return Sample(Snapshot(datetime.now(UTC), domain=api.domain), (), replies)
-    return Sample(streams, consumers or (), replies, [gap.why for gap in gaps])
+    account = await fetch_account(api)
+    if isinstance(account, Gap):
+        gaps, account = [*gaps, account], {}
+    return Sample(streams, consumers or (), replies, account, [gap.why for gap in gaps])
 
 
 def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
@@ -148,6 +161,7 @@ def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping
             common | _build_line_values("replication", LinkLine(row))
             for row in build_replication_rows(sample.snapshot)
         ]
+        rows["accounts"] += [common | values for values in _list_accounts(sample.account)]
     return dict(rows)
 
 
@@ -167,6 +181,8 @@ def build_recorded_rows(
         rows["replication"] += [
             common | _build_line_values("replication", LinkLine(row)) for row in overview.links
         ]
+    account = answers.account or (overview.account if overview is not None else {})
+    rows["accounts"] += [common | values for values in _list_accounts(account)]
     if answers.servers is not None:
         rows["servers"] += [
             common | _build_server_row(build_server_line({}, reply)) for reply in answers.servers[1]
@@ -193,6 +209,11 @@ def _build_consumer_row(info: Json) -> dict[str, Any]:
         ack_age=_to_known_span(row.ack_age),
         peers=", ".join(row.peers),
     )
+
+
+def _list_accounts(info: Json) -> list[dict[str, Any]]:
+    """Return the values of an account, for each of its tiers. info: its answer to INFO, empty for none."""
+    return [_build_line_values("accounts", line) for line in build_account_lines(info)] if info else []
 
 
 def _build_server_row(line: ServerLine) -> dict[str, Any]:

@@ -31,7 +31,9 @@ def test_parquet_is_typed_and_opens_anywhere(streams: Cli, spark: Any, tmp_path:
     before = datetime.now(UTC)
     done = streams(f"export reports --to {to}", status=0)
     assert re.fullmatch(
-        rf"wrote 2 rows to {to}/streams and 1 row to {to}/replication in \d+\.\ds\n", done.out
+        rf"wrote 2 rows to {to}/streams and 1 row to {to}/replication and 1 row to {to}/accounts"
+        r" in \d+\.\ds\n",
+        done.out,
     )
     assert done.err == ""
     day = before.date().isoformat()
@@ -104,7 +106,7 @@ def test_a_missing_right_costs_no_more_than_its_own(offline_cli: Cli, spark: Any
 def test_later_runs_append(streams: Cli, spark: Any, tmp_path: Path) -> None:
     to = tmp_path / "reports"
     first = streams(f"export reports --to {to} --json", status=0).json
-    assert first["rows"] == {"streams": 2, "replication": 1, "consumers": 0, "servers": 0}
+    assert first["rows"] == {"streams": 2, "replication": 1, "consumers": 0, "servers": 0, "accounts": 1}
     assert first["to"] == str(to)
     assert first["seconds"] > 0
     saved = set(files(to))

@@ -264,7 +264,7 @@ def test_all_the_way_from_a_server(spark: Any, cli: Cli, system_url: str, tmp_pa
     js.publish(url, "ORDERS.new", b"x", 5)
     to = tmp_path / "reports"
     done = cli(f"export reports --to {to} --json", status=0).json
-    assert done["rows"] == {"streams": 1, "replication": 0, "consumers": 1, "servers": 0}
+    assert done["rows"] == {"streams": 1, "replication": 0, "consumers": 1, "servers": 0, "accounts": 1}
     system = Cli(tmp_path / "system", system_url)
     assert system(f"export reports --to {to} --json", status=0).json["rows"]["servers"] == 1
     (consumer,) = pq.read_table(to / "consumers").to_pylist()
