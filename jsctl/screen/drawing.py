@@ -120,7 +120,8 @@ def _draw_tabs(model: Model, width: int) -> Line:
         line: Line = []
         for index, part in enumerate(model.board.parts, 1):
             is_shown, title = part.key == model.part, clean(part.title)
-            rows = model.counts.get(part.key) if is_shown or limit > 6 else None
+            known = model.counts.get(part.key) if is_shown or part.total is None else part.total
+            rows = known if is_shown or limit > 6 else None
             count = "" if rows is None else f"{format_count(rows)} "
             number_text = f"{index} " if len(model.board.parts) > 1 else ""
             words = f" {number_text}{title if is_shown else cut(title, limit)} {count}"

@@ -117,11 +117,13 @@ def _to_words(value: Any) -> str:
 
 
 class Part(NamedTuple):
-    """One of the tables of a board, chosen by its number. build: makes the table when it is shown."""
+    """One of the tables of a board, chosen by its number. build: makes the table when it is shown. total: of
+    its rows, if that is known without; None for the number when it was last shown."""
 
     key: str
     title: str
     build: Callable[[], Grid]
+    total: int | None = None
 
 
 class Board(NamedTuple):

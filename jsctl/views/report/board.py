@@ -25,7 +25,9 @@ def board(
         Part("replication", "Replication", lambda: list_grids.links(places)),
         Part("servers", "Servers", lambda: list_grids.servers(places)),
         Part("accounts", "Accounts", lambda: list_grids.accounts(places)),
-        Part("problems", "Problems", lambda: problem_grid.problems(places, now)),
+        Part(
+            "problems", "Problems", lambda: problem_grid.problems(places, now), _count_problems(places, now)
+        ),
     ]
     if queries is not None:
         parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))
@@ -34,6 +36,13 @@ def board(
         titles += f" and {len(places) - 4} more"
     heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
     return Board(parts, heading, _list_notices(places, now), number)
+
+
+def _count_problems(places: Sequence[Place], now: float) -> int | None:
+    """Return how many problems there are while a place does not answer, which is one; otherwise None."""
+    if not any(place.error for place in places):
+        return None
+    return sum(len(place.problems(now)) for place in places)
 
 
 def _build_spark_grid(queries: Sequence[SparkQuery], now: float) -> Grid:

@@ -136,6 +136,7 @@ def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServ
     js.stream(east.url, "going", "going")
     watched = Watched(both.terminal("report --watch 200ms --context east --context west"))
     watched.until("1 Streams 1 ")
+    watched.until("6 Problems 1")  # counted before it is opened
     watched.press("6")
     watched.until(lambda text: re.search(r"1 Streams 1 .* 6 Problems 1", text))
     row = watched.until(lambda text: re.search(r"● west +context +west +unreachable", text))
@@ -146,6 +147,10 @@ def test_a_context_that_cannot_be_reached_is_a_problem(both: Cli, east: RealServ
     watched.press("\x1b")
     west.start()
     watched.until("nothing is wrong")
+    watched.press("1")
+    watched.until("6 Problems 0")
+    west.kill()
+    watched.until("6 Problems 1")  # and again after it was
     watched.press("q")
     assert watched.end() == 0
 
