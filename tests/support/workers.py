@@ -81,7 +81,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
 def pytest_configure(config: pytest.Config) -> None:
     """Start what the workers of a run of all tests wait for; its first files need none of it."""
     is_controller = not hasattr(config, "workerinput") and config.option.numprocesses
-    if is_controller and config.args == config.getini("testpaths") and not config.option.markexpr:
+    is_whole = config.args == config.getini("testpaths") and not config.option.markexpr
+    if is_controller and is_whole and not config.getoption("--fast"):
         make = [sys.executable, "-m", spark_home.__name__, str(config.cache.mkdir("spark"))]
         nowhere = subprocess.DEVNULL
         subprocess.Popen(make, cwd=TESTS.parent, stdin=nowhere, stdout=nowhere, stderr=nowhere)

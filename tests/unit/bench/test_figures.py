@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsctl.base.units import SECOND
 from jsctl.bench.client import Pace
 from jsctl.bench.compare import compare, find_regressions
 from jsctl.bench.histogram import Histogram
 from jsctl.bench.limits import find_limit
 from jsctl.bench.machine import find_server
-from jsctl.bench.meter import ClientResult, Meter, Outcome, ProcessResult, now
+from jsctl.bench.meter import ClientResult, Meter, Outcome, ProcessResult, compute_rate, now
 from jsctl.bench.plan import Plan
 from jsctl.views.bench import result as view
 from tests.support.run import Cli
@@ -133,3 +134,7 @@ def test_a_plot_is_as_wide_as_its_marks() -> None:
 def test_servers_elsewhere_are_not_looked_for() -> None:
     assert find_server("nats://example.com:4222") is None
     assert find_server("nats://127.0.0.1:1") is None
+
+
+def test_nothing_in_no_time_is_no_rate() -> None:
+    assert compute_rate(9, 0) == 0 and compute_rate(9, SECOND) == 9

@@ -50,6 +50,16 @@ def test_what_stands_still_reaches_no_limit() -> None:
     assert trend.seconds_to(100) is None and trend.seconds_to_zero is None
 
 
+def test_two_values_at_one_moment_are_no_rate() -> None:
+    """A clock that was set back, or is too coarse: zero seconds divide nothing."""
+    counters, trends = Counters(), Trends()
+    for at in (7.0, 7.0, 5.0):
+        assert counters.rate("key", "a", at, 10) is None
+        assert trends.add("bytes", "", at, 60).slope is None
+        counters.end_round()
+        trends.end_round()
+
+
 def test_what_was_missing_for_a_round_starts_again() -> None:
     counters = Counters()
     counters.rate("key", "a", 0, 10)
