@@ -107,8 +107,7 @@ async def edit(env: Env, options: Options) -> Result:
         if not any(tag.lower().startswith(f"{name}:") for tag in options.flags.tags)
     ]
     claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
-    if options.signing.sign_again:
-        await _wait_for_revocation(env, account, user)
+    await _wait_for_revocation(env, account, user, required=options.signing.sign_again)
 
     def change(nats: Json) -> None:
         signing.change(nats)
@@ -153,10 +152,13 @@ async def _ask_tag(env: Env, name: str) -> str:
     return await env.prompter.text(f"Tag {name}", flag="--tags", check=check_filled)
 
 
-async def _wait_for_revocation(env: Env, account: Record, user: Record) -> None:
-    """Wait until a JWT that is signed now is not revoked, if that is within a second. Raises BadInput."""
+async def _wait_for_revocation(env: Env, account: Record, user: Record, *, required: bool) -> None:
+    """Wait until a JWT that is signed now is not revoked, if that is within a second. required: it must not
+    be. Raises BadInput."""
     until = find_revoked_time(account, user, int(env.clock()))
     if until > env.clock() + 1:
+        if not required:
+            return
         raise BadInput(
             f"all JWTs of user {user.name} are revoked until {format_time(seconds_to_ns(until))}",
             f"remove that with {build_line('auth account revocations rm', user.name, account.name)}",
