@@ -84,6 +84,7 @@ def test_a_full_disk_is_one_line() -> None:
     recorder = Recorder(Path("/dev/full")) if Path("/dev/full").exists() else pytest.skip("no /dev/full here")
     with pytest.raises(JsctlError, match=r"cannot write /dev/full: No space left"):
         recorder.write({"a": 1}, 1.0)
+    recorder.close()
 
 
 def test_damaged_rounds(tmp_path: Path) -> None:
