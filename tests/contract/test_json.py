@@ -110,6 +110,8 @@ OF_STORE = {
     "auth account mappings rm": "auth account mappings rm ORDERS orders.old --force",
     "auth account revocations rm": "auth account revocations rm bob ORDERS --force",
     "auth user add": "auth user add carl ORDERS --defaults",
+    # alice was revoked, perhaps in the same second in which her JWT was signed again
+    "auth why": "auth why --user service --account AUTH --pub orders.new",
     "auth user rm": "auth user rm bob ORDERS --force",
     "auth nkey seal": "auth nkey seal report.pdf mine.nk {curve} --output report.sealed",
     "auth nkey unseal": "auth nkey unseal sealed mine.nk {curve} --output unsealed",

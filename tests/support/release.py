@@ -2,7 +2,7 @@
 
 python -m tests.support.release check v1.2.3       the tag, the version and the changelog agree
 python -m tests.support.release notes v1.2.3       what the changelog says of this version
-python -m tests.support.release sbom FOLDER        sbom.json (CycloneDX) and licenses.txt of what is installed
+python -m tests.support.release sbom FOLDER        sbom.json (CycloneDX), licenses.txt of what a wheel has
 python -m tests.support.release checksums FOLDER   SHA256SUMS of its files
 """
 
@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -58,10 +59,10 @@ def check(tag: str) -> None:
         sys.exit(f"the part for {tag} in CHANGELOG.md has no date")
 
 
-def list_licenses() -> list[str]:
-    """Return a line for each installed distribution: name, version, license."""
+def list_licenses(folder: str = "") -> list[str]:
+    """Return a line for each distribution in a folder, or installed here: name, version, license."""
     lines = []
-    for package in metadata.distributions():
+    for package in metadata.distributions(path=[folder]) if folder else metadata.distributions():
         about = package.metadata
         stated = [*about.get_all("License-Expression", []), *about.get_all("License", [])]
         classifiers = [line for line in about.get_all("Classifier", []) if line.startswith("License ::")]
@@ -72,15 +73,23 @@ def list_licenses() -> list[str]:
 
 
 def write_sbom(folder: Path) -> None:
-    """Write the SBOM and the licenses of this environment to a folder."""
-    folder.mkdir(exist_ok=True)
+    """Write the SBOM and the licenses of all that the wheel in a folder brings, with its extras for users.
+    It needs a package index."""
+    [wheel] = folder.glob("*.whl")
     target = str(folder / "sbom.json")
-    words = ["environment", "--output-reproducible", "--of", "JSON", "--output-file", target]
-    pyproject = ["--pyproject", str(ROOT / "pyproject.toml")]
-    subprocess.run([sys.executable, "-m", "cyclonedx_py", *words, *pyproject, sys.executable], check=True)
+    uv = [sys.executable, "-m", "uv"]
+    with tempfile.TemporaryDirectory(prefix="jsctl-sbom-") as environment:
+        subprocess.run([*uv, "venv", "-q", "--python", sys.executable, environment], check=True)
+        python = f"{environment}/bin/python"
+        subprocess.run([*uv, "pip", "install", "-q", "-p", python, f"{wheel}[spark,decode]"], check=True)
+        words = ["environment", "--output-reproducible", "--of", "JSON", "--output-file", target]
+        words += ["--pyproject", str(ROOT / "pyproject.toml"), python]
+        subprocess.run([sys.executable, "-m", "cyclonedx_py", *words], check=True)
+        [packages] = Path(environment).glob("lib/python*/site-packages")
+        licenses = list_licenses(str(packages))
     if json.loads(Path(target).read_text())["bomFormat"] != "CycloneDX":
         sys.exit(f"{target} is not a CycloneDX document")
-    (folder / "licenses.txt").write_text("\n".join(list_licenses()) + "\n")
+    (folder / "licenses.txt").write_text("\n".join(licenses) + "\n")
 
 
 def write_checksums(folder: Path) -> None:
