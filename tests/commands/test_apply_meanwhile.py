@@ -214,6 +214,30 @@ def test_a_stream_that_is_named_for_its_consumers_keeps_its_owner(files: Files, 
     assert js.info(url, "S")["state"]["messages"] == 3
 
 
+def test_files_of_two_teams_are_applied_together(files: Files, url: str, tmp_path: Path) -> None:
+    texts = {
+        "b": "{label: b, streams: [{name: S, consumers: [{name: B}]}]}",
+        "a": "{label: a, streams: [{name: S, subjects: s, consumers: [{name: A}]}]}",
+        "c": "{label: c, streams: [{name: S, consumers: [{name: C}]}]}",
+    }
+    paths = {name: tmp_path / f"{name}.yaml" for name in texts}
+    for name, text in texts.items():
+        paths[name].write_text(text)
+    all_files = " ".join(f"-f {path}" for path in paths.values())
+    files.cli(f"apply {all_files}", status=0)
+    for name in texts:
+        assert config(files.cli, "S", name.upper())["metadata"]["jsctl.label"] == name
+    assert config(files.cli, "S")["metadata"]["jsctl.label"] == "a"
+    assert "Nothing to change: 1 stream and 3 consumers" in files.cli(f"diff {all_files}", status=0).out
+    paths["b"].write_text("{label: b, streams: []}")
+    shown = files.cli(f"diff {all_files} --prune", status=2).out
+    assert "- consumer S > B" in shown and "1 to remove" in shown
+    files.cli(f"apply -f {paths['b']} --prune --force", status=0)
+    assert files.cli("consumer ls S --names", status=0).out.split() == ["A", "C"]
+    paths["c"].write_text(texts["b"].replace("{name: B}", "{name: A}"))
+    assert "consumer S > A is declared twice" in files.cli(f"diff {all_files}", status=64).err
+
+
 def test_a_stream_made_by_hand_is_not_taken_over_by_a_consumer(files: Files, url: str) -> None:
     js.stream(url, "S", "s")
     files("apply", "{label: ours, streams: [{name: S, consumers: [{name: C}]}]}", status=0)

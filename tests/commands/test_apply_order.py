@@ -170,3 +170,20 @@ def test_a_rename_of_a_stream_that_does_not_exist_is_warned_of(files: Files) -> 
     assert warning in files("diff", RENAMED, status=2).err
     assert warning in files("apply", RENAMED, status=0).err
     assert "renamed_from" not in files("apply", RENAMED, status=0).err, "it has its new name"
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        ("{name: B, subjects: w}", "stream B is declared, too"),
+        ("{name: B, renamed_from: A, subjects: w}", "stream B is declared, too"),
+        ("{name: C, renamed_from: B, subjects: w}", "A had the name B, too"),
+    ],
+)
+def test_an_old_name_belongs_to_one_rename(files: Files, url: str, second: str, words: str) -> None:
+    js.stream(url, "B", "s")
+    js.publish(url, "s", count=5)
+    text = f"streams: [{{name: A, renamed_from: B}}, {second}]"
+    assert words in files("diff", text, status=64).err
+    assert words in files("apply", text, "--force --allow-data-loss", status=64).err
+    assert js.info(url, "B")["state"]["messages"] == 5

@@ -18,9 +18,8 @@ object_buckets:                 # with those of `jsctl object add`
   - {name: FILES, ttl: 30d}
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 
 from jsctl.contexts.settings import check_subject
 from jsctl.errors import BadInput, collecting, raise_all
@@ -28,10 +27,16 @@ from jsctl.jetstream.config.documents import parse_documents
 from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.number_warnings import find_number_warnings
-from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS, BucketKind
+from jsctl.jetstream.declared.conflicts import (
+    join_consumers,
+    refuse_cycles,
+    refuse_same_consumers,
+    refuse_same_renames,
+    refuse_same_streams,
+)
 from jsctl.jetstream.declared.merge import validate_keys
 from jsctl.jetstream.declared.model import Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.values import read_values
@@ -90,8 +95,10 @@ class _Reader:
         """Return everything that is declared. Raises BadInput."""
         if unknown := sorted(self._variables.keys() - self._used):
             raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
-        _refuse_same_streams(self._streams)
-        _refuse_cycles(self._streams)
+        self._streams = join_consumers(self._streams)
+        refuse_same_streams(self._streams)
+        refuse_same_renames(self._streams)
+        refuse_cycles(self._streams)
         labels = {place: frozenset(names) for place, names in self._labels.items()}
         return Declared(tuple(self._streams), labels, warnings=tuple(dict.fromkeys(self._warnings)))
 
@@ -150,7 +157,7 @@ class _Reader:
             declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
             config = _with_protection({**declared, "name": name}, expanded)
             _validate(STREAM, config, expanded)
-            _refuse_same_consumers(consumers, name)
+            refuse_same_consumers(consumers, name)
             self._warnings += find_number_warnings(STREAM, expanded)
             position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
             stream = Stream(
@@ -310,51 +317,3 @@ def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
 def _validate(schema: Schema, declared: Json, node: Node) -> None:
     """Validate a declared configuration as far as it goes: what exists may have other keys than the file."""
     validate_keys(schema, merge({}, declared), f"{node.file}:{node.line}", is_whole=False)
-
-
-def _refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
-    by_name: dict[str, Consumer] = {}
-    for consumer in consumers:
-        first = by_name.setdefault(consumer.name, consumer)
-        if first is not consumer:
-            raise BadInput(
-                f"{consumer.position}: consumer {stream} > {consumer.name} is declared twice",
-                f"first in {first.position}",
-            )
-
-
-def _refuse_same_streams(streams: list[Stream]) -> None:
-    by_key: dict[tuple[Place, str], Stream] = {}
-    for stream in streams:
-        first = by_key.setdefault((stream.place, stream.name), stream)
-        if first is not stream:
-            raise BadInput(
-                f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
-            )
-
-
-def _refuse_cycles(streams: list[Stream]) -> None:
-    """Raise BadInput for streams of one place that copy from each other in a cycle.
-
-    The server refuses the last of them. Across several domains a cycle may be intended, with different
-    filters for each stream.
-    """
-    by_key = {(stream.place, stream.name): stream for stream in streams}
-    origins = {
-        key: [origin for origin in _list_local_origins(stream) if origin in by_key]
-        for key, stream in by_key.items()
-    }
-    try:
-        TopologicalSorter(origins).prepare()
-    except CycleError as error:
-        cycle: list[tuple[Place, str]] = error.args[1]
-        names = " -> ".join(name for _, name in cycle)
-        position = by_key[cycle[-1]].position
-        raise BadInput(f"{position}: streams copy from each other in a cycle: {names}") from None
-
-
-def _list_local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
-    for origin in list_origins(stream.config):
-        if not (origin.get("external") or {}).get("api"):
-            name = str(origin["name"])
-            yield stream.place, stream.kind.bucket_to_stream(name) if stream.kind else name

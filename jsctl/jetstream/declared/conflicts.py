@@ -1,0 +1,100 @@
+"""Declarations of all files together: what belongs to one stream is joined, and what excludes each other is
+refused."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.config.origins import list_origins
+from jsctl.jetstream.declared.model import Consumer, Place, Stream
+
+
+def join_consumers(streams: list[Stream]) -> list[Stream]:
+    """Return the streams; consumers that a file adds to a stream that another one declares are among those of
+    that stream, each with its own label. Raises BadInput for a consumer that is declared twice."""
+    joined: dict[tuple[Place, str], Stream] = {}
+    others: list[Stream] = []
+    for stream in sorted(streams, key=lambda stream: stream.is_bare):
+        first = joined.setdefault((stream.place, stream.name), stream)
+        if first is stream:
+            continue
+        if not (stream.is_bare and stream.consumers) or stream.renamed_from:
+            others.append(stream)
+            continue
+        consumers = [*first.consumers, *stream.consumers]
+        refuse_same_consumers(consumers, stream.name)
+        joined[stream.place, stream.name] = replace(first, consumers=tuple(consumers))
+    order = {id(stream.config): number for number, stream in enumerate(streams)}
+    return sorted([*joined.values(), *others], key=lambda stream: order[id(stream.config)])
+
+
+def refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
+    """Raise BadInput for a consumer of a stream that is declared twice."""
+    by_name: dict[str, Consumer] = {}
+    for consumer in consumers:
+        first = by_name.setdefault(consumer.name, consumer)
+        if first is not consumer:
+            raise BadInput(
+                f"{consumer.position}: consumer {stream} > {consumer.name} is declared twice",
+                f"first in {first.position}",
+            )
+
+
+def refuse_same_streams(streams: list[Stream]) -> None:
+    """Raise BadInput for a stream that is declared twice in one place."""
+    by_key: dict[tuple[Place, str], Stream] = {}
+    for stream in streams:
+        first = by_key.setdefault((stream.place, stream.name), stream)
+        if first is not stream:
+            raise BadInput(
+                f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
+            )
+
+
+def refuse_same_renames(streams: list[Stream]) -> None:
+    """Raise BadInput for an old name that is declared, too, or that several streams had."""
+    by_key = {(stream.place, stream.name): stream for stream in streams}
+    renamed: dict[tuple[Place, str], Stream] = {}
+    for stream in streams:
+        if not stream.renamed_from:
+            continue
+        key = stream.place, stream.renamed_from
+        if other := by_key.get(key):
+            raise BadInput(
+                f"{stream.position}: renamed_from: stream {stream.renamed_from} is declared, too, in"
+                f" {other.position}",
+                "rename first, then declare the old name again",
+            )
+        if (first := renamed.setdefault(key, stream)) is not stream:
+            raise BadInput(
+                f"{stream.position}: renamed_from: {first.name} had the name {stream.renamed_from}, too",
+                f"first in {first.position}",
+            )
+
+
+def refuse_cycles(streams: list[Stream]) -> None:
+    """Raise BadInput for streams of one place that copy from each other in a cycle.
+
+    The server refuses the last of them. Across several domains a cycle may be intended, with different
+    filters for each stream.
+    """
+    by_key = {(stream.place, stream.name): stream for stream in streams}
+    origins = {
+        key: [origin for origin in _list_local_origins(stream) if origin in by_key]
+        for key, stream in by_key.items()
+    }
+    try:
+        TopologicalSorter(origins).prepare()
+    except CycleError as error:
+        cycle: list[tuple[Place, str]] = error.args[1]
+        names = " -> ".join(name for _, name in cycle)
+        position = by_key[cycle[-1]].position
+        raise BadInput(f"{position}: streams copy from each other in a cycle: {names}") from None
+
+
+def _list_local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
+    for origin in list_origins(stream.config):
+        if not (origin.get("external") or {}).get("api"):
+            name = str(origin["name"])
+            yield stream.place, stream.kind.bucket_to_stream(name) if stream.kind else name
