@@ -131,12 +131,6 @@ def list_tiers(nats: Json) -> Iterator[tuple[str, Json]]:
     yield from sorted((limits.get("tiered_limits") or {}).items())
 
 
-def is_scoped(user: Record, account: Json) -> bool:
-    """Return whether a scoped key signed a user. account: the `nats` claims of the user's account."""
-    key = get_signing_key(account, user.issuer)
-    return key is not None and key.scope is not None
-
-
 def build_operator() -> Json:
     """Return the `nats` claims of a new operator."""
     return {"type": OPERATOR, "version": 2}

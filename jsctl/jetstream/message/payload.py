@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jsctl.nats.headers import Headers
-from jsctl.nats.message import Message
 
 _MAX_SHOWN = 256  #: bytes of a binary payload that are shown to people
 
@@ -102,8 +101,3 @@ def decode_headers_field(record: Mapping[str, Any], name: str = "headers") -> He
         decoded = (base64.b64decode(value, validate=True) for value in values)
         pairs.extend((key, value.decode(errors="surrogateescape")) for value in decoded)
     return pairs
-
-
-def measure_size(item: Message) -> int:
-    """Return the bytes of headers and payload."""
-    return len(item.header_block) + len(item.data)

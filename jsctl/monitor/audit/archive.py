@@ -8,7 +8,7 @@ file is about; paths are for people only.
 import contextlib
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -154,14 +154,6 @@ class Archive:
             return parse_json(read_entry(self._zip, name, _MAX_FILE_SIZE))
         except ValueError as error:
             raise BadInput(f"{name} in {self.path} is damaged: {error}") from None
-
-
-def group_pages(documents: Iterable[tuple[Tags, Json]]) -> dict[tuple[str, str], list[Json]]:
-    """Return the documents of servers by cluster and server."""
-    servers: dict[tuple[str, str], list[Json]] = {}
-    for tags, document in documents:
-        servers.setdefault((tags.get("cluster", UNCLUSTERED), tags.get("server", "")), []).append(document)
-    return servers
 
 
 def _build_path(tags: Tags) -> str:

@@ -1,6 +1,6 @@
 """`auth account keys add`."""
 
-from jsctl.auth.records import is_scoped
+from jsctl.auth.records import get_signing_key
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
 
@@ -12,7 +12,8 @@ def test_signing_keys(acme: AuthStore, auth_cli: Cli) -> None:
     assert scope["template"]["allowed_connection_types"] == ["STANDARD", "WEBSOCKET"]
     auth_cli("auth user add bob ORDERS --key shipper", status=0)
     bob = acme.read_user("ORDERS", "bob")
-    assert is_scoped(bob, acme.read_account("ORDERS").nats)
+    key = get_signing_key(acme.read_account("ORDERS").nats, bob.issuer)
+    assert key is not None and key.scope is not None
     assert bob.nats["issuer_account"] == acme.read_account("ORDERS").public and "subs" not in bob.nats
     assert "of its own: --pub-allow" in auth_cli("auth user edit bob --pub-allow a", status=64).err
     assert "orders.shipped" in auth_cli("auth user info bob", status=0).out
