@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
-from jsctl.base.units import NEVER, compute_age
+from jsctl.base.units import NEVER, compute_age, truncate_to_seconds
 from jsctl.jetstream.api import Json
 from jsctl.monitor.report.counters import NO_TREND, Trend
 from jsctl.monitor.report.overview import Hosting
@@ -62,16 +62,16 @@ class ConsumerLine(NamedTuple):
     consumer: str
     mode: Literal["push", "pull"]
     unprocessed: int
-    trend: Trend
-    drain: int | None
     ack_pending: int
     redelivered: int
-    delivered: float | None
-    acknowledged: float | None
     last_delivery: int
     waiting: int
     leader: str
-    troubles: Sequence[Trouble]
+    trend: Trend = NO_TREND
+    drain: int | None = None
+    delivered: float | None = None
+    acknowledged: float | None = None
+    troubles: Sequence[Trouble] = ()
     why: str = ""
     help: Suggestion | None = None
 
@@ -119,6 +119,24 @@ class ServerLine(NamedTuple):
     errors: float | None = None
     meta_leader: bool = False
     troubles: Sequence[Trouble] = ()
+
+
+def build_consumer_line(info: Json, at: datetime | None = None) -> ConsumerLine:
+    """Return a consumer as CONSUMER.LIST has it, without rates and troubles. at: when the server answered, if
+    it does not say so."""
+    config, delivered = info.get("config") or {}, info.get("delivered") or {}
+    last = compute_age(delivered.get("last_active"), info.get("ts") or at)
+    return ConsumerLine(
+        stream=info["stream_name"],
+        consumer=info["name"],
+        mode="push" if config.get("deliver_subject") else "pull",
+        unprocessed=info.get("num_pending", 0),
+        ack_pending=info.get("num_ack_pending", 0),
+        redelivered=info.get("num_redelivered", 0),
+        last_delivery=last if last == NEVER else truncate_to_seconds(last),
+        waiting=info.get("num_waiting", 0),
+        leader=str((info.get("cluster") or {}).get("leader") or ""),
+    )
 
 
 def build_server_line(reply: Json, use: Json) -> ServerLine:

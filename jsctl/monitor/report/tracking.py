@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from jsctl.base.units import NEVER, SECOND, compute_age, pluralize, truncate_to_seconds
+from jsctl.base.units import SECOND, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Facts
@@ -19,6 +19,7 @@ from jsctl.monitor.report.lines import (
     ServerLine,
     StreamLine,
     build_account_lines,
+    build_consumer_line,
     build_server_line,
 )
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
@@ -202,34 +203,21 @@ class Tracker:
         return kept_lines
 
     def _build_consumer_line(self, at: float, info: Json, overview: Overview) -> ConsumerLine:
-        stream, name = info["stream_name"], info["name"]
-        key, config = (stream, name), info.get("config") or {}
-        leader = str((info.get("cluster") or {}).get("leader") or "")
-        epoch = (info.get("created"), leader)
+        line = build_consumer_line(info, overview.at)
+        key, epoch = (line.stream, line.consumer), (info.get("created"), line.leader)
         delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
-        waiting = info.get("num_pending", 0)
-        trend = self._pending.add(key, (info.get("created"), self._purges.get(stream, 0)), at, waiting)
-        causes = find_causes(Facts(stream, name, info, overview.consumed.get(stream, {})))
+        purges = self._purges.get(line.stream, 0)
+        trend = self._pending.add(key, (info.get("created"), purges), at, line.unprocessed)
+        causes = find_causes(Facts(line.stream, line.consumer, info, overview.consumed.get(line.stream, {})))
         troubling_causes = [cause for cause in causes if cause.trouble]
         troubles = [cause.trouble for cause in troubling_causes if cause.trouble]
         if objects.is_growing(trend.values[-SMOOTH:]):
             troubles.append(Trouble("falling behind", False, "FALLING_BEHIND"))
-        last = compute_age(delivered.get("last_active"), info.get("ts") or overview.at)
-        last = last if last == NEVER else truncate_to_seconds(last)
-        return ConsumerLine(
-            stream=stream,
-            consumer=name,
-            mode="push" if config.get("deliver_subject") else "pull",
-            unprocessed=waiting,
+        return line._replace(
             trend=trend,
             drain=_to_span(trend.seconds_to_zero),
-            ack_pending=info.get("num_ack_pending", 0),
-            redelivered=info.get("num_redelivered", 0),
             delivered=self._delivered.rate(key, epoch, at, delivered.get("consumer_seq", 0)),
             acknowledged=self._acknowledged.rate(key, epoch, at, floor.get("consumer_seq", 0)),
-            last_delivery=last,
-            waiting=info.get("num_waiting", 0),
-            leader=leader,
             troubles=troubles,
             why=troubling_causes[0].says if troubling_causes else "",
             help=troubling_causes[0].help if troubling_causes else None,

@@ -15,6 +15,7 @@ from jsctl.monitor.report.lines import (
     ServerLine,
     StreamLine,
     build_account_lines,
+    build_consumer_line,
     build_server_line,
 )
 from jsctl.monitor.report.overview import fetch_account, fetch_consumers
@@ -88,6 +89,7 @@ CONSUMERS = TableSchema(
         Column("bound", "boolean", "push: a client is subscribed"),
         Column("paused_until", "timestamp", "null when it is not paused"),
         *_GROUP,
+        *_build_columns("consumers"),
     ),
 )
 
@@ -208,6 +210,7 @@ def _build_consumer_row(info: Json) -> dict[str, Any]:
         delivered_seq=int(delivered.get("stream_seq", 0)),
         ack_age=_to_known_span(row.ack_age),
         peers=", ".join(row.peers),
+        **_build_line_values("consumers", build_consumer_line(info)),
     )
 
 

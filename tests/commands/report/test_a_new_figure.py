@@ -40,9 +40,14 @@ cli(["report", "--part", kind, "--fail-on", "answer == 41", "--allow-unchecked"]
 assert "answer" in [column.key for column in build_grid_columns(kind)]
 text = cli("exporter --textfile - --count 1", status=0).out
 assert "# HELP jsctl_answer Its help" in text and "jsctl_answer{" in text, text
-if kind in SCHEMAS and kind != "consumers":
-    assert SCHEMAS[kind].columns[-1 if kind != "streams" else -3].about == "about it"
+assert SCHEMAS[kind].columns[-1 if kind != "streams" else -3].about == "about it"
 cli(f"report --record rounds --count 2 --watch 1s --part {kind}", status=0)
+from jsctl.monitor.report.replay import Replay
+from jsctl.spark.export.report_tables import build_recorded_rows
+from datetime import UTC, datetime
+
+answers = Replay(Path("rounds")).places(0)[0].answers
+assert [row["answer"] for row in build_recorded_rows(answers, "", "", datetime.now(UTC))[kind]] == [42]
 replayed = cli(f"report --replay rounds --part {kind} --json", status=0).out.splitlines()
 assert json.loads(replayed[0])["reports"][0][kind][0]["answer"] == 42
 """
