@@ -13,6 +13,7 @@ from jsctl.localserver import contexts
 from jsctl.localserver.folder import is_in_use
 from jsctl.localserver.network import list_running
 from jsctl.localserver.network import stop as stop_network
+from jsctl.localserver.networks import find_network
 from jsctl.prompts.prompter import Choice
 from jsctl.views.result import Result
 from jsctl.views.server import intents
@@ -22,8 +23,8 @@ from jsctl.views.server import intents
 @argument("name", metavar="[CONTEXT|DIR]", default="")
 @dry_run_flag("Only show which servers would be stopped")
 async def stop(env: Env, name: str) -> Result:
-    """Find the servers by one of their contexts, or by their folder. Without a name, show a list to pick
-    from.
+    """Find the servers by one of their contexts, by the name of their network, or by their folder. Without a
+    name, show a list to pick from.
     """
     name = name or await _pick_folder(env)
     folder = expand_home(name)
@@ -33,9 +34,13 @@ async def stop(env: Env, name: str) -> Result:
             raise NotFound(f"context {name!r} does not belong to a server that jsctl started")
         folder = owner
     elif not folder.is_dir():
-        raise NotFound(
-            f"there is no context and no folder {name!r}", registry.find_noun("context").format_hint()
-        )
+        try:
+            folder = find_network(env.environ, name).folder
+        except NotFound:
+            raise NotFound(
+                f"there is no context, network or folder {name!r}",
+                registry.find_noun("context").format_hint(),
+            ) from None
     if env.dry_run and (names := list_running(folder.absolute())):
         env.announce(intents.change_servers("stop", str(folder), names))
     await stop_network(folder.absolute(), env.environ)

@@ -177,7 +177,7 @@ def test_server_stop(start: Callable[..., Run]) -> None:
     assert (code, err.splitlines()[-1]) == (0, "stopped")
     assert not any(alive(pid) for pid in run.pids)
     assert "no local server runs" in cli(["server", "stop", folder], status=1).err
-    assert "no context and no folder 'leaf'" in cli("server stop leaf", status=3).err
+    assert "no context, network or folder 'leaf'" in cli("server stop leaf", status=3).err
 
 
 def test_a_port_in_use(start: Callable[..., Run]) -> None:

@@ -18,6 +18,18 @@ def test_servers_to_pick_from(offline_cli: Cli, tmp_path: Path) -> None:
         offline_cli(f"server stop {folder}")
 
 
+def test_the_name_of_a_network(offline_cli: Cli, tmp_path: Path) -> None:
+    """None of the contexts of a topology has the name that `server network ls` shows."""
+    offline_cli.environ["XDG_DATA_HOME"] = str(tmp_path / "data")
+    offline_cli("server run hub-leaf --port 0 --background --name pair", status=0)
+    try:
+        assert offline_cli("server network ls --json", status=0).json[0]["network"] == "pair"
+        stopped = offline_cli("server stop pair", status=0)
+        assert stopped.err == f"stopped the servers in {tmp_path}/data/jsctl/pair\n"
+    finally:
+        offline_cli(f"server stop {tmp_path}/data/jsctl/pair")
+
+
 def test_folders_of_account_backups_are_asked_for(cli: Cli, tmp_path: Path) -> None:
     cli("stream add S --subjects s --defaults", status=0)
     cli("account backup", answers=[f"{tmp_path}/all"], status=0)
