@@ -16,7 +16,7 @@ from jsctl.commands.completing.shells import VARIABLE
 from jsctl.env import Env
 from jsctl.views.result import Column, Result, Table, Text
 from jsctl.views.selection import Selection
-from tests.contract.test_commands import COMMANDS, resolve
+from tests.contract.test_commands import COMMANDS, VERBS, resolve
 from tests.support import js
 from tests.support.run import Cli, _Stream
 
@@ -135,6 +135,12 @@ def test_all_lists_take_both() -> None:
         assert {"--columns", "--filter"} <= flags, path
         assert sum("--columns" in param.opts for param in resolve(path.split()).params) == 1, path
     assert "report" in LISTS and "report history" in LISTS
+
+
+def test_no_verb_with_the_name_of_a_list_lacks_them() -> None:
+    words = {"ls", "list", "find", "report", "history", "stats", "ping", "subjects", "gaps"}
+    named = {path for path in VERBS if path.split()[-1] in words or " report " in path}
+    assert named - set(LISTS) == {"consumer find"}, "which shows names alone"
 
 
 def test_names_complete_one_after_the_other(offline_cli: Cli) -> None:
