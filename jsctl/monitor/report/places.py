@@ -92,10 +92,11 @@ async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:
 
 
 async def _fetch_all(api: Api, pattern: str, with_consumers: bool) -> Answers:
-    """Fetch what all parts need, for a recording. The system account has servers and no streams."""
+    """Fetch what all parts need, for a recording or a condition. The system account has servers and no
+    streams; whatever keeps another login from asking servers, its streams are there."""
     try:
         servers = await _fetch_servers(api)
-    except Denied:
+    except JsctlError:
         servers = None
     try:
         overview = await fetch_overview(api, pattern=pattern, consumers=with_consumers)
