@@ -195,3 +195,9 @@ streams:
     ):
         assert words in said, said
     assert "--" not in said
+
+
+def test_a_server_in_no_cluster_ignores_a_placement(files: Files) -> None:
+    text = "streams: [{name: S, subjects: s, placement: {cluster: c, tags: [a]}}]"
+    assert "answer" not in files("diff", text, status=2).err
+    files("apply", text, status=0)

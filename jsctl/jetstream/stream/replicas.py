@@ -41,8 +41,10 @@ def list_free_servers(info: Json, servers: Sequence[Json]) -> list[str]:
 
 
 def find_shortage(config: Json, servers: Sequence[Json]) -> str:
-    """Return why servers cannot hold a stream's replicas; empty if they can. servers: as in
-    `list_free_servers`."""
+    """Return why servers cannot hold a stream's replicas; empty if they can, as those in no cluster, which
+    ignore a placement. servers: as in `list_free_servers`."""
+    if not any(server.get("cluster") for server in servers):
+        return ""
     wanted, placement = int(config.get("num_replicas") or 1), config.get("placement") or {}
     cluster, tags = str(placement.get("cluster") or ""), placement.get("tags") or ()
     counts = Counter(
