@@ -1,4 +1,5 @@
-"""Every line of the manual, as a reader would paste it into a shell, with the files beside it.
+"""Every line of the manual, as a reader would paste it into a shell, with the files beside it; and the Python
+and SQL of its pages about Spark.
 
 A page begins with the network and the stream of the topic `start`, on free ports.
 """
@@ -6,6 +7,7 @@ A page begins with the network and the stream of the topic `start`, on free port
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ import pexpect
 import pytest
 
 from jsctl import manual
+from jsctl.testing import Network
 from tests.support.run import Terminal
 
 pytestmark = pytest.mark.timeout(600)
@@ -163,3 +166,60 @@ def test_the_lines_of_a_topic_work(topic: str, shell: Terminal, tmp_path: Path) 
     for block in blocks(topic):
         for line in lines(block.text) if block.language == "sh" else ():
             run(shell, line)
+
+
+IN_SPARK = {
+    "spark": "kv add CONFIG",
+    "import": "kv add CONFIG\nstream add COPY --subjects 'COPY.>' --defaults",
+    "kafka": "stream add LOGS_EU --subjects 'logs.>' --defaults",
+}
+"""Topics with Python for Spark, and the lines for what it takes for granted."""
+
+SCHEMA = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'
+
+
+def write_program(topic: str, url: str, folder: Path) -> str:
+    """Return the Python and SQL of a page as one program, for a server and a folder of ours."""
+    parts: list[str] = []
+    for block in blocks(topic):
+        if block.language == "python":
+            parts.append(block.text)
+        elif block.language == "sql":
+            parts += [f"spark.sql({statement!r}).show()" for statement in block.text.split(";")]
+    parts += ["for query in spark.streams.active:", "    query.stop()"]
+    return "\n".join(parts).replace("nats://localhost:4222", url).replace("/shared/", f"{folder}/")
+
+
+def test_all_pages_with_python_for_spark_are_run() -> None:
+    """Those about clusters are in `tests/spark/session/test_recipes.py`."""
+    with_spark = {
+        topic
+        for topic in manual.TOPICS
+        for block in blocks(topic)
+        if block.language == "sql" or (block.language == "python" and "spark" in block.text)
+    }
+    assert with_spark - {"clusters", "contributing"} == IN_SPARK.keys()
+
+
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.parametrize("topic", IN_SPARK)
+def test_the_python_and_sql_of_a_topic_work(topic: str, tmp_path: Path) -> None:
+    with Network("hub-leaf") as network:
+        for line in [*lines(ORDERS), *(f"jsctl {line}" for line in IN_SPARK[topic].splitlines())]:
+            if not line.startswith("jsctl context"):
+                network.jsctl(line.removeprefix("jsctl "), context="hub")
+        (tmp_path / "order.avsc").write_text(SCHEMA)
+        program = write_program(topic, network.url("hub"), tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env=network.environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        if topic == "import":
+            assert network.jsctl("kv get CONFIG a --raw", context="hub") == "1"
+            assert '"messages": 100' in network.jsctl("stream info COPY --json", context="hub")
