@@ -49,7 +49,7 @@ class _Code(click.Choice[str]):
     help="Leave out findings with this code; may be repeated",
 )
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
-@option("--spark", is_flag=True, help="Show with which Java, Spark and Python exports run; ask no server")
+@option("--spark", is_flag=True, help="Show the Java, Spark and Python that exports use; ask no server")
 async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: bool, spark: bool) -> Result:
     """Check domains, API and delivery prefixes, exports and imports, mirrors and sources, servers and limits.
     Nothing is changed.

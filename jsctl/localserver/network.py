@@ -127,7 +127,7 @@ class Network:
             await asyncio.sleep(0.1)
             ended = [server for server in self.servers.values() if not server.process.is_running()]
             if self._guard is not None and not self._guard.running:
-                return JsctlError("the process that guards the servers has ended", "start them again")
+                return JsctlError("the process that watches the servers has ended", "start them again")
             if not ended:
                 continue
             state = load_state(self.folder)

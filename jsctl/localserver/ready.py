@@ -75,7 +75,7 @@ async def wait_until_ready(
 
 
 async def find_missing(network: LocalNetwork) -> list[str]:
-    """Return what `wait_until_ready` would wait for; what only time can tell is watched for some seconds."""
+    """Return what `wait_until_ready` would wait for; what no answer shows is watched for some seconds."""
     question = Question()
     while True:
         sentences = await find_unready(network, question)

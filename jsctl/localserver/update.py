@@ -94,7 +94,7 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
             if len(replies) < servers:
                 raise JsctlError(
                     f"{len(replies)} of {pluralize(servers, 'server')} accepted account {account.name}",
-                    "run up again",
+                    "run jsctl server network up again",
                 )
             names.append(account.name)
         return names

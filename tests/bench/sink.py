@@ -23,13 +23,8 @@ from jsctl.contexts.settings import Settings
 from jsctl.spark import connect
 from jsctl.spark.sink.publishing import BURST, WriteJob, publish
 from jsctl.spark.sink.row import list_batch_rows
+from tests.bench import start_server
 from tests.support import js
-from tests.support.servers import RealServer
-
-CONFIG = """
-listen: "127.0.0.1:{port}"
-jetstream { store_dir: "{store}" }
-"""
 
 
 def main() -> None:
@@ -39,7 +34,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = RealServer(Path(folder), CONFIG).start()
+        server = start_server(Path(folder))
         try:
             measure(server.url, args.messages, b"x" * args.size, args.rounds)
         finally:

@@ -38,16 +38,12 @@ from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.direct import DirectReader
 from jsctl.spark.source.payload_options import COLUMNS
 from jsctl.spark.source.range_reader import ReadJob
+from tests.bench import start_server
 from tests.support import js
 from tests.support.processes import in_session
-from tests.support.servers import RealServer
 
 BATCH = 1000
 END = b"NATS/1.0 204"
-CONFIG = """
-listen: "127.0.0.1:{port}"
-jetstream { store_dir: "{store}" }
-"""
 
 
 def main() -> None:
@@ -57,7 +53,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = RealServer(Path(folder), CONFIG).start()
+        server = start_server(Path(folder))
         try:
             fill(server.url, args.messages, b"x" * args.size)
             assert server.process is not None

@@ -23,7 +23,7 @@ def test_no_answer_in_time(cli: Cli, url: str) -> None:
     assert "no answer on s in 200ms" in cli("req s x --timeout 200ms", status=4).err
 
 
-def test_an_echo(cli: Cli, replier: Start) -> None:
+def test_a_reply_is_shown_with_its_headers(cli: Cli, replier: Start) -> None:
     replier("echo.>", "--echo")
     outcome = cli("req echo.a 'question {{Count}}' -H K:v", status=0)
     assert outcome.out == "question 1\n\n"

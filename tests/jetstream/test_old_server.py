@@ -108,7 +108,7 @@ def test_flags_of_streams(old_cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_flags_of_consumers(old_cli: Cli) -> None:
+def test_flags_that_an_old_server_lacks_create_no_consumer(old_cli: Cli) -> None:
     have = level_of(old_cli)
     keys = {"pause": "pause_until", "ack": "ack_policy", "pinned-ttl": "priority_timeout"}
     for flag, (level, words) in CONSUMER_FLAGS.items():

@@ -181,7 +181,7 @@ def test_a_flags_login_replaces_the_contexts(
     assert offline_cli(line, environ={"NATS_URL": url}, status=0).out == OK
 
 
-def test_no_context(offline_cli: Cli, plain: RealServer) -> None:
+def test_no_context_leaves_out_the_login_of_the_selected_one(offline_cli: Cli, plain: RealServer) -> None:
     offline_cli(f"context add bob -s {plain.url} --user bob --password {SECRET} --select", status=0)
     assert offline_cli("stream ls", status=0).out == OK
     refused(offline_cli(f"stream ls --no-context -s {plain.url}"))

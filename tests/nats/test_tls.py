@@ -206,7 +206,7 @@ def test_a_server_that_hangs(cli: Cli, url: str) -> None:
         assert time.monotonic() - started < 2
 
 
-def test_a_server_that_hangs_up(cli: Cli) -> None:
+def test_a_server_that_closes_the_connection_is_named(cli: Cli) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer() -> None:

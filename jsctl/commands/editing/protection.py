@@ -14,7 +14,7 @@ def unprotect_flag(function: F) -> F:
         "--unprotect",
         multiple=True,
         metavar="NAME",
-        help="Also this stream or bucket, although it is protected; may be repeated",
+        help="Change this stream or bucket although it is protected; may be repeated",
     )(function)
 
 

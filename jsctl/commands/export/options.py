@@ -77,7 +77,7 @@ def spark_options(function: F) -> F:
         metavar="URL",
         default="",
         help="Spark cluster to use, such as spark://host:7077 (local[*]); folders must be on a file system"
-        " that this machine and all of Spark's share, at the same path",
+        " that this machine and all machines of Spark share, at the same path",
     )(function)
 
 

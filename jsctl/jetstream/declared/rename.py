@@ -101,7 +101,8 @@ class _Observer:
 
     async def confirm(self, question: Question) -> None:
         raise BadInput(
-            "the new name has the remains of another copy or restore", "remove that stream, then apply again"
+            "the stream with the new name was left by an unfinished copy or restore",
+            "remove that stream, then apply again",
         )
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Advance]:

@@ -209,7 +209,7 @@ class _Reader:
                 async with asyncio.timeout(_STOP_SECONDS):
                     await consumers.delete(self._api, self._stream, name)
         if self._remaining and not is_complete:
-            raise Unreachable("chunks stopped coming")
+            raise Unreachable("the server sent no more chunks of the object")
 
     async def _add_pages(self, pulled: AsyncGenerator[list[Message], None]) -> bool:
         """Add the chunks that are pulled; return whether the consumer has no more. Raises Unreachable for a

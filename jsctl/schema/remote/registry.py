@@ -97,7 +97,7 @@ def parse_url(text: str) -> str:
     if not is_valid:
         raise BadInput(
             f"{text!r} is not the address of a schema registry",
-            "such as http://registry:8081, or http://apicurio:8080/apis/ccompat/v7",
+            "use one such as http://registry:8081, or http://apicurio:8080/apis/ccompat/v7",
         )
     return text.rstrip("/")
 

@@ -15,7 +15,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,10 @@ _SHAPE = Shape({"kind": str, "format": str, "tables": Shape({})}, ("kind", "form
 _TABLE = Shape(
     {"writes": [str], "replaced": Shape({}), "checkpoint": Shape({})}, ("writes", "replaced", "checkpoint")
 )
+
+
+StateReader = Callable[[HadoopPath], State | None]
+"""How functions read a version: `read_state`, or `functools.cache(read_state)` for one version in several."""
 
 
 def read_state(root: HadoopPath) -> State | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_FIELDS
-from jsctl.spark.export.commit_log import TableState, read_state
+from jsctl.spark.export.commit_log import StateReader, TableState, read_state
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.layout import to_base64
 from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, read_checkpoint
@@ -54,6 +54,7 @@ def read_table(
     format: str,
     schema: "StructType",
     files: Sequence[StoredFile] | None = None,
+    read: StateReader = read_state,
 ) -> "DataFrame":
     """Return a table as it was written, empty if it has no files. Raises what Spark raises.
 
@@ -63,7 +64,8 @@ def read_table(
     if format in FILE_FORMATS:
         reader = reader.schema(schema)
         if isinstance(folder, HadoopPath):
-            return load_files(reader, folder, find_committed(folder) if files is None else files, schema)
+            counted = find_committed(folder, read) if files is None else files
+            return load_files(reader, folder, counted, schema)
     if not folder.exists():
         return spark.createDataFrame([], schema)
     return reader.load(read_path(folder))
@@ -87,10 +89,10 @@ def load_files(
     return reader.option("basePath", write_path(folder)).load(paths)
 
 
-def find_committed(folder: HadoopPath) -> list[StoredFile] | None:
+def find_committed(folder: HadoopPath, read: StateReader = read_state) -> list[StoredFile] | None:
     """Return the files of an exported table that count; None when all in the folder do."""
     for root in folder.parents:
-        state = read_state(root)
+        state = read(root)
         if state is None:
             continue
         name = _find_table(root, folder)
@@ -103,12 +105,16 @@ def find_committed(folder: HadoopPath) -> list[StoredFile] | None:
 
 
 def read_exported(
-    spark: "SparkSession", folder: Place, format: str, checkpoint: dict[str, Any]
+    spark: "SparkSession",
+    folder: Place,
+    format: str,
+    checkpoint: dict[str, Any],
+    read: StateReader = read_state,
 ) -> "DataFrame":
     """Return a table with the columns that its checkpoint names. Raises what Spark raises."""
     from pyspark.sql.types import StructType
 
-    return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]))
+    return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]), read=read)
 
 
 def check_columns(folder: Place, checkpoint: dict[str, Any], names: Collection[str]) -> list[str]:

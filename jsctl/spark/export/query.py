@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.layout import flatten_for_format
@@ -41,7 +43,7 @@ class Answer(NamedTuple):
     is_truncated: bool
 
 
-def find_tables(path: Place) -> dict[str, str]:
+def find_tables(path: Place, read: StateReader = read_state) -> dict[str, str]:
     """Return the tables below `path`: name -> format. Includes tables that an export has not written to yet.
 
     Raises NotFound when there is none.
@@ -51,7 +53,7 @@ def find_tables(path: Place) -> dict[str, str]:
             f"there is no folder {path}",
             f"create it with {build_line('export reports', flags=build_flag('--to', path))}",
         )
-    marker = read_marker(path)
+    marker = read_marker(path, read)
     if marker:
         names = list(SCHEMAS) if marker.get("kind") == "reports" else marker["tables"]
         if marker.get("kind") == "rollup":  # tables without rows have no schema
@@ -177,22 +179,23 @@ def register_views(spark: "SparkSession", path: Place, prefix: str = "") -> dict
 
     prefix: of the names of the views. Raises NotFound, JsctlError.
     """
-    tables = find_tables(path)
+    read = cache(read_state)  # all tables in the same version
+    tables = find_tables(path, read)
     for name, format in tables.items():
         try:
-            _read(spark, path, name, format).createOrReplaceTempView(f"`{prefix}{name}`")
+            _read(spark, path, name, format, read).createOrReplaceTempView(f"`{prefix}{name}`")
         except Exception as error:
             raise JsctlError(f"Spark cannot read {path / name}: {extract_message(error)}") from None
     return tables
 
 
-def _read(spark: "SparkSession", path: Place, name: str, format: str) -> "DataFrame":
+def _read(spark: "SparkSession", path: Place, name: str, format: str, read: StateReader) -> "DataFrame":
     folder = path / name
-    if checkpoint := read_checkpoint(path, name):
-        return read_exported(spark, folder, format, checkpoint)
+    if checkpoint := read_checkpoint(path, name, read):
+        return read_exported(spark, folder, format, checkpoint, read)
     reader = spark.read.format(format).options(**build_spark_options(format))
     schema = None
-    if (read_marker(path) or {}).get("kind") == "reports" and name in SCHEMAS:
+    if (read_marker(path, read) or {}).get("kind") == "reports" and name in SCHEMAS:
         schema = SCHEMAS[name].build_ddl()
         if not folder.is_dir():
             return spark.createDataFrame([], schema)
@@ -200,5 +203,5 @@ def _read(spark: "SparkSession", path: Place, name: str, format: str) -> "DataFr
     elif format == "csv":
         reader = reader.option("inferSchema", "true")
     if isinstance(folder, HadoopPath):
-        return load_files(reader, folder, find_committed(folder), schema)
+        return load_files(reader, folder, find_committed(folder, read), schema)
     return reader.load(read_path(folder))

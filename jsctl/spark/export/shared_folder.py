@@ -46,5 +46,6 @@ def build_error(folder: Path) -> JsctlError:
     """Return the error about a folder of which this machine does not see everything."""
     return JsctlError(
         f"this machine does not see all of what Spark wrote to {folder.name}",
-        "the folder must be on a file system that this machine and all of Spark's share, at the same path",
+        "the folder must be on a file system that this machine and all machines of Spark share, at the same"
+        " path",
     )

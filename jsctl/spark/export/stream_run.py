@@ -16,7 +16,6 @@ from jsctl.spark.export import formats, query
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
-from jsctl.spark.export.stream_target import StreamTarget
 from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session import jvm
 from jsctl.spark.session.session import SessionOptions, preload
@@ -122,16 +121,15 @@ class StreamExportRun:
 
         Raises JsctlError, KeyboardInterrupt.
         """
-        if isinstance(self.target, StreamTarget):
-            self.target.complete_killed_runs()
-        else:
+        if self.target.needs_session:
             self._run_in_thread(self._connect)
+        self.target.complete_killed_runs()
         return self.target.list_existing_tables()
 
     def run(self) -> StreamExportResult:
         """Export. Raises JsctlError, KeyboardInterrupt."""
         begin = time.monotonic()
-        if not isinstance(self.target, StreamTarget):
+        if self.target.needs_session:
             answer = self._run_in_thread(self._run_locked)
         else:
             with self.target.lock():

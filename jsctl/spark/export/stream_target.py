@@ -17,7 +17,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.posix import lock, open_folder
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.shape_check import NUMBER, Malformed, Shape, check
-from jsctl.spark.export.commit_log import read_state
+from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.export.target import MARKER, STAGING, Target, check_names, read_marker
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
@@ -154,10 +154,10 @@ _CHECKPOINT = Shape(
 )
 
 
-def read_checkpoint(path: Place, table: str) -> dict[str, Any] | None:
+def read_checkpoint(path: Place, table: str, read: StateReader = read_state) -> dict[str, Any] | None:
     """Return the checkpoint of a table, None if there is none. Raises JsctlError when it cannot be read."""
     if isinstance(path, HadoopPath):
-        state = read_state(path)
+        state = read(path)
         found = state.tables.get(table) if state else None
         return found.checkpoint or None if found else None
     file = path / CHECKPOINTS / f"{table}.json"

@@ -19,7 +19,7 @@ from jsctl.base.files import read_text, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.shape_check import Malformed, Shape, check
-from jsctl.spark.export.commit_log import read_state
+from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
 if TYPE_CHECKING:
@@ -150,11 +150,11 @@ class Target:
 _SHAPE = Shape({"kind": str, "format": str, "tables": [str]}, ("kind", "format"))
 
 
-def read_marker(path: Place) -> dict[str, Any] | None:
+def read_marker(path: Place, read: StateReader = read_state) -> dict[str, Any] | None:
     """Return the marker of an export's folder, None when it is not an export. Raises JsctlError when the
     marker cannot be read."""
     if isinstance(path, HadoopPath):
-        state = read_state(path)
+        state = read(path)
         if state is None:
             return None
         return {"kind": state.kind, "format": state.format, "tables": list(state.tables)}

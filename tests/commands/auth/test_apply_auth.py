@@ -217,7 +217,7 @@ def test_mistakes(declared: Declared, change: tuple[str, str], says: str) -> Non
 
 
 @pytest.mark.long
-def test_killed_in_the_middle(declared: Declared, tmp_path: Path) -> None:
+def test_the_run_after_a_kill_continues_with_what_was_written(declared: Declared, tmp_path: Path) -> None:
     """kill -9 between two writes: what is there can be read, and the next run continues with it, until one
     comes to its end."""
     read = 0

@@ -47,7 +47,7 @@ def test_whose_rule_decides(auth_cli: Cli, store: Store) -> None:
     assert (denied["where"], denied["path"]) == ("account SHOP", "default_permissions.sub.allow")
 
 
-def test_imports(auth_cli: Cli, store: Store) -> None:
+def test_a_missing_import_and_a_missing_token_are_named(auth_cli: Cli, store: Store) -> None:
     auth_cli("auth why --account SHOP --import orders.new", status=0)
     store.account("OTHER")
     result = auth_cli("auth why --account OTHER --import orders.new", status=1)

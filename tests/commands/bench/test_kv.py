@@ -13,7 +13,7 @@ def test_the_limit_of_a_new_bucket(flag: str, limit: int, cli: Cli, url: str) ->
     assert js.info(url, "KV_benchbucket")["config"]["max_bytes"] == limit
 
 
-def test_buckets(cli: Cli, url: str) -> None:
+def test_a_bucket_is_created_filled_and_read(cli: Cli, url: str) -> None:
     assert "not found" in cli("bench kv get --msgs 5", status=3).err
     document = run(cli, "kv put --msgs 50 --size 20 --history 3 --storage memory --clients 2 --processes 0")
     assert document["bytes"] == 1000

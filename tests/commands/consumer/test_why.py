@@ -34,7 +34,7 @@ def add(cli: Cli, line: str = "--pull") -> None:
     cli(f"consumer add S C {line}", status=0)
 
 
-def test_nothing_to_do(cli: Cli, url: str) -> None:
+def test_a_consumer_that_has_read_everything_is_fine(cli: Cli, url: str) -> None:
     add(cli)
     assert set(why(cli)) == {"empty stream", "verdict"}
     js.publish(url, "s.a")
@@ -159,7 +159,7 @@ def test_in_backoff_and_waiting_for_acks(cli: Cli, url: str) -> None:
     assert waiting["numbers"]["ack_wait"] == 30 * 10**9
 
 
-def test_it_starts_later(cli: Cli, url: str) -> None:
+def test_a_start_beyond_the_last_message_is_named(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=2)
     add(cli, "--pull --deliver 1000")
     causes = why(cli)["starts later"]

@@ -3,7 +3,7 @@
 from tests.support.run import Cli
 
 
-def test_up_and_down(hits: Cli) -> None:
+def test_each_change_shows_the_new_value(hits: Cli) -> None:
     for line, value in (
         ("increment hits.a", "1"),
         ("incr hits.a 5", "6"),

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.spark.export import commit_log
+from jsctl.spark.export import commit_log, query
 from jsctl.spark.export.commit_log import CommitLog, lease, list_versions, read_state
 from jsctl.spark.export.object_target import ObjectTarget
 from jsctl.spark.session import jvm
@@ -60,6 +60,23 @@ def test_a_stream_in_parts_and_as_a_whole(cli: Cli, url: str, spark: Any, lake: 
     assert all(name.startswith("_commits/") for name in hidden(lake.folder / "x"))
     sql = "SELECT count(*) AS n FROM ORDERS"
     assert cli(["export", "query", "--from", to, sql, "--json"], status=0).json == [{"n": 20}]
+
+
+def test_a_query_reads_the_newest_version_once(
+    cli: Cli, url: str, spark: Any, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(url, 3)
+    cli(f"export stream ORDERS --to {lake.root}/x", status=0)
+    reads: list[HadoopPath] = []
+
+    def count(root: HadoopPath) -> list[int]:
+        reads.append(root)
+        return list_versions(root)
+
+    monkeypatch.setattr(commit_log, "list_versions", count)
+    assert query.register_views(spark, (lake.root / "x").connect(spark)) == {"ORDERS": "parquet"}
+    assert len(reads) == 1
+    assert spark.table("ORDERS").count() == 3
 
 
 def test_partitions_decoded_and_back(cli: Cli, url: str, spark: Any, lake: Lake) -> None:

@@ -39,6 +39,6 @@ def test_patterns(config: Cli, verb: str, count: int) -> None:
     assert "no key matches >" in config(f"kv {verb} CONFIG '>' --force", status=3).err
 
 
-def test_several_keys(config: Cli) -> None:
+def test_several_keys_are_deleted_at_once(config: Cli) -> None:
     config("kv del CONFIG logo user.1 --force", status=0)
     assert config("kv ls CONFIG --json", status=0).json == []

@@ -26,7 +26,7 @@ def test_charts(cli: Cli, system_url: str) -> None:
     assert "JetStream Statistics for test-server" in shown and "HA Assets" in shown
 
 
-def test_errors(cli: Cli, system_url: str) -> None:
+def test_a_similar_server_is_suggested(cli: Cli, system_url: str) -> None:
     outcome = cli(f"server graph test-serve --server {system_url}", status=3)
     assert "did you mean test-server?" in outcome.err
     assert "system account" in cli("server graph test-server --timeout 1s", status=5).err

@@ -168,7 +168,7 @@ def test_a_context_of_ours_that_was_edited_is_theirs(start: Callable[..., Run], 
 
 
 @pytest.mark.slow
-def test_server_stop(start: Callable[..., Run]) -> None:
+def test_server_stop_ends_all_servers_of_a_run(start: Callable[..., Run]) -> None:
     run = start("hub-leaf", "--port", "0")
     folder = run.ready()["folder"]
     cli = run.cli()

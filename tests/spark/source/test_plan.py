@@ -49,7 +49,7 @@ def test_empty_stream(url: str) -> None:
     assert planned(url) == (1, 1, True)
 
 
-def test_fetch_modes(url: str) -> None:
+def test_direct_gets_are_refused_where_they_cannot_be_used(url: str) -> None:
     fill(url, 10)
     assert planned(url, fetchMode="consumer")[2] is False
     assert planned(url, subject="S.1,S.2")[2] is False

@@ -16,7 +16,7 @@ from jsctl.monitor.consumer.facts import Facts
         ({"offline": True}, "its replica on n1 is offline"),
     ],
 )
-def test_replicas_in_sentences(peer: Json, says: str) -> None:
+def test_replicas_that_are_behind_are_described(peer: Json, says: str) -> None:
     group = {"leader": "n3", "replicas": [{"name": "n1", "current": False, **peer}]}
     consumer = {
         "created": "2026-01-01T10:00:00Z",

@@ -58,6 +58,6 @@ def test_stacked_charts_fit(height: int) -> None:
     assert "increase" in stack_charts(charts, 19, height)[0].text
 
 
-def test_captions() -> None:
+def test_a_caption_is_below_bars_and_above_dots() -> None:
     assert draw_chart(Chart("c", [1], "bars", 1), 40) == ["        1 ┤█", "           c"]
     assert draw_chart(Chart("c", [1], "dots", 1), 40)[0] == "c"

@@ -228,7 +228,7 @@ def test_names() -> None:
     assert second == {**dict.fromkeys(names), "data": b"no", "bad_payload": b"no"}
 
 
-def test_variants() -> None:
+def test_json_becomes_variants_and_other_payloads_are_bad() -> None:
     columns = PayloadColumns(Decoding("variant"), ())
     rows = [b'{"a": [1, "x", 1.5, null]}', b"7", b"null", b"NaN", b"\xff", b'{"a": 1', b""]
     values, bad = columns.decode_arrays(pa.array(rows, pa.binary()))

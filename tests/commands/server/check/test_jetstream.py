@@ -17,5 +17,5 @@ def test_jetstream(cli: Cli, url: str) -> None:
     assert " streams=1 " in cli("server check jetstream", status=0).out
 
 
-def test_a_mistake(cli: Cli) -> None:
+def test_a_limit_that_is_not_a_size_is_refused_in_one_line(cli: Cli) -> None:
     assert len(cli("server check jetstream --mem-warn much", status=64).err.splitlines()) == 1

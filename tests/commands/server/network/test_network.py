@@ -24,7 +24,7 @@ pytestmark = pytest.mark.cluster
         ("down pair", 64, "use --force or --keep-data"),
     ],
 )
-def test_what_is_wrong(networks: Networks, pair: str, line: str, status: int, message: str) -> None:
+def test_each_error_is_one_line(networks: Networks, pair: str, line: str, status: int, message: str) -> None:
     result = networks(line, status)
     assert message in result
     assert len(result.splitlines()) == 1

@@ -24,7 +24,7 @@ def test_a_server_in_lame_duck_mode_is_restarted(networks: Networks, pair: str) 
     networks(f"wait {pair}")
 
 
-def test_pause_and_resume(networks: Networks, pair: str) -> None:
+def test_a_paused_server_does_not_answer_until_it_resumes(networks: Networks, pair: str) -> None:
     networks.at(pair, "stream add PAUSED --subjects paused --js-domain leaf --defaults")
     networks(f"pause leaf -n {pair}")
     assert networks.servers(pair)["leaf"] == "paused"

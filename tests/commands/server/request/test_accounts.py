@@ -9,5 +9,5 @@ def test_accounts(system: Cli) -> None:
     assert {"ACC", "SYS"} <= set(data["accounts"])
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request accounts --nope", status=64).err

@@ -9,5 +9,5 @@ def test_gateways(system: Cli) -> None:
     assert data["outbound_gateways"] == data["inbound_gateways"] == {}
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request gateways --nope", status=64).err

@@ -11,5 +11,5 @@ def test_ipqueue(system: Cli) -> None:
     assert all(queue.get("pending") or queue.get("in_progress") for queue in busy.values())
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request ipqueue --nope", status=64).err

@@ -9,5 +9,5 @@ def test_jetstream_health(system: Cli) -> None:
     assert data["status"] == "ok"
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request jetstream-health --nope", status=64).err

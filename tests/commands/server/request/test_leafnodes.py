@@ -9,5 +9,5 @@ def test_leafnodes(system: Cli) -> None:
     assert {leaf["account"] for leaf in data["leafs"]} == {"ACC", "SYS"}
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request leafnodes --nope", status=64).err

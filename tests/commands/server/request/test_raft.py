@@ -9,5 +9,5 @@ def test_raft(system: Cli) -> None:
     assert data == {}, "a single server has no groups"
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request raft --nope", status=64).err

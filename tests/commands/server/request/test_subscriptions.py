@@ -9,5 +9,5 @@ def test_subscriptions(system: Cli) -> None:
     assert data["num_subscriptions"] > 0
 
 
-def test_a_mistake(system: Cli) -> None:
+def test_an_unknown_flag_is_refused(system: Cli) -> None:
     assert "No such option '--nope'" in system("server request subscriptions --nope", status=64).err

@@ -246,7 +246,7 @@ def test_a_stream_has_no_end() -> None:
         parse_read_options({**BASE, "endingOffsets": "10"}, streaming=True)
 
 
-def test_contexts(tmp_path: Path) -> None:
+def test_an_option_overrides_what_the_context_has(tmp_path: Path) -> None:
     environ = {"XDG_CONFIG_HOME": str(tmp_path)}
     (tmp_path / "nats" / "context").mkdir(parents=True)
     (tmp_path / "nats" / "context" / "hub.json").write_text('{"url": "nats://x", "jetstream_domain": "hub"}')
