@@ -30,8 +30,8 @@ from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, Declare
 from jsctl.auth.keys import find_key_kind
 from jsctl.auth.store import check_name
 from jsctl.base.units import SECOND, parse_time_ns
-from jsctl.errors import BadInput, collecting, raise_all
-from jsctl.jetstream.config.documents import parse_documents
+from jsctl.errors import BadInput, collecting
+from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.number_warnings import find_number_warnings
 from jsctl.jetstream.config.schema import Schema
@@ -54,12 +54,7 @@ def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> li
     Raises BadInput with file and line, BadInputs for several errors.
     """
     reader = _Reader(variables)
-    for name, text in files:
-        with collecting(reader.errors):
-            for document in parse_documents(text, name):
-                with collecting(reader.errors):
-                    reader.read_document(document)
-    raise_all(reader.errors)
+    read_files(files, reader.read_document, reader.errors)
     return reader.operators
 
 

@@ -3,12 +3,12 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.units import format_rfc3339
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.nodes import QUOTES_HINT, Node
 
 if TYPE_CHECKING:
@@ -31,6 +31,19 @@ def parse_documents(text: str, file: str) -> Iterator[Node]:
     if text.lstrip()[:1] in ("{", "[") and (node := _parse_json(text, file)) is not None:
         return iter([node])
     return _parse_yaml(text, file)
+
+
+def read_files(
+    files: Iterable[tuple[str, str]], read: Callable[[Node], object], errors: list[BadInput]
+) -> None:
+    """Call `read` with each document of files. files: name and text of each. errors: receives those of all
+    documents, which are then raised together."""
+    for name, text in files:
+        with collecting(errors):
+            for document in parse_documents(text, name):
+                with collecting(errors):
+                    read(document)
+    raise_all(errors)
 
 
 def parse_document(text: str, file: str) -> Node:

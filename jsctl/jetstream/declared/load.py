@@ -23,7 +23,7 @@ from dataclasses import replace
 
 from jsctl.contexts.settings import check_subject
 from jsctl.errors import BadInput, collecting, raise_all
-from jsctl.jetstream.config.documents import parse_documents
+from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.number_warnings import find_number_warnings
@@ -70,12 +70,7 @@ def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
     BadInputs for several errors.
     """
     reader = _Reader(variables)
-    for name, text in files:
-        with collecting(reader.errors):
-            for document in parse_documents(text, name):
-                with collecting(reader.errors):
-                    reader.read_document(document)
-    raise_all(reader.errors)
+    read_files(files, reader.read_document, reader.errors)
     return reader.finish()
 
 
