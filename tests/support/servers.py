@@ -1,5 +1,6 @@
 """Real nats-servers for tests: free ports on 127.0.0.1, stores in temporary folders, stopped by pid."""
 
+import os
 import random
 import shutil
 import signal
@@ -15,13 +16,17 @@ from tests.support import js
 ACCOUNTS = 100
 """Accounts of a server of `AccountServers`. A server with 100 starts in 20 ms, one with 1,000 in a second."""
 
+_WORKERS = 16
+"""How many workers have ports of their own."""
+
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _taken: set[int] = set()
 
 
 def free_port() -> int:
-    """Return a free port that no other call returned, below the system's ephemeral ports."""
+    """Return a free port that no other call or worker returned, below the system's ephemeral ports."""
     while True:
-        port = random.randrange(15_000, 32_000)
+        port = random.randrange(15_000 + _worker % _WORKERS, 32_000, _WORKERS)
         if port in _taken:
             continue
         with socket.socket() as probe:
