@@ -55,7 +55,10 @@ SECTIONS = {
     "Push consumers": ("--target", "--deliver-group", "--flow-control", "--heartbeat", "--bps"),
     "State": ("--ephemeral", "--inactive-threshold", "--memory", "--replicas"),
 }
-"""Titles of the flags in help."""
+SECTIONS["Other settings"] = tuple(
+    flag for field in CONSUMER.fields if (flag := f"--{field.flag}") not in sum(SECTIONS.values(), ("--",))
+)
+"""Titles of the flags in help; fields that are new are in the last section."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,10 @@ SECTIONS = {
         "--no-republish",
     ),
 }
-"""Titles of the flags in help."""
+SECTIONS["Other settings"] = tuple(
+    flag for field in STREAM.fields if (flag := f"--{field.flag}") not in sum(SECTIONS.values(), ("--",))
+)
+"""Titles of the flags in help; fields that are new are in the last section."""
 
 
 @dataclass(frozen=True, slots=True)
