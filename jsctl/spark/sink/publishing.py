@@ -15,8 +15,8 @@ lost. The id is the row's `msg_id`. Without one, it is computed from the write's
 None of them depends on the order of the rows, which differs between attempts after a shuffle. Counting equal
 rows takes about 100 bytes of memory for each row; rows with ids of their own are not counted.
 
-With the name of a stream, every message says so in `Nats-Expected-Stream`, also instead of a row's own: the
-server refuses what another stream would store.
+Every message names its stream in `Nats-Expected-Stream`: that of the option, also instead of a row's own, or
+else the one that stored its subject when the task began. The server refuses what another stream would store.
 
 Rows as in 1. are copies; headers that instructed the server which stored the original are left out:
 Nats-Msg-Id, Nats-Expected-*, Nats-Rollup and Nats-Batch-*.
@@ -61,6 +61,7 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.spark.sink.bucket_rows import list_bucket_rows
+from jsctl.spark.sink.expected_streams import HEADER, ExpectedStreams
 from jsctl.spark.sink.rights import check_may_publish
 from jsctl.spark.sink.row import Row, list_batch_rows
 
@@ -72,7 +73,6 @@ BURST = 2048
 failure."""
 
 ID = "Nats-Msg-Id"
-_EXPECTED_STREAM = "Nats-Expected-Stream"
 
 Pairs = list[tuple[str, bytes]]
 
@@ -228,7 +228,7 @@ def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessa
     message_id = message_id or ids.make(subject, payload, [*pairs, *row.own_headers], origin)
     own = [(ID, message_id.encode()), *row.own_headers]
     if job.stream:
-        own.append((_EXPECTED_STREAM, job.stream.encode()))
+        own.append((HEADER, job.stream.encode()))
     names = {key.lower() for key, _ in own}
     header_block = _encode_headers(
         [*((key, value) for key, value in pairs if key.lower() not in names), *own]
@@ -297,16 +297,23 @@ class _BurstPublisher:
         self._connection: Connection | None = None
         self._pending: dict[int, OutgoingMessage] = {}
         self._is_retry = False
+        self._streams = None if job.stream else ExpectedStreams()
 
     async def send(self, burst: Sequence[OutgoingMessage]) -> None:
         self._pending = {id(message): message for message in burst}
         failures = 0
         self._is_retry = False
+        streams = self._streams
         while self._pending:
             pending_before = len(self._pending)
             try:
                 if self._connection is None:
                     self._connection = await Connection.open(self._job.settings, reconnect=False)
+                if streams:
+                    named = await streams.add(
+                        _create_api(self._connection, self._job), self._pending.values()
+                    )
+                    self._pending, streams = {id(message): message for message in named}, None
                 await publish_with_acks(
                     self._connection,
                     _yield_once(list(self._pending.values())),
@@ -346,6 +353,10 @@ class _BurstPublisher:
     async def _build_mismatch_error(self) -> BadInput:
         """Return the error for messages that another stream would have stored."""
         other = "another stream"
+        if not self._job.stream:
+            return BadInput(
+                "another stream stores these messages than when the write began", "write what is left again"
+            )
         async for _, streams in self._find_streams():
             if streams and self._job.stream not in streams:
                 other = f"stream {streams[0]}"

@@ -5,6 +5,8 @@ import re
 import shutil
 import threading
 import time
+from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,30 @@ def test_the_option_stream_goes_before_what_a_row_says() -> None:
 
     assert headers("S") == {"Nats-Expected-Stream": "S"}
     assert headers("") == {"nats-expected-stream": "OLD"}
+
+
+def test_without_the_option_the_stream_of_the_subject_is_expected(url: str) -> None:
+    """Found out once a stream, and kept while rows are written, also for subjects that come later."""
+    js.stream(url, "S", "S.>")
+    job = WriteJob(Settings(url=url), write_id="w")
+
+    def take_over() -> None:
+        js.ask(url, "STREAM.UPDATE.S", {**js.info(url, "S")["config"], "subjects": ["T.>"]})
+        js.stream(url, "OTHER", "S.>")
+
+    def rows() -> Iterator[Row]:
+        for number in range(publishing.BURST):
+            yield Row(f"S.{number}", b"x")
+        other = threading.Thread(target=take_over)  # as rows are read in the writer's loop
+        other.start()
+        other.join()
+        yield Row("S.next", b"x")
+
+    with pytest.raises(BadInput, match="another stream stores these messages than when the write began"):
+        publishing.publish(job, 0, rows())
+    assert state(url)["messages"] == publishing.BURST and state(url, "OTHER")["messages"] == 0
+    message = js.ask(url, "STREAM.MSG.GET.S", {"seq": 7})["message"]
+    assert b"Nats-Expected-Stream: S\r\n" in b64decode(message["hdrs"])
 
 
 def test_equal_rows_are_all_kept_and_a_repeated_write_adds_nothing(spark: Any, url: str) -> None:
