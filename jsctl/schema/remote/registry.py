@@ -54,6 +54,10 @@ class RegistrySchema(NamedTuple):
     references: "Mapping[str, RegistrySchema]"
 
 
+class Broken(Unreachable):
+    """The registry answers that it failed."""
+
+
 class UnknownSchema(NotFound):
     """The registry has no schema of an id."""
 
@@ -139,7 +143,8 @@ class SchemaRegistry:
         try:
             kind = str(answer.get("schemaType") or "AVRO").upper()
             if kind == "PROTOBUF":  # by itself, it is the source
-                answer = self._get(f"{path}?format=serialized")
+                with contextlib.suppress(Broken):  # Apicurio 3.3 fails for a message in a package
+                    answer = self._get(f"{path}?format=serialized")
             text, listed = str(answer["schema"]), answer.get("references") or []
             references = {str(one["name"]): (str(one["subject"]), int(one["version"])) for one in listed}
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -201,9 +206,7 @@ class SchemaRegistry:
                 hint = f"check {TOKEN if self._login.token else f'{USER} and {PASSWORD}'}"
             return Denied(f"the schema registry {self._url} refuses the login ({status})", hint)
         if status >= 500 or status == 429:
-            return Unreachable(
-                f"the schema registry {self._url} answers with status {status}", "try again later"
-            )
+            return Broken(f"the schema registry {self._url} answers with status {status}", "try again later")
         if status == 404:
             code = 0
             with contextlib.suppress(ValueError, KeyError, TypeError):
