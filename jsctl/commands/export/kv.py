@@ -10,15 +10,21 @@ from jsctl.base.units import SECOND
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.export.answers import add_answer, query_options
 from jsctl.commands.export.confirm import confirm_tables
+from jsctl.commands.export.destination import (
+    check_destination,
+    open_target,
+    parse_destination,
+    prepare,
+    table_options,
+)
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.export import bucket_exporter
 from jsctl.spark.export import query as spark_query
 from jsctl.spark.export.bucket_exporter import BucketSource
+from jsctl.spark.export.catalog_table import OF_BUCKET, TABLE_FORMATS
 from jsctl.spark.export.layout import TableLayout
-from jsctl.spark.export.targets import open_tables
-from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import connect
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -32,6 +38,8 @@ class Options:
 
     buckets: tuple[str, ...]
     to: str
+    table: str
+    mode: str
     format: str
     history: bool
     keys: tuple[str, ...]
@@ -40,6 +48,22 @@ class Options:
     limit: int
     force: bool
     spark: SparkOptions
+
+    def __post_init__(self) -> None:
+        check_destination(self.to, self.table, self.mode, self.format)
+        if self.to and self.format in TABLE_FORMATS:
+            raise BadInput(f"--format {self.format} is for --table", f"use {', '.join(FORMATS)} with --to")
+        if self.table and self.format in ("json", "csv"):
+            raise BadInput(f"--table cannot be in {self.format}", "use delta, iceberg, or parquet")
+        if self.mode in ("append", "merge") and self.format not in TABLE_FORMATS:
+            raise BadInput(
+                f"--mode {self.mode} cannot be used with {self.format}", f"use {' or '.join(TABLE_FORMATS)}"
+            )
+        if self.mode == "merge" and self.history:
+            raise BadInput(
+                "--mode merge and --history cannot be used together",
+                "a merged table has one row for each key: use --mode append for all changes",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +84,20 @@ class ObjectOptions:
     examples=[
         "jsctl export kv SETTINGS --to tables",
         "jsctl export kv SETTINGS --to changes --history",
+        "jsctl export kv SETTINGS --table lake.shop.settings --format delta --mode merge --packages auto",
         "jsctl export kv SETTINGS --to tables --decode json --schema 'color STRING, size INT'",
         "jsctl export kv SETTINGS --to tables --query 'SELECT key, revision FROM SETTINGS'",
     ],
 )
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="bucket")
-@option("--to", metavar="DIR", required=True, help="Folder or URI for the tables, one for each bucket")
-@option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")
+@option("--to", metavar="DIR", default="", help="Folder or URI for the tables, one for each bucket")
+@table_options
+@option(
+    "--format",
+    type=click.Choice(["", *FORMATS, *TABLE_FORMATS]),
+    default="",
+    help="Format of the files (parquet), or of the table",
+)
 @option("--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each key")
 @option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
 @decode_options
@@ -115,15 +146,18 @@ def _export(
     if len(set(names)) < len(names):
         raise BadInput("a bucket is named more than once", "name each bucket once")
     start = time.monotonic()
-    place = parse_place(options.to, "--to")
-    session = options.spark.prepare("jsctl export kv", place)
-    target = open_tables(place, options.format, names)
+    table, mode = (options.table, options.mode) if isinstance(options, Options) else ("", "")
+    format = options.format or "parquet"
+    place = parse_destination(options.to, table)
+    session = prepare(options.spark, "jsctl export kv", place, format)
+    target = open_target(place, format, mode, names, OF_BUCKET)
     bucket_exporter.check(sources)
     with ExitStack() as stack:
         spark = stack.enter_context(session.open()) if target.needs_session else None
         if spark:
             target.connect(spark)
-        confirm_tables(env, target, target.list_existing_tables(), force=options.force)
+        existing = [] if mode in ("append", "merge") else target.list_existing_tables()
+        confirm_tables(env, target, existing, force=options.force)
         stack.enter_context(target.lock())
         spark = spark or stack.enter_context(session.open())
         if sql:
@@ -133,7 +167,8 @@ def _export(
         if not sql:
             return result
         try:
-            answer = spark_query.query(spark, {"": connect(place, spark)}, sql, limit)
+            places = {} if isinstance(place, str) else {"": connect(place, spark)}
+            answer = spark_query.query(spark, places, sql, limit)
         except JsctlError:  # the export is complete even so
             env.say(view.closing_of_buckets(result))
             raise

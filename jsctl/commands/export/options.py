@@ -13,8 +13,9 @@ from jsctl.commands.cli import declare_all, option
 from jsctl.errors import BadInput
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import KINDS, SKIP_ID, WITH_FIELDS, parse_registry
+from jsctl.spark.export.table_target import check_settings
 from jsctl.spark.session.hadoop import HadoopPath, Place
-from jsctl.spark.session.packages import add_packages
+from jsctl.spark.session.packages import FORMAT_SETTINGS, add_packages
 from jsctl.spark.session.session import SessionOptions, check_environment
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,8 +30,8 @@ class SparkOptions:
     conf: tuple[str, ...]
     packages: str
 
-    def prepare(self, name: str, *places: Place) -> SessionOptions:
-        """Return how to start Spark for these places.
+    def prepare(self, name: str, *places: Place, table: str = "", format: str = "") -> SessionOptions:
+        """Return how to start Spark for these places, or for a table of a catalog in a format.
 
         name: of the application, as Spark shows it. Raises BadInput, MissingDependency, Unreachable.
         """
@@ -43,7 +44,10 @@ class SparkOptions:
         if self.packages:
             if self.remote:
                 raise BadInput("--packages cannot be used with --remote", "install them on its server")
-            settings = add_packages(settings, self.packages, places)
+            settings = add_packages(settings, self.packages, places, format)
+        if table and not self.remote:
+            check_settings(table, format, settings)
+            settings = {**FORMAT_SETTINGS.get(format, {}), **settings}
         check_environment(self.master, self.remote)
         return SessionOptions(name, self.master, self.remote, settings)
 

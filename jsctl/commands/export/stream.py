@@ -9,6 +9,13 @@ from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, SIZE, argument, command, destructive, option
 from jsctl.commands.export.answers import add_answer, query_options
 from jsctl.commands.export.confirm import confirm_tables
+from jsctl.commands.export.destination import (
+    check_destination,
+    open_target,
+    parse_destination,
+    prepare,
+    table_options,
+)
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
 from jsctl.commands.options.past_time import parse_time_flag
@@ -17,12 +24,11 @@ from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.spark.export import formats
+from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
 from jsctl.spark.export.layout import TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS
-from jsctl.spark.export.targets import open_tables
-from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import Place
 from jsctl.spark.source.options import parse_read_options
 from jsctl.views.export import export as view
@@ -35,6 +41,8 @@ class Options:
 
     stream: tuple[str, ...]
     to: str
+    table: str
+    mode: str
     format: str
     incremental: bool
     follow: bool
@@ -58,11 +66,18 @@ class Options:
     spark: SparkOptions
 
     def __post_init__(self) -> None:
-        format = formats.parse_format(self.format)
-        if (self.incremental or self.follow) and format not in FILE_FORMATS:
+        format = formats.parse_format(self.format or "parquet")
+        check_destination(self.to, self.table, self.mode, self.format)
+        if self.mode == "merge":
+            raise BadInput("--mode merge is for buckets, which have keys", "use append or overwrite")
+        if self.mode == "overwrite" and self.incremental:
+            raise BadInput("--mode overwrite and --incremental cannot be used together", "use --mode append")
+        formats_that_continue = TABLE_FORMATS if self.table else FILE_FORMATS
+        if (self.incremental or self.follow) and format not in formats_that_continue:
+            other = f", or --table with {' or '.join(TABLE_FORMATS)}"
             raise BadInput(
                 f"--incremental and --follow cannot add to a table in {format}",
-                f"use {', '.join(FILE_FORMATS[:4])}",
+                f"use {', '.join(formats_that_continue[:4])}{'' if self.table else other}",
             )
         parse_partitions(self.partition_by)
         if self.follow and (self.until or self.to_seq is not None):
@@ -101,16 +116,18 @@ class Options:
         "jsctl export stream ORDERS --to orders",
         "jsctl export stream ORDERS --to orders --incremental --partition-by date --verify",
         "jsctl export stream ORDERS --to orders --decode json --query 'SELECT count(*) FROM ORDERS'",
+        "jsctl export stream ORDERS --table lake.shop.orders --format delta --incremental --packages auto",
         "jsctl export stream ORDERS LOGS --to tables --context hub --js-domain hub --js-domain leaf --follow",
     ],
 )
 @argument("stream", metavar="STREAM...", nargs=-1, required=True)
-@option("--to", metavar="DIR", required=True, help="Folder or URI for the tables, one for each stream")
+@option("--to", metavar="DIR", default="", help="Folder or URI for the tables, one for each stream")
+@table_options
 @option(
     "--format",
     metavar="FORMAT",
-    default="parquet",
-    help="parquet, json, csv, orc, xml, or another that Spark has (parquet)",
+    default="",
+    help="parquet, json, csv, orc, xml, or another that Spark has (parquet); of a table: delta, iceberg, ...",
 )
 @option("--incremental", is_flag=True, help="Continue where the last run ended")
 @option("--follow", is_flag=True, help="Continue until ctrl-C")
@@ -149,8 +166,9 @@ def stream(env: Env, options: Options) -> Result:
     bad_payload. --context and --js-domain may be repeated; their names are then part of the names of the
     folders.
     """
-    place = parse_place(options.to, "--to")
-    session = options.spark.prepare("jsctl export stream", place)
+    format = formats.parse_format(options.format or "parquet")
+    place = parse_destination(options.to, options.table)
+    session = prepare(options.spark, "jsctl export stream", place, format)
     sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
@@ -162,7 +180,7 @@ def stream(env: Env, options: Options) -> Result:
             file_size=options.file_size,
             **options.decoding.layout_fields(),
         ),
-        incremental=options.incremental,
+        incremental=options.incremental or options.mode == "append",
         follow=options.follow,
         every=options.every,
         verify=options.verify,
@@ -173,18 +191,17 @@ def stream(env: Env, options: Options) -> Result:
     for source in sources:
         parse_read_options(build_source_options(source, export.selection), settings=source.settings)
     export.layout.check()
-    format = formats.parse_format(options.format)
-    target = open_tables(place, format, [source.table for source in sources])
+    target = open_target(place, format, options.mode, [source.table for source in sources], OF_STREAM)
     with sigterm_as_interrupt(), StreamExportRun(export, target, ExportDisplay(env)) as run:
         tables = run.list_existing_tables()
-        existing = [] if options.incremental else tables
+        existing = [] if export.incremental else tables
         if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
         confirm_tables(env, target, existing, force=options.force)
         return _build_result(env, run.run(), place, options.limit)
 
 
-def _build_result(env: Env, exported: StreamExportResult, place: Place, limit: int) -> Result:
+def _build_result(env: Env, exported: StreamExportResult, place: Place | str, limit: int) -> Result:
     """Return the closing line, or the answer to --query."""
     result = view.streams(exported.outcomes, str(place), int(exported.seconds * SECOND))
     if exported.answer is None:

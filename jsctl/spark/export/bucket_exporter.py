@@ -9,14 +9,20 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.nats import login
 from jsctl.spark.decoding.model import BAD_PAYLOAD
+from jsctl.spark.export.catalog_table import Merge
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
 from jsctl.spark.export.message_reads import read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.table_files import replace_table
+from jsctl.spark.export.table_target import TableTarget
 from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import parse_read_options
+from jsctl.spark.source.plan import StreamState
+from jsctl.spark.source.planning import with_connection
+from jsctl.spark.source.range_reader import DataLoss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,7 +84,8 @@ def check(sources: Sequence[BucketSource]) -> None:
 
 
 def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) -> tuple[int, int]:
-    """Replace the table of a bucket; return its number of rows, and of values that could not be decoded.
+    """Replace the table of a bucket, or do with a table of a catalog what its mode says; return the number of
+    rows that were written, and of values that could not be decoded.
 
     Raises JsctlError.
     """
@@ -89,7 +96,10 @@ def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) ->
     try:
         if source.finds_fields:
             source = replace(source, layout=source.layout._replace(schema=_find_fields(spark, source)))
+        stream = _fetch_stream(source) if isinstance(target, TableTarget) else None
         frame = _read_source(spark, source)
+        if stream and isinstance(target, TableTarget):
+            frame = _select_new(frame, source, target, stream)
         bad = F.count(BAD_PAYLOAD) if source.layout.can_be_bad else F.sum(F.lit(0))
         observed = frame.observe(
             counts,
@@ -98,12 +108,40 @@ def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) ->
             bad.alias("bad"),
         )
         table = flatten_for_format(observed, target.format)
-        rows = replace_table(spark, target, source.bucket, table, counts, source.options)
+        created, end = (stream.created, stream.end) if stream else ("", 0)
+        return replace_table(
+            spark, target, source.bucket, table, counts, source.options, created=created, end=end
+        )
     except JsctlError:
         raise
     except Exception as error:
         raise job_error(error) from None
-    return rows, int(counts.get["bad"] or 0)
+
+
+def _fetch_stream(source: BucketSource) -> StreamState:
+    options = parse_read_options(source.read_options, settings=source.settings)
+    return with_connection(options, lambda connection: source_plan.fetch_stream(connection, options))
+
+
+def _select_new(
+    frame: "DataFrame", source: BucketSource, target: TableTarget, stream: StreamState
+) -> "DataFrame":
+    """Return the rows that a mode writes to a table, and set how they are merged.
+
+    What is appended ends where the bucket ended before it was read, which is the position of the next run.
+    """
+    checkpoint = target.read_checkpoint(source.bucket) if target.mode == "append" else None
+    if target.mode == "append":
+        if checkpoint and checkpoint["created"] != stream.created:
+            raise DataLoss(f"bucket {source.bucket} was created again", "use --mode overwrite")
+        return frame.where(f"revision >= {(checkpoint or {}).get('next', 0)} AND revision < {stream.end}")
+    if target.mode == "merge":
+        # Keys that the bucket no longer has, unless they were merged by a run that began later than this one.
+        is_earlier = f"t.revision < {stream.end} OR t.created < TIMESTAMP '{stream.created}'"
+        removed = f"t.{target.rows.select(source.bucket)} AND ({is_earlier})"
+        newer = "(s.created > t.created OR s.revision > t.revision)"
+        target.merge = Merge(("bucket", "key"), newer, "" if source.keys else removed)
+    return frame
 
 
 def _read_source(spark: "SparkSession", source: BucketSource) -> "DataFrame":

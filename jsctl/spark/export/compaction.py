@@ -10,7 +10,7 @@ from jsctl.spark.export.exported_tables import read_exported, read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import parse_partitions
 from jsctl.spark.export.table_files import build_writer
-from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.export.targets import FoldersTarget
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.session.hadoop import Place, list_files
 
@@ -29,7 +29,7 @@ class Compaction:
     rows: int
 
 
-def write_compacted(spark: "SparkSession", target: TablesTarget, table: str, file_size: int) -> Compaction:
+def write_compacted(spark: "SparkSession", target: FoldersTarget, table: str, file_size: int) -> Compaction:
     """Write a table again in files of about this many bytes, if that makes fewer files; a partition keeps
     its own.
 

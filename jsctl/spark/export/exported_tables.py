@@ -117,7 +117,7 @@ def read_exported(
     return read_table(spark, folder, format, StructType.fromJson(checkpoint["columns"]), read=read)
 
 
-def check_columns(folder: Place, checkpoint: dict[str, Any], names: Collection[str]) -> list[str]:
+def check_columns(folder: object, checkpoint: dict[str, Any], names: Collection[str]) -> list[str]:
     """Return the names of the columns of a table. names: those of the rows to add or compare.
 
     Raises BadInput when the table has one that these lack: earlier versions called base64 `data`.

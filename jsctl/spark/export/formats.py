@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jsctl.errors import BadInput
+from jsctl.spark.session.packages import FORMAT_PACKAGES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,11 +27,8 @@ _SPARK_OPTIONS = {
 
 BUILT_IN = ("parquet", "json", "csv", "orc", "xml")
 
-_PACKAGES = {
-    "avro": "org.apache.spark:spark-avro_2.13:{version}",
-    "delta": "io.delta:delta-spark_2.13:VERSION",
-    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-{minor}_2.13:VERSION",
-}
+_AVRO = "org.apache.spark:spark-avro_2.13:{version}"
+_INSTALLED = ("avro", *FORMAT_PACKAGES)
 _NO_TABLES = {
     "text": "it has one column",
     "binaryfile": "Spark can only read it",
@@ -51,7 +49,7 @@ def parse_format(format: str) -> str:
         raise BadInput(f"--format {format!r} is not a valid format", "use parquet, json or csv, for example")
     if reason := _NO_TABLES.get(format.lower()):
         raise BadInput(f"--format {format} cannot store messages: {reason}", f"use {', '.join(BUILT_IN[:4])}")
-    return format.lower() if format.lower() in (*BUILT_IN, *_PACKAGES) else format
+    return format.lower() if format.lower() in (*BUILT_IN, *_INSTALLED) else format
 
 
 def check_available(spark: "SparkSession", format: str) -> None:
@@ -64,8 +62,9 @@ def check_available(spark: "SparkSession", format: str) -> None:
         if not re.search(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]", str(error)):
             return
         hint = "parquet, json, csv and orc are always available"
-        if package := _PACKAGES.get(format):
-            version = spark.version
-            package = package.format(version=version, minor=".".join(version.split(".")[:2]))
-            hint = f"--conf spark.jars.packages={package} installs it, or use parquet, json, csv or orc"
+        if format in FORMAT_PACKAGES:
+            hint = "add --packages auto, or use parquet, json, csv or orc"
+        elif format == "avro":
+            package = _AVRO.format(version=spark.version)
+            hint = f"--packages {package} installs it, or use parquet, json, csv or orc"
         raise BadInput(f"this Spark does not have the format {format}", hint) from None

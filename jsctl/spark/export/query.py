@@ -100,7 +100,7 @@ def write(spark: "SparkSession", places: Mapping[str, Place], sql: str, target: 
     frame, counts = _select(spark, places, sql), Observation()
     try:
         table = flatten_for_format(frame.observe(counts, F.count(F.lit(1)).alias("rows")), target.format)
-        return replace_table(spark, target, RESULTS, table, counts, {"query": sql})
+        return replace_table(spark, target, RESULTS, table, counts, {"query": sql})[0]
     except JsctlError:
         raise
     except Exception as error:
@@ -120,9 +120,8 @@ def _select(spark: "SparkSession", places: Mapping[str, Place], sql: str) -> "Da
 
 def _refused_error(error: Exception, places: Mapping[str, Place]) -> BadInput:
     names = [prefix + name for prefix, place in places.items() for name in find_tables(place)]
-    return BadInput(
-        f"Spark refuses the query: {extract_message(error).rstrip('.')}", f"the tables are {', '.join(names)}"
-    )
+    hint = f"the tables are {', '.join(names)}" if names else "tables of a catalog have their whole names"
+    return BadInput(f"Spark refuses the query: {extract_message(error).rstrip('.')}", hint)
 
 
 def _with_readable_variants(frame: "DataFrame") -> "DataFrame":

@@ -8,7 +8,6 @@ from urllib.parse import unquote, urlsplit
 
 from jsctl.errors import JsctlError
 from jsctl.spark.session.cluster import runs_elsewhere
-from jsctl.spark.session.hadoop import HadoopPath, Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,14 +16,14 @@ if TYPE_CHECKING:
 _ERRORS_OF_ABSENT_FILES = ("FILE_NOT_EXIST", "FileNotFound", "PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
-def check_visible(spark: "SparkSession", folder: Place, rows: int, read: Callable[[], "DataFrame"]) -> None:
+def check_visible(spark: "SparkSession", folder: object, rows: int, read: Callable[[], "DataFrame"]) -> None:
     """Raise JsctlError unless both this machine and Spark's see everything that Spark wrote to `folder`.
 
     Args:
         rows: how many rows Spark wrote.
         read: returns the folder as a table.
     """
-    if isinstance(folder, HadoopPath):
+    if not isinstance(folder, Path):
         return  # Spark sees what this machine sees: it is what looks
     if not folder.is_dir():
         raise build_error(folder)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.units import format_rfc3339
@@ -14,7 +15,7 @@ from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
-from jsctl.spark.export.exported_tables import check_columns, read_table
+from jsctl.spark.export.exported_tables import check_columns
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
     TableLayout,
@@ -30,10 +31,9 @@ from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamS
 from jsctl.spark.export.stream_planning import plan_read
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
 from jsctl.spark.export.table_settings import build_settings, check_settings
-from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.context import find_context
-from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
@@ -106,12 +106,12 @@ class StreamExporter:
         layout = self.layout._replace(schema=checkpoint["settings"]["schema"])
         format = self.target.format
         try:
-            with self._show_progress(spark, f"verifying {source.table}", checkpoint["exported"], 0):
+            with self._show_progress(spark, f"verifying {source.table}", checkpoint.get("exported", 0), 0):
                 messages = self.reads.build_frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
-                check_columns(self.target.path / source.table, checkpoint, expected.columns)
+                check_columns(self.target.path, checkpoint, expected.columns)
                 schema = StructType.fromJson(checkpoint["columns"])
-                table = read_table(spark, self.target.path / source.table, format, schema)
+                table = read_rows(spark, self.target, source.table, schema)
                 return compare(table, expected, first, end, first_available)
         except Exception as error:
             raise job_error(error) from None
@@ -151,7 +151,7 @@ class StreamExporter:
         """Return whether the tasks that read messages can write the table."""
         if self.target.format != "parquet" or self.layout.decode == "variant":
             return False
-        if isinstance(self.target.path, HadoopPath) or find_context(spark) is None:
+        if not isinstance(self.target.path, Path) or find_context(spark) is None:
             return False
         return not has_parquet_settings(spark)
 
@@ -196,13 +196,25 @@ class StreamExporter:
         checkpoint: dict[str, Any] | None,
         begin: float,
     ) -> Outcome:
-        format, schema = self.target.format, files.schema
+        schema = files.schema
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
+            new_checkpoint |= {
+                "stream": source.stream,
+                "created": read_plan.created,
+                "from": read_plan.first,
+                "next": read_plan.end,
+                "settings": build_settings(self.layout, self.selection, layout),
+                "columns": schema.jsonValue(),
+                "written": format_rfc3339(time.time_ns()),
+            }
             label = f"exporting {source.table}"
             with self._show_progress(spark, label, read_plan.messages, read_plan.bytes):
                 counts = files.write(folder)
             shared_folder.check_visible(
-                spark, folder, counts.rows, lambda: read_table(spark, folder, format, schema)
+                spark,
+                folder,
+                counts.rows,
+                lambda: read_rows(spark, self.target, source.table, schema, folder),
             )
             deleted, lost = self._count_missing(spark, source, read_plan, folder, counts.rows, schema)
             earlier: dict[str, Any] = checkpoint or {}
@@ -218,17 +230,10 @@ class StreamExporter:
                 last=counts.last,
             )
             new_checkpoint |= {
-                "stream": source.stream,
-                "created": read_plan.created,
-                "from": read_plan.first,
-                "next": read_plan.end,
                 "exported": outcome.exported + earlier.get("exported", 0),
                 "deleted": None if deleted is None else deleted + (earlier.get("deleted") or 0),
                 "lost": outcome.lost + earlier.get("lost", 0),
                 "bad": counts.bad + earlier.get("bad", 0),
-                "settings": build_settings(self.layout, self.selection, layout),
-                "columns": schema.jsonValue(),
-                "written": format_rfc3339(time.time_ns()),
             }
         return replace(outcome, seconds=time.monotonic() - begin)
 
@@ -275,7 +280,7 @@ class StreamExporter:
         spark: "SparkSession",
         source: StreamSource,
         read_plan: ReadPlan,
-        folder: Place,
+        folder: Destination,
         rows: int,
         schema: "StructType",
     ) -> tuple[int | None, int]:
@@ -294,8 +299,9 @@ class StreamExporter:
         if (allows_loss or not read_plan.is_promised) and stream.first > read_plan.start:
             first_available = min(stream.first, read_plan.end)
             files = self.target.list_uncommitted(source.table)
-            written = read_table(spark, folder, self.target.format, schema, files)
-            read_before = written.where(f"sequence < {first_available}").count()
+            written = read_rows(spark, self.target, source.table, schema, folder, files)
+            is_planned = f"sequence >= {read_plan.start} AND sequence < {first_available}"
+            read_before = written.where(is_planned).count()
             dropped = first_available - read_plan.start - read_before
         lost = dropped if allows_loss else 0
         if not allows_loss:  # what was not promised is not lost

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark.export import formats, query
+from jsctl.spark.export.catalog_table import CatalogTable, TableChanged
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
@@ -251,7 +252,7 @@ class StreamExportRun:
                 except JsctlError as error:
                     if self._stop.is_set():
                         return
-                    if not _is_away(error):
+                    if not (_is_away(error) or isinstance(error, TableChanged)):
                         raise
                     if not away:
                         self.display.say(f"jsctl: trying again: {error}")
@@ -264,7 +265,9 @@ class StreamExportRun:
     def _query(self, spark: "SparkSession") -> query.Answer:
         """Query the tables. The export is complete even when the query fails, which the display then says."""
         try:
-            return query.query(spark, {"": self.target.path}, self.options.sql, self.options.limit)
+            path = self.target.path
+            places = {} if isinstance(path, CatalogTable) else {"": path}  # SQL finds tables of catalogs
+            return query.query(spark, places, self.options.sql, self.options.limit)
         except JsctlError:
             self.display.exported(self._ordered_outcomes())
             raise

@@ -10,14 +10,14 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
-from jsctl.spark.export.exported_tables import read_table
+from jsctl.spark.export.catalog_table import Counts, TableWrite
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles
-from jsctl.spark.export.targets import TablesTarget
+from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.session.folders import write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
@@ -31,27 +31,15 @@ _OF_PARQUET = ("spark.sql.parquet.", "spark.hadoop.parquet.", "spark.sql.files."
 """How the names of settings for files begin."""
 
 
-class Counts(NamedTuple):
-    """The content of a table in numbers.
-
-    first, last: sequences, None without rows. bytes: of payload. bad: payloads that could not be decoded.
-    """
-
-    rows: int = 0
-    first: int | None = None
-    last: int | None = None
-    bytes: int = 0
-    bad: int = 0
-
-
 class TableFiles(Protocol):
     """A table to write. schema: its columns."""
 
     @property
     def schema(self) -> "StructType": ...
 
-    def write(self, folder: Place) -> Counts:
-        """Write the table into a new folder, or beside the files in one. Raises what Spark raises."""
+    def write(self, folder: Destination) -> Counts:
+        """Write the table into a new folder, beside the files in one, or to a table of a catalog. Raises what
+        Spark raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +58,10 @@ class SparkFiles:
     def schema(self) -> "StructType":
         return self.table.schema
 
-    def write(self, folder: Place) -> Counts:
-        writer = build_writer(self.table, self.format, folder).mode(self.save_mode)
-        if self.partition_by:
-            writer = writer.partitionBy(*self.partition_by)
-        writer.save(write_path(folder))
+    def write(self, folder: Destination) -> Counts:
+        write_frame(self.table, self.format, folder, self.save_mode, self.partition_by)
+        if isinstance(folder, TableWrite):
+            return folder.count()
         counts = self.read.get
         bad = self.decoded.get["bad"] if self.decoded else 0
         return Counts(counts["rows"], counts["first"], counts["last"], counts["bytes"] or 0, bad)
@@ -90,6 +77,19 @@ def build_writer(table: "DataFrame", format: str, folder: Place) -> "DataFrameWr
     return writer
 
 
+def write_frame(
+    table: "DataFrame", format: str, folder: Destination, save_mode: str, partition_by: Sequence[str] = ()
+) -> None:
+    """Write a table where it is to be. Raises what Spark raises."""
+    if isinstance(folder, TableWrite):
+        folder.write(table, partition_by)
+        return
+    writer = build_writer(table, format, folder).mode(save_mode)
+    if partition_by:
+        writer = writer.partitionBy(*partition_by)
+    writer.save(write_path(folder))
+
+
 def replace_table(
     spark: "SparkSession",
     target: TablesTarget,
@@ -97,28 +97,32 @@ def replace_table(
     table: "DataFrame",
     counts: "Observation",
     settings: Mapping[str, Any],
-) -> int:
-    """Write a table in the place of the one of this name; return its number of rows. Raises what Spark
-    raises.
+    *,
+    created: str = "",
+    end: int = 0,
+) -> tuple[int, int]:
+    """Write a table in the place of the one of this name, or as the mode of a catalog's table says; return
+    the number of rows, and of those that could not be decoded. Raises what Spark raises.
 
-    counts: observes rows of the table, and the `last` revision if it has revisions.
+    counts: observes rows of the table, and the `last` revision if it has revisions. created, end: of the
+    bucket, for tables of a catalog, which take them with the rows.
     """
     with target.commit(name, replace=True) as (folder, checkpoint):
-        build_writer(table, target.format, folder).mode(target.save_mode).save(write_path(folder))
+        checkpoint |= {"created": created, "from": 0, "next": end}
+        checkpoint |= {"settings": settings, "columns": table.schema.jsonValue()}
+        write_frame(table, target.format, folder, target.save_mode)
+        if isinstance(folder, TableWrite):
+            counted = folder.count()
+            return counted.rows, counted.bad
         observed = counts.get
         rows = int(observed["rows"])
         shared_folder.check_visible(
-            spark, folder, rows, lambda: read_table(spark, folder, target.format, table.schema)
+            spark, folder, rows, lambda: read_rows(spark, target, name, table.schema, folder)
         )
-        checkpoint |= {
-            "created": "",
-            "from": 0,
-            "next": int(observed["last"] or 0) + 1 if "last" in observed else 0,
-            "exported": rows,
-            "settings": settings,
-            "columns": table.schema.jsonValue(),
-        }
-    return rows
+        checkpoint |= {"exported": rows}
+        if not end and "last" in observed:
+            checkpoint["next"] = int(observed["last"] or 0) + 1
+    return rows, int(observed.get("bad") or 0)
 
 
 def has_parquet_settings(spark: "SparkSession") -> bool:
@@ -149,7 +153,7 @@ class TaskFiles:
         fields = {field.name: field for field in self.arrangement.build_schema(self.reader.options)}
         return StructType([fields[name] for name in dict.fromkeys([*self.columns, *fields])])
 
-    def write(self, folder: Place) -> Counts:
+    def write(self, folder: Destination) -> Counts:
         if not isinstance(folder, Path):
             raise TypeError(f"tasks cannot write to {folder}")
         folder.mkdir(parents=True)
