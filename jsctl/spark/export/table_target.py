@@ -59,6 +59,9 @@ class TableTarget:
         """Return the checkpoint, None when the table has none."""
         return dict(self.position.checkpoint) or None
 
+    def complete_killed_runs(self) -> None:
+        """Do nothing: what a killed run did not commit does not count."""
+
     def list_existing_tables(self) -> list[str]:
         """Return the name of the export when its table exists."""
         return [] if self.path.find() is None else [self.export]
