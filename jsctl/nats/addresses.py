@@ -1,10 +1,11 @@
 """Server addresses: the URLs in a setting, each with the login that is part of it."""
 
+import contextlib
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from socket import AF_INET, AF_INET6, inet_pton
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from jsctl.base.units import SECOND
@@ -23,6 +24,41 @@ class ServerAddress(NamedTuple):
     user: str = ""
     password: str | None = None
     tls_name: str = ""
+
+    @property
+    def host(self) -> str:
+        """The host's name or number."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def port(self) -> int:
+        """The port, 4222 unless the URL has another."""
+        return urlsplit(self.url).port or 4222
+
+    @property
+    def full_url(self) -> str:
+        """The URL with its port."""
+        parts = urlsplit(self.url)
+        has_port = parts.port or parts.scheme.startswith("ws")
+        return self.url if has_port else parts._replace(netloc=f"{parts.netloc}:4222").geturl()
+
+    @property
+    def tls_host(self) -> str:
+        """The name that the server's certificate must have."""
+        return self.tls_name if self.tls_name and _is_number(self.host) else self.host
+
+    def list_others(self, info: Mapping[str, Any]) -> list["ServerAddress"]:
+        """Return the other servers that this one names in its INFO; they accept the same login."""
+        scheme = self.url.partition("://")[0]
+        # A certificate holds host names, and servers often announce IP addresses.
+        name = self.tls_name or self.host
+        others = []
+        for announced in info.get("connect_urls") or ():
+            with contextlib.suppress(BadInput):
+                others += [
+                    address._replace(tls_name=name) for address in parse_addresses(f"{scheme}://{announced}")
+                ]
+        return others
 
 
 def parse_addresses(url: str) -> list[ServerAddress]:
@@ -75,9 +111,14 @@ def divide_timeout(addresses: Sequence[ServerAddress], timeout: int) -> Iterator
         yield address, min(seconds_left / (addresses_after + 1), 2) if addresses_after else seconds_left
 
 
+def _is_number(host: str) -> bool:
+    """Return whether a host is an IP address."""
+    return ":" in host or not host.strip("0123456789.")
+
+
 def _is_host(host: str) -> bool:
     """Return whether a host can be an address or the name of one."""
-    if ":" in host or not host.strip("0123456789."):
+    if _is_number(host):
         try:
             inet_pton(AF_INET6 if ":" in host else AF_INET, host.partition("%")[0])
         except OSError:

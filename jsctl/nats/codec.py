@@ -212,6 +212,12 @@ class FrameParser:
         self._chunks, self._size, self._needed = [], 0, 0
         self._resets += 1
 
+    def take_rest(self) -> bytes:
+        """Return what is unparsed, for another parser."""
+        rest = b"".join(self._chunks)
+        self.reset()
+        return rest
+
     def feed(self, chunk: bytes) -> Iterator[Frame]:
         """Add a chunk, and iterate over the frames that are complete now.
 
@@ -313,6 +319,11 @@ class ServerError(NamedTuple):
     def is_limit(self) -> bool:
         """Whether the server or the account has reached its limit of connections."""
         return "connections exceeded" in self.text.lower()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the server has missed answers to its pings; it accepts another connection."""
+        return "stale connection" in self.text.lower()
 
     @property
     def violation(self) -> "Violation | None":

@@ -1,11 +1,11 @@
 """The two drivers of a verb's connection, and the one place that chooses between them.
 
-The blocking driver (`blocking`) needs neither asyncio nor nats-py, whose imports take as long as all the rest
-of a short verb. It makes one request after the other. Whatever else a verb asks for (subscriptions, work at
-the same time, questions to a user meanwhile, a proxy, websockets) needs an event loop, and with it the
-asyncio driver (`connection`). A verb declares nothing: it starts in an event loop if what it imports has
-imported asyncio; otherwise `jsctl.base.loops` steps it until it waits for a loop. Its connection then moves
-to the asyncio driver, most often before it has sent anything.
+The blocking driver (`blocking`) needs no asyncio, whose import takes as long as all the rest of a short verb.
+It makes one request after the other. Whatever else a verb asks for (subscriptions, work at the same time,
+questions to a user meanwhile, a proxy, websockets) needs an event loop, and with it the asyncio driver
+(`asyncio_driver`). A verb declares nothing: it starts in an event loop if what it imports has imported
+asyncio; otherwise `jsctl.base.loops` steps it until it waits for a loop. Its connection then moves to the
+asyncio driver, most often before it has sent anything.
 """
 
 import re
@@ -16,14 +16,14 @@ from typing import Any
 
 from jsctl.base.loops import await_event_loop, is_asyncio_imported, is_stepped, mark_request_sent
 from jsctl.base.units import SECOND
-from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import NoResponders, Unreachable
 from jsctl.nats import login
-from jsctl.nats.blocking import BlockingConnection, ConnectionLost, EndedByServer
+from jsctl.nats.blocking import BlockingConnection
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import EventHandler
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.outcomes import ConnectionLost, EndedByServer
 
 _PAUSE = 0.1  #: seconds between two attempts to connect again
 
@@ -90,10 +90,10 @@ class SteppedConnection(Connection):
             link.close()
             await self._connect()
 
-    async def _get_client(self) -> Any:
+    async def _get_driver(self) -> Any:
         await await_event_loop()
         await self._get_blocking()
-        return await super()._get_client()
+        return await super()._get_driver()
 
     @property
     def server_info(self) -> Mapping[str, Any]:
@@ -101,11 +101,11 @@ class SteppedConnection(Connection):
 
     @property
     def url(self) -> str:
-        return strip_login(self._link.address.url) if self._link else super().url
+        return self._link.address.full_url if self._link else super().url
 
     @property
     def max_payload(self) -> int:
-        return int(self._link.info.get("max_payload") or 0) if self._link else super().max_payload
+        return self._link.max_payload if self._link else super().max_payload
 
     @property
     def is_connected(self) -> bool:
@@ -131,9 +131,10 @@ class SteppedConnection(Connection):
             return await super().request_message(message, timeout=timeout)
         self.check_size(message)
         try:
-            request = link.begin_request(message, timeout or 0)
+            deadline = time.monotonic() + self._limit(timeout) / SECOND
+            request = link.begin_request(message)
             await mark_request_sent()
-            return link.wait_for_reply(request)
+            return link.wait_for_reply(request, deadline, self._limit(timeout))
         except EndedByServer:
             raise self._lost_error() from None
         except ConnectionLost:
@@ -195,13 +196,13 @@ class SteppedConnection(Connection):
         return time.perf_counter_ns() - started_at
 
     async def wait_until_connected(self, timeout: int | None = None) -> None:
-        await self._get_client()
+        await self._get_driver()
         await super().wait_until_connected(timeout)
 
     async def close(self) -> None:
         if self._link:
             self._link.close()
-        elif self._is_live:
+        elif hasattr(self, "_driver"):
             await super().close()
 
     def _do(self, work: Callable[[], None]) -> None:

@@ -31,7 +31,7 @@ class Closed(ConnectionEvent):
 
 
 class ErrorReported(ConnectionEvent):
-    """An error that does not end the connection, reported by the server or by nats-py."""
+    """An error that does not end the connection: the server reports it, or an attempt to connect again."""
 
 
 class PermissionDenied(ErrorReported):

@@ -23,6 +23,10 @@ class NoTls(ConnectionError):
 
 
 class NoGreeting(ConnectionError):
+    """The server said nothing before it closed the connection."""
+
+
+class NotNats(ConnectionError):
     """The server did not begin with INFO, as NATS servers do."""
 
 
@@ -75,6 +79,8 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
             f"{server.url} ended the login without an answer: it does not find the account in time",
             f"{build_line('auth account push')} sends it; try again if it has the account",
         )
+    if isinstance(error, NotNats):
+        return Unreachable(f"{server.url} is not a NATS server")
     if isinstance(error, NoGreeting):
         return Unreachable(
             f"cannot connect to {server.url}: the server closed the connection without a reason",
@@ -120,8 +126,8 @@ def _explain_tls_failure(error: BaseException, settings: Settings) -> tuple[str,
         if error.verify_code in _OTHER_NAMES:
             return reason, "connect to a name that is in the server's certificate"
         return reason, "check --tlsca, and the server's certificate"
-    # With TLS 1.3, the server refuses a client's certificate after the handshake: nats-py may have no more
-    # than the alert's text, and a client that is still writing then never reads it.
+    # With TLS 1.3, the server refuses a client's certificate after the handshake; a client that is still
+    # writing then never reads it.
     if "CERTIFICATE_REQUIRED" in str(error):
         return "the server requires a client certificate", "name yours with --tlscert and --tlskey"
     if "[SSL: " in str(error) and (not isinstance(error, SSLError) or _REFUSED.search(str(error))):

@@ -5,7 +5,7 @@ No error from here ever holds a secret.
 
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -84,29 +84,36 @@ async def with_files(settings: Settings) -> Settings:
     return replace(prepared, files=tuple(files.items()))
 
 
-async def build_authentication(settings: Settings, server: ServerAddress) -> dict[str, Any]:
-    """Return nats-py's options for a login. Raises BadInput.
+Authenticate = Callable[[str], Mapping[str, str]]
+"""Returns the fields of CONNECT with which a client logs in, for a server's nonce."""
+
+
+def build_authentication(settings: Settings, server: ServerAddress) -> Authenticate:
+    """Return the login. Raises BadInput.
 
     A login in the URL takes precedence over user, token and nkey, and is sent along with a JWT, as in the Go
     client.
     """
-    options: dict[str, Any] = {}
+    fields: dict[str, str] = {}
     if server.user:
         if server.password is None:
-            options["token"] = server.user
+            fields["auth_token"] = server.user
         else:
-            options.update(user=server.user, password=server.password)
+            fields |= {"user": server.user, "pass": server.password}
     elif settings.user:
-        options.update(user=settings.user, password=settings.password)
+        fields |= {"user": settings.user, "pass": settings.password}
     elif settings.token:
-        options["token"] = settings.token
+        fields["auth_token"] = settings.token
+    sign: Authenticate = lambda nonce: {}  # noqa: E731
     if settings.creds:
-        options.update(_build_signing_callbacks(await _build_credentials_reader(settings)))
+        sign = _build_signer(_build_credentials_reader(settings))
     elif settings.jwt:
-        options.update(_build_signing_callbacks(lambda: (settings.jwt.strip(), settings.seed.strip())))
-    elif settings.nkey and not options.get("user"):
-        options["nkeys_seed_str"] = _read_nkey_seed(settings)
-    return options
+        sign = _build_signer(lambda: (settings.jwt.strip(), settings.seed.strip()))
+    elif settings.nkey and "user" not in fields:
+        seed = _read_nkey_seed(settings)
+        public_key = parse_seed(seed).public_key.decode()
+        sign = lambda nonce: {"nkey": public_key, "sig": _sign(seed, nonce)}  # noqa: E731
+    return lambda nonce: {**fields, **sign(nonce)}
 
 
 async def validate(settings: Settings) -> Settings:
@@ -116,7 +123,7 @@ async def validate(settings: Settings) -> Settings:
     """
     prepared = await prepare(settings)
     for server in parse_addresses(prepared.url):
-        await build_authentication(prepared, server)
+        build_authentication(prepared, server)
         build_tls_options(prepared, server)
     if prepared.socks_proxy:
         parse_proxy(prepared.socks_proxy)
@@ -137,33 +144,33 @@ def find_expiry(settings: Settings) -> int:
     return expires * SECOND if isinstance(expires, int) else 0
 
 
-def _build_signing_callbacks(login: Callable[[], tuple[str, str]]) -> dict[str, Any]:
-    """Return nats-py's callbacks for a JWT and its seed.
+def _build_signer(read: Callable[[], tuple[str, str]]) -> Authenticate:
+    """Return the login with a JWT and its seed. A JWT without a seed is a bearer token, which signs nothing.
 
-    A JWT without a seed is a bearer token, which signs nothing.
+    Credentials are read again for each connection; while a file is being replaced, the last ones apply.
     """
-    last = login()
+    last = read()
     parse_seed(last[1])
 
-    def read_latest() -> tuple[str, str]:
-        # Credentials are read again at every reconnect; while a file is being replaced, the last ones apply.
+    def sign(nonce: str) -> Mapping[str, str]:
         nonlocal last
         try:
-            latest = login()
+            latest = read()
             parse_seed(latest[1])
             last = latest
         except BadInput:
             pass
-        return last
+        return {"jwt": last[0], "sig": _sign(last[1], nonce)}
 
-    def sign(nonce: str) -> bytes:
-        pair = parse_seed(read_latest()[1])
-        return base64.b64encode(pair.sign(nonce.encode())) if pair else b""
-
-    return {"user_jwt_cb": lambda: bytearray(read_latest()[0].encode()), "signature_cb": sign}
+    return sign
 
 
-async def _build_credentials_reader(settings: Settings) -> Callable[[], tuple[str, str]]:
+def _sign(seed: str, nonce: str) -> str:
+    pair = parse_seed(seed)
+    return base64.b64encode(pair.sign(nonce.encode())).decode() if pair else ""
+
+
+def _build_credentials_reader(settings: Settings) -> Callable[[], tuple[str, str]]:
     path = settings.creds
     label = path if schemes.is_shown(path) or not is_secret(path) else "what the context has as creds"
     return lambda: _parse_credentials(read_text(settings, path, "credentials file"), label)

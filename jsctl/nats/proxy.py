@@ -6,6 +6,8 @@ from urllib.parse import unquote, urlsplit
 
 from jsctl.errors import BadInput
 
+_NO_LIMIT = 3600.0  #: seconds; callers have limits of their own
+
 
 class ProxyFailure(OSError):
     """The proxy cannot be reached, or refuses. The text has no secret in it."""
@@ -32,14 +34,14 @@ def parse_proxy(url: str) -> Proxy:
     raise BadInput("the proxy's address is not valid", "use --socks-proxy socks5://host:1080")
 
 
-async def connect(proxy: Proxy, host: str, port: int, timeout: float) -> socket.socket:
-    """Connect to a host, which the proxy looks up. timeout: seconds. Raises ProxyFailure."""
+async def connect(proxy: Proxy, host: str, port: int) -> socket.socket:
+    """Connect to a host, which the proxy looks up. Raises ProxyFailure."""
     from python_socks import ProxyConnectionError, ProxyError, ProxyType
     from python_socks.async_.asyncio import Proxy as SocksProxy
 
     socks = SocksProxy(ProxyType.SOCKS5, *proxy, rdns=True)
     try:
-        return await socks.connect(host, port, timeout=timeout)
+        return await socks.connect(host, port, timeout=_NO_LIMIT)
     except ProxyError as error:
         raise ProxyFailure(f"the proxy says: {error}") from None
     except ProxyConnectionError:

@@ -1,21 +1,20 @@
-"""The TCP or TLS connection below nats-py's client.
+"""A TCP or TLS connection in an event loop.
 
-asyncio's streams copy received data three times, and before Python 3.12 they join and copy what is sent. Here
-blocks are passed on as they were received, and sent as they are: for an object of 1 GiB that saves half a
-second of processor time.
+What is received goes to a function at once. asyncio's streams would copy it three times, and before Python
+3.12 they join and copy what is sent: for an object of 1 GiB that is half a second of processor time.
 """
 
 import asyncio
+import contextlib
 import os
 import select
 import ssl
 import sys
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import ParseResult
 
 from jsctl.nats import proxy
+from jsctl.nats.addresses import ServerAddress
 
 _HAS_WRITEV = hasattr(os, "writev")
 
@@ -25,132 +24,118 @@ _JOINS = sys.version_info < (3, 12) and _HAS_WRITEV
 _MAX_BLOCKS = 1024
 """Blocks that the system takes at once (IOV_MAX)."""
 
-
 _READ_SIZE = 64 << 10  #: bytes that `read_now` reads at once
 
 _MAX_BLOCK = 0.05  #: seconds for which the event loop may be kept waiting
 
 
-class TcpLink:
-    """The transport of nats-py's client (nats.aio.transport.Transport), with methods that jsctl needs
-    besides.
-
-    It makes one connection after the other. socks: the proxy of all of them.
+class TcpLink(asyncio.Protocol):
+    """One connection. on_data: called with each block as it was received. on_end: called once, when the
+    connection ends otherwise than by `close` or `abort`: with an error, or None if the server closed it.
     """
 
-    def __init__(self, socks: proxy.Proxy | None = None) -> None:
-        self._socks = socks
-        self._bare: _Stream | None = None  #: below TLS
-        self._stream: _Stream | None = None
-
-    # -- for nats-py --------------------------------------------------------------------------------
-
-    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: float) -> None:
-        """Connect to a server. buffer_size: bytes that may wait unread; reading pauses at twice as many.
-        connect_timeout: seconds. Raises OSError, TimeoutError."""
-        stream = _Stream(buffer_size)
-        loop = asyncio.get_running_loop()
-        host, port = uri.hostname or "", uri.port or 0
-        if self._socks:
-            proxied_socket = await proxy.connect(self._socks, host, port, connect_timeout)
-            await loop.create_connection(lambda: stream, sock=proxied_socket)
-        else:
-            async with asyncio.timeout(connect_timeout):
-                await loop.create_connection(lambda: stream, host, port)
-        self._bare = self._stream = stream
-
-    async def connect_tls(
-        self, uri: str | ParseResult, ssl_context: ssl.SSLContext, buffer_size: int, connect_timeout: float
+    def __init__(
+        self, on_data: Callable[[bytes], object], on_end: Callable[[Exception | None], object]
     ) -> None:
-        """Continue with TLS. Unread data from before is dropped: it may be forged. Raises OSError,
-        TimeoutError."""
-        if self._bare is None:
-            raise ConnectionError("there is no connection for TLS")
-        stream = _Stream(buffer_size, is_tls=True)
-        host = uri if isinstance(uri, str) else uri.hostname
-        async with asyncio.timeout(connect_timeout):
-            transport = await asyncio.get_running_loop().start_tls(
-                self._bare.transport, stream, ssl_context, server_hostname=host
-            )
+        self._on_data, self._on_end = on_data, on_end
+        self._transport: asyncio.Transport | None = None
+        self._is_tls = False
+        self._has_ended = False
+        self._error: Exception | None = None
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+        self._closed = asyncio.Event()
+        self.handle = -1  #: the file descriptor of a plain connection; -1 with TLS or without a connection
+
+    async def connect(
+        self, address: ServerAddress, socks: proxy.Proxy | None, context: ssl.SSLContext | None, tls_host: str
+    ) -> None:
+        """Connect to a server, through a proxy if there is one, with TLS if there is a context. Raises
+        OSError."""
+        loop = asyncio.get_running_loop()
+        self._is_tls = context is not None
+        options: dict[str, Any] = {"ssl": context, "server_hostname": tls_host} if context else {}
+        if socks:
+            proxied_socket = await proxy.connect(socks, address.host, address.port)
+            await loop.create_connection(lambda: self, sock=proxied_socket, **options)
+        else:
+            await loop.create_connection(lambda: self, address.host, address.port, **options)
+
+    async def start_tls(self, context: ssl.SSLContext, tls_host: str) -> None:
+        """Continue with TLS. Raises OSError."""
+        self._is_tls, self.handle = True, -1
+        plain = self._transport
+        transport = plain and await asyncio.get_running_loop().start_tls(
+            plain, self, context, server_hostname=tls_host
+        )
         if transport is None:
             raise ConnectionError("the connection was lost")
-        stream.connection_made(transport)
-        self._stream = stream
+        self._transport = transport
 
-    def write(self, payload: bytes) -> None:
-        """Hand over bytes to be sent."""
-        self._require_stream().write_blocks([payload])
+    # -- called by asyncio --------------------------------------------------------------------------
 
-    def writelines(self, payload: Sequence[bytes]) -> None:
-        """Hand over blocks to be sent; those that the system accepts at once are not copied."""
-        self._require_stream().write_blocks(payload)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+        if not self._is_tls and (socket := transport.get_extra_info("socket")):
+            self.handle = socket.fileno()
 
-    async def drain(self) -> None:
-        """Wait while too much is unsent. Raises OSError for a lost connection."""
-        await self._require_stream().drain()
+    def data_received(self, data: bytes) -> None:
+        self._on_data(data)
 
-    async def read(self, buffer_size: int) -> bytes:
-        """Return the next block as it was received, empty at the end. Raises OSError."""
-        return await self._require_stream().read()
+    def eof_received(self) -> None:
+        self._end(None)
 
-    async def readline(self) -> bytes:
-        """Return the next line; at the end of the connection, an incomplete one. Raises OSError, or
-        ValueError for a line that is too long."""
-        return await self._require_stream().read_line()
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc and self.handle >= 0 and not self._has_ended:
+            with contextlib.suppress(OSError):  # what the server said before it closed the connection
+                self._on_data(os.read(self.handle, _READ_SIZE))
+        self.handle = -1
+        self._error = exc
+        self._closed.set()
+        self._may_write.set()
+        self._end(exc)
 
-    def at_eof(self) -> bool:
-        """Return whether everything was read and the connection has ended."""
-        return self._stream is None or self._stream.is_read
+    def pause_writing(self) -> None:
+        self._may_write.clear()
 
-    def close(self) -> None:
-        """Close the connection once everything is sent."""
-        if self._stream:
-            self._stream.transport.close()
+    def resume_writing(self) -> None:
+        self._may_write.set()
 
-    async def wait_closed(self) -> None:
-        """Wait for the end of `close`."""
-        if self._stream:
-            await self._stream.closed.wait()
+    def _end(self, error: Exception | None) -> None:
+        if not self._has_ended:
+            self._has_ended = True
+            self._on_end(error)
 
-    # -- for jsctl ----------------------------------------------------------------------------------
-
-    @property
-    def unread(self) -> bytes:
-        """Data that was received and not read yet."""
-        return b"".join(self._stream.blocks) if self._stream else b""
+    # -- sending ------------------------------------------------------------------------------------
 
     @property
     def unsent_size(self) -> int:
         """Number of bytes that were handed over and not yet accepted by the system."""
-        return self._stream.transport.get_write_buffer_size() if self._stream else 0
+        return self._transport.get_write_buffer_size() if self._transport else 0
 
-    @property
-    def handle(self) -> int:
-        """The file descriptor of a plain connection; -1 with TLS or without a connection."""
-        return self._stream.handle if self._stream else -1
+    def write(self, blocks: Sequence[bytes]) -> None:
+        """Hand over blocks to be sent; those that the system accepts at once are not copied. Those for a lost
+        connection are dropped; `drain` raises its error.
 
-    def info(self, name: str) -> Any:
-        """Return what asyncio knows of the socket (`peername`, `ssl_object`); None when there is no
-        socket."""
-        return self._stream.transport.get_extra_info(name) if self._stream else None
-
-    def feed(self, data: bytes) -> None:
-        """Add data that was received without the event loop."""
-        self._require_stream().data_received(data)
-
-    def read_now(self, seconds: float) -> bytes:
-        """Return what arrives within `seconds`, or 0.05 if these are more, without the event loop.
-
-        Empty if the loop must read: with TLS, data that it has received, the end of the connection, and
-        when nothing arrives in time.
+        asyncio raises TypeError or AttributeError for them, depending on Python's version.
         """
-        handle = self.handle
-        if handle < 0 or self.unread or not select.select([handle], [], [], min(seconds, _MAX_BLOCK))[0]:
-            return b""
-        try:
-            return os.read(handle, _READ_SIZE)
-        except OSError:  # the loop will meet it, too, and handle it
-            return b""
+        transport = self._transport
+        if transport is None or self._closed.is_set() or transport.is_closing():
+            return
+        if _JOINS and self.handle >= 0 and not transport.get_write_buffer_size():
+            blocks = _write_now(self.handle, blocks)
+        if len(blocks) == 1:
+            transport.write(blocks[0])
+        elif blocks:
+            transport.writelines(blocks)
+
+    async def drain(self) -> None:
+        """Wait while too much is unsent. Raises OSError for a lost connection."""
+        if self._transport is None or self._transport.is_closing():
+            await asyncio.sleep(0)  # so that `connection_lost` is called
+        await self._may_write.wait()
+        if self._closed.is_set():
+            raise self._error or ConnectionResetError("the connection was lost")
 
     def write_now(self, blocks: Sequence[bytes], read: Callable[[], bool]) -> Sequence[bytes]:
         """Send blocks without the event loop; return what the loop must send.
@@ -173,139 +158,43 @@ class TcpLink:
 
     def limit_unsent(self, size: int | None) -> None:
         """Set how many bytes may be unsent before `drain` waits; None for asyncio's default."""
-        if self._stream:
-            self._stream.transport.set_write_buffer_limits(high=size)
+        if self._transport:
+            self._transport.set_write_buffer_limits(high=size)
+
+    # -- receiving ----------------------------------------------------------------------------------
+
+    def read_now(self, seconds: float) -> bytes:
+        """Return what arrives within `seconds`, or 0.05 if these are more, without the event loop.
+
+        Empty if the loop must read: with TLS, at the end of the connection, and when nothing arrives in time.
+        """
+        handle = self.handle
+        if handle < 0 or not select.select([handle], [], [], min(seconds, _MAX_BLOCK))[0]:
+            return b""
+        try:
+            return os.read(handle, _READ_SIZE)
+        except OSError:  # the loop will meet it, too, and handle it
+            return b""
+
+    # -- the end ------------------------------------------------------------------------------------
+
+    def info(self, name: str) -> Any:
+        """Return what asyncio knows of the socket (`peername`, `ssl_object`); None when there is no
+        socket."""
+        return self._transport.get_extra_info(name) if self._transport else None
+
+    async def close(self) -> None:
+        """Close the connection once everything is sent, and wait for that."""
+        self._has_ended = True
+        if self._transport:
+            self._transport.close()
+            await self._closed.wait()
 
     def abort(self) -> None:
         """End the connection; drop what is unsent."""
-        for stream in (self._stream, self._bare):
-            if stream and not stream.closed.is_set():  # a closed transport cannot be closed again
-                stream.transport.abort()
-
-    def _require_stream(self) -> "_Stream":
-        if self._stream is None:
-            raise ConnectionError("not connected")
-        return self._stream
-
-
-class _Stream(asyncio.Protocol):
-    """One connection. limit: bytes that may wait unread; reading pauses at twice as many."""
-
-    transport: asyncio.Transport
-
-    def __init__(self, limit: int, *, is_tls: bool = False) -> None:
-        self._limit = limit
-        self._is_tls = is_tls
-        self._size = 0  #: bytes of `blocks`
-        self._waiter: asyncio.Future[None] | None = None  #: for data
-        self._is_paused = False
-        self._is_ended = False
-        self._error: Exception | None = None
-        self._may_write = asyncio.Event()
-        self._may_write.set()
-        self.blocks: deque[bytes] = deque()
-        self.closed = asyncio.Event()
-        self.handle = -1
-
-    # -- called by asyncio --------------------------------------------------------------------------
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport  # type: ignore[assignment]
-        if not self._is_tls and (socket := transport.get_extra_info("socket")):
-            self.handle = socket.fileno()
-
-    def data_received(self, data: bytes) -> None:
-        self.blocks.append(data)
-        self._size += len(data)
-        self._wake()
-        if self._size > 2 * self._limit and not self._is_paused:
-            self._is_paused = True
-            self.transport.pause_reading()
-
-    def eof_received(self) -> bool:
-        self._is_ended = True
-        self._wake()
-        return not self._is_tls  # a plain connection can still send
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.handle = -1
-        self._is_ended = True
-        self._error = exc
-        self._wake()
-        self.closed.set()
-        self._may_write.set()
-
-    def pause_writing(self) -> None:
-        self._may_write.clear()
-
-    def resume_writing(self) -> None:
-        self._may_write.set()
-
-    # -- reading and writing ------------------------------------------------------------------------
-
-    @property
-    def is_read(self) -> bool:
-        """Whether everything was read and the connection has ended."""
-        return self._is_ended and not self.blocks
-
-    async def read(self) -> bytes:
-        """Return the next block, empty at the end. Raises OSError."""
-        while not self.blocks:
-            if self._error:
-                raise self._error
-            if self._is_ended:
-                return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-        block = self.blocks.popleft()
-        self._size -= len(block)
-        if self._is_paused and self._size <= self._limit:
-            self._is_paused = False
-            self.transport.resume_reading()
-        return block
-
-    async def read_line(self) -> bytes:
-        """Return the next line. See TcpLink.readline."""
-        line = b""
-        while len(line) <= self._limit:
-            block = await self.read()
-            start, end, rest = block.partition(b"\n")
-            line += start + end
-            if rest:
-                self.blocks.appendleft(rest)
-                self._size += len(rest)
-            if end or not block:
-                return line
-        raise ValueError("a line is too long")
-
-    def write_blocks(self, blocks: Sequence[bytes]) -> None:
-        """Hand over blocks to be sent. Those for a lost connection are dropped; `drain` raises its error.
-
-        asyncio raises TypeError or AttributeError for them, depending on Python's version.
-        """
-        if self.closed.is_set() or self.transport.is_closing():
-            return
-        if _JOINS and self.handle >= 0 and not self.transport.get_write_buffer_size():
-            blocks = _write_now(self.handle, blocks)
-        if len(blocks) == 1:
-            self.transport.write(blocks[0])
-        elif blocks:
-            self.transport.writelines(blocks)
-
-    async def drain(self) -> None:
-        """Wait while too much is unsent. Raises OSError for a lost connection."""
-        if self.transport.is_closing():
-            await asyncio.sleep(0)  # so that `connection_lost` is called
-        await self._may_write.wait()
-        if self.closed.is_set():
-            raise self._error or ConnectionResetError("the connection was lost")
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._has_ended = True
+        if self._transport and not self._closed.is_set():  # a closed transport cannot be closed again
+            self._transport.abort()
 
 
 def _write_now(handle: int, blocks: Sequence[bytes]) -> Sequence[bytes]:

@@ -1,7 +1,7 @@
 """TLS options from the certificates that settings name."""
 
 import contextlib
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
@@ -9,11 +9,29 @@ from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.setting_files import on_disk
 
 
-def build_tls_options(settings: Settings, server: ServerAddress) -> dict[str, Any]:
-    """Return nats-py's options for TLS; empty when the server decides whether to use it. Raises BadInput."""
+class TlsOptions(NamedTuple):
+    """How TLS is used. context: None when the server decides whether to use it. is_first: before INFO."""
+
+    context: Any = None
+    is_first: bool = False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it must not be left out."""
+        return self.context is not None
+
+    def get_context(self) -> Any:
+        """Return the context to use."""
+        import ssl  # plain connections do not need it
+
+        return self.context or ssl.create_default_context()
+
+
+def build_tls_options(settings: Settings, server: ServerAddress) -> TlsOptions:
+    """Return the options of settings for TLS with a server. Raises BadInput."""
     is_wanted = settings.tlscert or settings.tlskey or settings.tlsca or settings.tlsfirst
     if not is_wanted and not server.url.startswith(("tls:", "wss:")):
-        return {}
+        return TlsOptions()
     if bool(settings.tlscert) != bool(settings.tlskey):
         raise BadInput("a client certificate needs both --tlscert and --tlskey")
     import ssl  # plain connections do not need it
@@ -40,4 +58,4 @@ def build_tls_options(settings: Settings, server: ServerAddress) -> dict[str, An
                     f"{settings.tlscert} and {settings.tlskey} are not a certificate and its key",
                     "both must be PEM and belong together, and the key must not have a passphrase",
                 ) from None
-    return {"tls": context, "tls_handshake_first": settings.tlsfirst}
+    return TlsOptions(context, settings.tlsfirst)

@@ -9,9 +9,10 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, Unreachable
-from jsctl.nats.blocking import BlockingConnection, ConnectionLost
+from jsctl.nats.blocking import BlockingConnection
 from jsctl.nats.codec import FrameParser, compute_message_limit, read_frame
 from jsctl.nats.connection import Connection
+from jsctl.nats.outcomes import ConnectionLost
 from tests.fuzz.record import Record
 from tests.support.hostile import cutting_server, hostile_server, info, mutate_bytes
 from tests.support.run import Cli

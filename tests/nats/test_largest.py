@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from jsctl.contexts.settings import Settings
+from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.blocking import BlockingConnection
 from jsctl.nats.codec import ANSWER_ROOM, MAX_PAYLOAD, compute_message_limit
 from jsctl.nats.message import Message
+from jsctl.nats.protocol import READY
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import RealServer
@@ -44,10 +46,11 @@ def test_a_large_message_is_read_in_time_that_grows_with_its_size() -> None:
     """Not all that is there is copied with each part that comes."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        link = BlockingConnection(ours, {}, Settings(), b"")
+        link = BlockingConnection(ours, ServerAddress(""), Settings(), "test")
         replies: list[Message] = []
-        link._handlers[b"1"] = replies.append
-        frame = b"MSG x.1 1 %d\r\n%b\r\n" % (32 << 20, bytes(32 << 20))
+        link._protocol.subscribe("x.1", replies.append)
+        link._protocol.phase = READY
+        frame = b"MSG x.1 2 %d\r\n%b\r\n" % (32 << 20, bytes(32 << 20))
         before = time.process_time()
         for at in range(0, len(frame), 32768):
             theirs.sendall(frame[at : at + 32768])

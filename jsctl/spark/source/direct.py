@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import JsctlError, NoResponders
 from jsctl.jetstream.api import Json
-from jsctl.nats.blocking import ConnectionLost
+from jsctl.nats.outcomes import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import AnswerLimits, Reply, count_before, get_sequence, measure_payload

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from jsctl.errors import RequestTimeout, Unreachable
 from jsctl.nats.addresses import ServerAddress
-from jsctl.nats.blocking import ConnectionLost
+from jsctl.nats.outcomes import ConnectionLost
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.options import ReadOptions

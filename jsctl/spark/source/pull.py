@@ -14,7 +14,7 @@ from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
-from jsctl.nats.blocking import ConnectionLost
+from jsctl.nats.outcomes import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.range_reader import RangeReader, ReadJob
 from jsctl.spark.source.replies import AnswerLimits, count_before, get_sequence

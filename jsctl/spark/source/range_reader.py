@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Json, is_no_message
-from jsctl.nats.blocking import ConnectionLost
 from jsctl.nats.error_codes import ErrorCode
+from jsctl.nats.outcomes import ConnectionLost
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost, format_messages, warn_of_loss
 from jsctl.spark.source.patience import Patience

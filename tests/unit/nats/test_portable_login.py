@@ -56,12 +56,11 @@ def test_files_and_their_names_are_needed_no_more(tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         path.unlink()
     (server,) = parse_addresses("tls://localhost:4222")
-    options = asyncio.run(login.build_authentication(carried[0], server))
-    assert options["user_jwt_cb"]() == b"J.W.T"
-    signature = nkeys.from_seed(bytearray(seed.encode())).sign(b"n")
-    assert base64.b64decode(options["signature_cb"]("n")) == signature
-    assert build_tls_options(carried[0], server)["tls"].get_ca_certs()
-    assert asyncio.run(login.build_authentication(carried[1], server)) == {"nkeys_seed_str": seed}
+    signature = base64.b64encode(nkeys.from_seed(bytearray(seed.encode())).sign(b"n")).decode()
+    assert login.build_authentication(carried[0], server)("n") == {"jwt": "J.W.T", "sig": signature}
+    assert build_tls_options(carried[0], server).get_context().get_ca_certs()
+    public_key = nkeys.from_seed(bytearray(seed.encode())).public_key.decode()
+    assert login.build_authentication(carried[1], server)("n") == {"nkey": public_key, "sig": signature}
     for one in carried:
         assert seed not in repr(one) and "PRIVATE" not in repr(one)
     with pytest.raises(BadInput, match="does not exist"):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import MalformedAnswer
+from jsctl.nats.addresses import ServerAddress
+from jsctl.nats.protocol import READY
 from jsctl.spark.source import connection, cutting, messages
 from jsctl.spark.source.replies import AnswerLimits, Reply
 
@@ -44,7 +46,8 @@ def read(
     patch.setattr(connection, "RUN", run)
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        link = connection.StreamConnection(ours, {}, Settings(), b"")
+        link = connection.StreamConnection(ours, ServerAddress(""), Settings(), "test")
+        link._protocol.phase = READY
         link._mark = MARK
         link.watch("S")
         results = {key: Reply("S", AnswerLimits("x", 1 << 20, 0)) for key in (1, 2)}

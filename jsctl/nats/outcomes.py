@@ -1,0 +1,74 @@
+"""What comes of bytes that `protocol` receives: events, and replies to requests."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jsctl.errors import JsctlError, NoResponders, RequestTimeout
+from jsctl.nats.codec import Violation
+from jsctl.nats.message import Message, is_no_responders
+
+
+class ConnectionLost(Exception):
+    """The connection ended; its requests must be sent again on another one."""
+
+
+class EndedByServer(ConnectionLost):
+    """The server ended the connection with an error: it may do so again."""
+
+
+class TlsNeeded(NamedTuple):
+    """The driver must make the connection a TLS connection, and then call `continue_with_tls`."""
+
+
+class LoggedIn(NamedTuple):
+    """The server has accepted the login, and knows all subscriptions."""
+
+
+class Refused(NamedTuple):
+    """The server refuses a subject that no request and no new subscription waits for. text: its words."""
+
+    text: str
+    violation: Violation
+
+
+class Failed(NamedTuple):
+    """The connection cannot go on. error: ConnectionLost, or while connecting OSError, if another attempt may
+    succeed; otherwise JsctlError."""
+
+    error: Exception
+
+
+Event = TlsNeeded | LoggedIn | Refused | Failed
+
+
+class Request:
+    """A request, and its reply or error. frame: to be sent. on_end: called when either is there."""
+
+    def __init__(self, subject: str, reply_subject: str, frame: bytes, on_end: Callable[[], object]) -> None:
+        self.subject = subject
+        self.reply_subject = reply_subject
+        self.frame = frame
+        self._reply: Message | None = None
+        self._error: JsctlError | None = None
+        self._on_end = on_end
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether there is a reply or an error."""
+        return self._reply is not None or self._error is not None
+
+    def end(self, reply: Message | None, error: JsctlError | None = None) -> None:
+        """Set the reply or the error."""
+        self._reply, self._error = reply, error
+        self._on_end()
+
+    def get_reply(self, timeout: float) -> Message:
+        """Return the reply. timeout: seconds that were waited for it. Raises RequestTimeout, NoResponders,
+        Denied, Unreachable."""
+        if self._error:
+            raise self._error
+        if self._reply is None:
+            raise RequestTimeout(f"no answer on {self.subject} in {timeout:g}s")
+        if is_no_responders(self._reply):
+            raise NoResponders(f"nobody answers on {self.subject}")
+        return self._reply
