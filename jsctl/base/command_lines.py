@@ -85,6 +85,10 @@ def _escape(char: str) -> str:
     return char if is_plain else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
+SYSTEM_PLACE = ("--context", "system")
+"""The place of a command line for the system account, if no context of it is known."""
+
+
 class Suggestion(NamedTuple):
     """A command line for a place that is named later. verb, names, flags: as in `build_line`."""
 
@@ -92,6 +96,16 @@ class Suggestion(NamedTuple):
     names: Sequence[str] = ()
     flags: Sequence[str] = ()
 
+    @property
+    def asks_servers(self) -> bool:
+        """Whether it needs the system account, which has no streams: another login than theirs."""
+        return self.verb.startswith("server ")
+
     def at(self, place: Sequence[str] | None = None) -> str:
-        """Return the command line; place: as in `build_line`."""
+        """Return the command line; place: as in `build_line`, of a login that sees streams."""
+        place = SYSTEM_PLACE if self.asks_servers else place
         return build_line(self.verb, *self.names, flags=self.flags, place=place)
+
+    def explain(self, place: Sequence[str] | None = None) -> str:
+        """Return the command line, for people who may have to make its context first."""
+        return self.at(place) + (" (with a context of the system account)" if self.asks_servers else "")

@@ -3,7 +3,7 @@
 import re
 
 from jsctl import registry
-from jsctl.base.command_lines import build_line
+from jsctl.base.command_lines import Suggestion
 from jsctl.nats.error_code_enum import ErrorCode
 
 _HINTS: dict[int, str] = {  # {verb} stands for its command line
@@ -13,7 +13,7 @@ _HINTS: dict[int, str] = {  # {verb} stands for its command line
     ErrorCode.CLUSTER_NOT_AVAIL: "the meta leader is being elected or out of reach; try again",
     ErrorCode.CLUSTER_NOT_LEADER: "the meta leader is being elected or out of reach; try again",
     ErrorCode.INSUFFICIENT_RESOURCES: (
-        "{account info} shows the limits of the account, {server report jetstream} the servers'"
+        "{account info} shows the limits of the account, and {server report jetstream} those of the servers"
     ),
     ErrorCode.INVALID_JSON: "check whether the configuration is for a newer server",
     ErrorCode.MAXIMUM_CONSUMERS_LIMIT: "remove one, or raise max_consumers of the stream or the account",
@@ -42,4 +42,4 @@ def find_hint(code: int) -> str:
     for noun in registry.list_nouns():
         if noun.error and ErrorCode[noun.error] == code:
             return noun.format_hint()
-    return re.sub(r"{(.*?)}", lambda verb: build_line(verb[1]), _HINTS.get(code, ""))
+    return re.sub(r"{(.*?)}", lambda verb: Suggestion(verb[1]).explain(), _HINTS.get(code, ""))

@@ -162,6 +162,7 @@ def test_replicas_and_leaders_that_are_offline(shared_cluster: Cluster, tmp_path
     [few] = diagnose(snapshot)
     assert (few.code, few.objects) == ("REPLICAS_FEW", ["stream DOCTOR"])
     assert "jsctl stream edit DOCTOR --replicas 3" in few.mend
+    assert "bring a server back" not in few.mend and "under a new name" in few.mend
     cluster["replicas"] = others
     cluster["leader"] = ""
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
@@ -247,6 +248,7 @@ def test_the_lines_for_a_server_that_does_not_come_back(
     [line] = list_lines(few["mend"], "stream edit")
     refused = patient.cli(line)
     assert refused.status == 1 and "nothing was changed" in refused.err  # there is no server yet
+    assert "one that was removed needs a new name" in refused.err
     assert patient.codes() == ["REPLICAS_FEW"]
     assert js.ask(cluster.url, "STREAM.NAMES")["streams"] == ["ORDERS"]
     settings = lost.config.read_text().replace(f"server_name: {name}", "server_name: new")

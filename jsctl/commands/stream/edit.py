@@ -100,5 +100,6 @@ async def _require_servers(api: Api, info: Json, count: int) -> None:
         raise JsctlError(
             f"{pluralize(count, 'server')} of cluster {cluster} must be there for the replicas of {name}, and"
             f" {format_count(len(free)) if free else 'none'} is free",
-            "bring a server back that can hold a replica; nothing was changed",
+            "nothing was changed; start a server that can hold a replica (one that was removed needs a new"
+            " name)",
         )

@@ -17,13 +17,14 @@ Bursts = AsyncIterable[Sequence[OutgoingMessage]]
 class PublishTotals:
     """The totals of publishing so far. bytes: of data. acks: the first hundred. streams: the first and last
     sequence in each. unsure: number of messages that may be stored without an ack, if publishing ended
-    early."""
+    early. refused: number of those that are certainly not stored, as the login may not publish them."""
 
     def __init__(self) -> None:
         self.messages = 0
         self.bytes = 0
         self.duplicates = 0
         self.unsure = 0
+        self.refused = 0
         self.streams: dict[str, tuple[int, int]] = {}
         self.acks: list[Json] = []
 

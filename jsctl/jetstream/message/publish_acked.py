@@ -8,16 +8,17 @@ messages with a `Nats-Msg-Id` are sent again, as the stream stores these once.
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from jsctl.base import units
 from jsctl.base.loops import await_event_loop
 from jsctl.base.units import pluralize
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
-from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, handle_denied, parse_ack
+from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, parse_ack
 from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import ConnectionEvent, Disconnected
+from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
 from jsctl.nats.message import Message, OutgoingMessage
 
 WINDOW = 1024
@@ -65,7 +66,7 @@ async def publish_with_acks(
     await await_event_loop()
     run = _Run(connection, totals, handle_published, patience, is_alone=is_alone)
     try:
-        with connection.watching(handle_denied(run.refuse)), connection.watching(run.watch):
+        with connection.watching(run.watch):
             async with connection.receive(f"{run.inbox}.*", run.handle):
                 async for burst in bursts:
                     for start in range(0, len(burst), WINDOW // 4):
@@ -73,7 +74,7 @@ async def publish_with_acks(
                         await run.send(burst[start : start + WINDOW // 4])
                 await run.settle(0)
     finally:
-        totals.unsure = run.unsure
+        totals.unsure, totals.refused = run.count_waiting()
 
 
 class _Run:
@@ -102,6 +103,7 @@ class _Run:
         ] = {}  #: messages to send again, and why they were not stored
         self._attempts: Counter[int] = Counter()  #: beyond the first
         self._refusals: Counter[int] = Counter()  #: number of answers after which nothing was stored
+        self._denied: Counter[str] = Counter()  #: refusals by the login's permissions, by subject
         self._taken_subjects: set[str] = set()  #: subjects that a stream stores
         self._failure: JsctlError | None = None
         self._is_lost = False
@@ -111,10 +113,16 @@ class _Run:
         self._loop = asyncio.get_running_loop()
         self._progress = self._reported_at = self._turn = self._loop.time()
 
-    @property
-    def unsure(self) -> int:
-        """The number of messages that may be stored although no ack arrived."""
-        return sum(1 + self._attempts[number] > self._refusals[number] for number in self._waiting)
+    def count_waiting(self) -> tuple[int, int]:
+        """Return the number of messages that may be stored although no ack arrived, and of those that the
+        login may not publish. A server refuses each on its own."""
+        unanswered = Counter(
+            message.subject
+            for number, message in self._waiting.items()
+            if 1 + self._attempts[number] > self._refusals[number]
+        )
+        denied = (unanswered & self._denied).total()
+        return unanswered.total() - denied, denied
 
     # -- events ------------------------------------------------------------------------------------------
 
@@ -146,14 +154,14 @@ class _Run:
             self._handle_published(message, ack)
         self._changed.set()
 
-    def refuse(self, error: Denied) -> None:
-        """Fail with the server's refusal of a subject."""
-        self._failure = self._failure or error
-        self._changed.set()
-
     def watch(self, event: ConnectionEvent) -> bool:
-        """Handle a connection event: messages on their way when a connection is lost may or may not be
-        stored."""
+        """Handle a connection event: a refused subject ends the run; messages on their way when a connection
+        is lost may or may not be stored."""
+        if isinstance(event, PermissionDenied) and event.operation == "publish":
+            self._denied[event.subject] += 1
+            self._failure = self._failure or event.to_error()
+            self._changed.set()
+            return True
         if isinstance(event, Disconnected):
             self._is_lost = True
             self._changed.set()
@@ -178,6 +186,9 @@ class _Run:
         limit), and nothing has to be sent again. Raises the error of a message."""
         while True:
             if self._failure:
+                if isinstance(self._failure, Denied) and not self._is_lost:
+                    with suppress(JsctlError):
+                        await self._connection.flush()  # the refusals of the others are there, too
                 raise self._failure
             if self._is_lost:
                 await self._reconnect()

@@ -84,7 +84,7 @@ async def make_again(api: Api, info: Json) -> Json:
         if error.err_code != ErrorCode.CLUSTER_NO_PEERS:
             raise
         hint = (
-            f"bring a server back that can hold a replica of {config['name']}, and repeat the command; until"
-            f" then it is configured for {existing}"
+            f"start a server that can hold a replica of {config['name']} (one that was removed needs a new"
+            f" name), and repeat the command; until then it is configured for {existing}"
         )
         raise ApiError(error.code, error.err_code, error.description, hint) from None

@@ -147,7 +147,8 @@ RULES = (
         "a stream has fewer replicas than it should",
         "streams",
         why="each further server that fails brings it closer to a stop, or to losing messages",
-        mend="bring a server back, then make the replicas again",
+        mend="start a server that can hold them (one that was removed from the cluster comes back only"
+        " under a new name), then make the replicas again",
     ),
     Rule(
         "STREAM_NO_LEADER",

@@ -25,7 +25,7 @@ def explained(
         numbers = ", ".join(f"{key}={_format_value(value)}" for key, value in cause.numbers.items())
         lines = [f"  {cause.says}", f"    numbers: {numbers}"]
         if cause.help:
-            lines.append(f"    try: {cause.help.at(place)}")
+            lines.append(f"    try: {cause.help.explain(place)}")
         parts.append(Lines(lines))
     data = {
         "stream": stream,

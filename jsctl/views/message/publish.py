@@ -42,10 +42,17 @@ def stopped(totals: PublishTotals, mode: Mode) -> str:
     unsure = (
         f"{units.pluralize(totals.unsure, 'message')} may be stored without an ack" if totals.unsure else ""
     )
+    refused = (
+        f"{units.pluralize(totals.refused, 'message')} {'was' if totals.refused == 1 else 'were'} refused and"
+        f" {'is' if totals.refused == 1 else 'are'} not stored"
+        if totals.refused
+        else ""
+    )
+    rest = "; ".join(filter(None, (unsure, refused)))
     if not totals.messages:
-        return f"Stopped: {unsure}" if unsure else ""
+        return f"Stopped: {rest}" if rest else ""
     acknowledged = f"Stopped after the acks of {units.pluralize(totals.messages, 'message')}"
-    return f"{acknowledged}; {unsure}" if unsure else acknowledged
+    return f"{acknowledged}; {rest}" if rest else acknowledged
 
 
 def notice(published: Published) -> str:

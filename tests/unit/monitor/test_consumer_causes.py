@@ -4,8 +4,11 @@ import pytest
 
 from jsctl.base.units import SECOND
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.error_hints import find_hint
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Facts
+from jsctl.nats.error_codes import ErrorCode
+from jsctl.views.consumer.why import explained
 
 
 @pytest.mark.parametrize(
@@ -28,3 +31,13 @@ def test_replicas_that_are_behind_are_described(peer: Json, says: str) -> None:
     }
     stream = {"cluster": {"leader": "n3"}, "config": {}, "state": {}}
     assert says in [cause.says for cause in find_causes(Facts("S", "C", consumer, stream))]
+
+
+def test_servers_are_asked_with_the_system_account() -> None:
+    """The login that sees the consumer may not ask them."""
+    causes = find_causes(Facts("S", "C", {}, {}, silent="no answer"))
+    shown = explained("S", "C", causes, ["--context", "app"])
+    line = "jsctl server report jetstream --context system"
+    assert shown.data["causes"][0]["help"] == line
+    assert f"try: {line} (with a context of the system account)" in str(shown.parts)
+    assert f"{line} (with a context of the system account)" in find_hint(ErrorCode.INSUFFICIENT_RESOURCES)

@@ -94,8 +94,7 @@ def build_finding(
     rule = BY_CODE[trouble.code]
 
     def build(command: Suggestion) -> str:
-        in_system = command.verb.startswith("server ")
-        builder = snapshot.build_system_line if in_system else view.build_line
+        builder = snapshot.build_system_line if command.asks_servers else view.build_line
         return builder(command.verb, *command.names, flags=command.flags)
 
     advice = trouble.advice or re.sub(r"\{(.+?)\}", lambda found: build(_parse_command(found[1])), rule.mend)
