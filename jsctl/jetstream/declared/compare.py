@@ -41,6 +41,7 @@ from jsctl.jetstream.message.data_loss import NOTHING, UNKNOWN, DataLoss, measur
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT, is_protected
+from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.error_codes import ErrorCode
 
 OWNER_KEY = f"metadata.{LABEL}"
@@ -104,10 +105,13 @@ async def fetch_consumer(target: Target, stream: str, consumer: str) -> Json | N
     return await _fetch(consumers.fetch_info(target.api, stream, consumer), ErrorCode.CONSUMER_NOT_FOUND)
 
 
-async def compare_stream(stream: Stream, target: Target, info: Json | None, rules: Rules) -> Step | None:
+async def compare_stream(
+    stream: Stream, target: Target, info: Json | None, rules: Rules, new_consumers: Sequence[Json] = ()
+) -> Step | None:
     """Return the step for a stream or bucket, without its consumers; None when it already is as declared.
 
-    info: the live stream's, None if there is none.
+    info: the live stream's, None if there is none. new_consumers: configurations of those that the plan
+    creates.
     """
     live = info["config"] if info else None
     claimed = replace(stream, config=_claim(stream, live))
@@ -117,7 +121,8 @@ async def compare_stream(stream: Stream, target: Target, info: Json | None, rule
         step = _compare(_STREAM, claimed, target, stream.name, "", live, rules)
     if step is None:
         return None
-    loss = await estimate_stream_loss(target.api, info, step.after or {}) if info else NOTHING
+    before = new_consumers if step.follows_new_consumers else ()
+    loss = await estimate_stream_loss(target.api, info, step.after or {}, before) if info else NOTHING
     protection = rules.find_protection(info["config"], loss) if info else {}
     step = step._replace(refused={**step.refused, **protection})
     held = measure_stream(info) if info else NOTHING
@@ -125,11 +130,20 @@ async def compare_stream(stream: Stream, target: Target, info: Json | None, rule
 
 
 async def compare_consumer(
-    consumer: Consumer, stream: str, target: Target, stream_info: Json | None, rules: Rules
+    consumer: Consumer,
+    stream: str,
+    target: Target,
+    stream_info: Json | None,
+    info: Json | None,
+    rules: Rules,
+    new_consumers: Sequence[Json] = (),
+    created: frozenset[str] = frozenset(),
 ) -> Step | None:
-    """Return the step for a consumer; None when it already is as declared. stream_info: None if there is no
-    stream yet."""
-    info = await fetch_consumer(target, stream, consumer.name) if stream_info else None
+    """Return the step for a consumer; None when it already is as declared.
+
+    stream_info, info: the live stream's and consumer's, None if there is none. new_consumers: as in
+    compare_stream; created: names of those that exist by now.
+    """
     live = info["config"] if info else None
     claimed = replace(consumer, config=with_label(consumer.config, consumer.label))
     step = _compare(_CONSUMER, claimed, target, stream, consumer.name, live, rules)
@@ -137,9 +151,25 @@ async def compare_consumer(
         return None
     loss = NOTHING
     if info and stream_info:
-        loss = await estimate_consumer_loss(target.api, stream_info, info, step.after)
+        loss = await estimate_consumer_loss(target.api, stream_info, info, step.after, new_consumers, created)
     held = measure_stream(stream_info) if stream_info else NOTHING
-    return step._replace(item=consumer, loss=loss, held=held)
+    retention = str(stream_info["config"].get("retention", "")) if stream_info else ""
+    return step._replace(
+        item=consumer, loss=loss, held=held, retention=retention, created=created | _list_names(new_consumers)
+    )
+
+
+def _list_names(configs: Sequence[Json]) -> frozenset[str]:
+    return frozenset(str(config["name"]) for config in configs)
+
+
+async def fetch_consumers(
+    declared: Sequence[Consumer], stream: str, target: Target, stream_info: Json | None
+) -> list[Json | None]:
+    """Return the infos of declared consumers, None for each that does not exist."""
+    if stream_info is None:
+        return [None for _ in declared]
+    return await gather_or_cancel(fetch_consumer(target, stream, each.name) for each in declared)
 
 
 async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rules) -> Step:
@@ -159,12 +189,21 @@ async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rul
     return step._replace(loss=loss, held=loss, label=label, notes=notes, refused=refused)
 
 
-async def plan_consumer_removal(target: Target, stream_info: Json, info: Json, label: str) -> Step:
-    """Return the removal of a consumer that carries a label; its note says how far it was."""
-    loss = await estimate_consumer_loss(target.api, stream_info, info, None)
+async def plan_consumer_removal(
+    target: Target,
+    stream_info: Json,
+    info: Json,
+    label: str,
+    new_consumers: Sequence[Json] = (),
+    created: frozenset[str] = frozenset(),
+) -> Step:
+    """Return the removal of a consumer that carries a label; its note says how far it was. new_consumers,
+    created: as in compare_consumer."""
+    loss = await estimate_consumer_loss(target.api, stream_info, info, None, new_consumers, created)
     step = Step("remove", target, str(info["stream_name"]), str(info["name"]), "", info["config"], None)
     held = measure_stream(stream_info)
-    return step._replace(loss=loss, held=held, label=label, notes=[describe_position(info)])
+    created |= _list_names(new_consumers)
+    return step._replace(loss=loss, held=held, label=label, notes=[describe_position(info)], created=created)
 
 
 def describe_consumer(info: Json, label: str = "") -> str:
@@ -203,7 +242,10 @@ async def compare_again(step: Step, rules: Rules) -> Step | None:
     if isinstance(step.item, Stream):
         return await compare_stream(step.item, step.target, stream_info, rules)
     if isinstance(step.item, Consumer):
-        fresh = await compare_consumer(step.item, step.stream, step.target, stream_info, rules)
+        (info,) = await fetch_consumers([step.item], step.stream, step.target, stream_info)
+        fresh = await compare_consumer(
+            step.item, step.stream, step.target, stream_info, info, rules, created=step.created
+        )
         return fresh and fresh._replace(allows_loss=step.allows_loss)
     if stream_info is None:
         return None
@@ -216,7 +258,8 @@ async def compare_again(step: Step, rules: Rules) -> Step | None:
     info = await fetch_consumer(step.target, step.stream, step.consumer)
     if info is None:
         return None
-    return await plan_consumer_removal(step.target, stream_info, info, get_label(info["config"]))
+    label = get_label(info["config"])
+    return await plan_consumer_removal(step.target, stream_info, info, label, created=step.created)
 
 
 def _claim(stream: Stream, live: Json | None) -> Json:

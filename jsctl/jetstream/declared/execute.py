@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -92,19 +93,25 @@ async def execute(
 def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
     """Return for each step the steps that must be done before it.
 
-    Origins come before their mirrors, streams before their consumers, a stream that gives up a subject before
-    the one that takes it, removals last.
+    Origins come before their mirrors, streams before their consumers, but after new ones that keep messages;
+    new consumers before those that change, a stream that gives up a subject before the one that takes it,
+    removals last.
     """
     required: dict[Key, set[Key]] = {step.key: set() for step in steps}
     names = _group_by_name(steps)
+    followers = {step.key for step in steps if step.follows_new_consumers}
     for step in steps:
         required_here = required[step.key]
         stream_key = (step.target.key, step.stream, "", "")
-        if step.consumer or step.part == "values":
+        if step.consumer and step.action == "create" and stream_key in followers:
+            required[stream_key].add(step.key)
+        elif step.consumer or step.part == "values":
             if stream_key in required:
                 required_here.add(stream_key)
         elif step.after is not None:
             required_here.update(_find_origin_keys(step, names))
+    for key, needed in _order_consumers(steps):
+        required[key].add(needed)
     for key, needed in [*list_handovers(steps), *list_releasing(steps)]:
         required[key].add(needed)
     removals = [step for step in steps if step.action == "remove"]
@@ -115,6 +122,20 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
         for key in _find_origin_keys(step, removals_by_name):
             required[key].add(step.key)
     return _break_cycles(required)
+
+
+def _order_consumers(steps: Sequence[Step]) -> Iterator[tuple[Key, Key]]:
+    """Yield pairs of steps for consumers of one stream: the first needs the second one done. A new one keeps
+    what others no longer need; in a work queue, those free the filter that it gets."""
+    by_stream: dict[tuple[object, str], list[Step]] = {}
+    for step in steps:
+        if step.consumer and step.retention in ("interest", "workqueue"):
+            by_stream.setdefault((step.target.key, step.stream), []).append(step)
+    for group in by_stream.values():
+        for creation, change in itertools.product(group, group):
+            if (creation.action, change.action) == ("create", "change"):
+                pair = change.key, creation.key
+                yield pair if change.retention == "interest" else pair[::-1]
 
 
 def _break_cycles(required: dict[Key, set[Key]]) -> dict[Key, set[Key]]:

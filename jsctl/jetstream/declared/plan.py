@@ -13,11 +13,13 @@ from jsctl.jetstream.declared.compare import (
     Rules,
     compare_consumer,
     compare_stream,
+    fetch_consumers,
     fetch_stream,
     plan_consumer_removal,
     plan_stream_removal,
 )
 from jsctl.jetstream.declared.handover import plan_releases
+from jsctl.jetstream.declared.merge import without_none
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.rename import plan_rename
 from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_losses
@@ -109,10 +111,14 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Ste
     value_steps = [values] if values else []
     if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:
         return [*steps, *value_steps]
-    step = await compare_stream(stream, target, info, rules)
+    consumer_infos = await fetch_consumers(stream.consumers, stream.name, target, info)
+    pairs = list(zip(stream.consumers, consumer_infos, strict=True))
+    created = [without_none(consumer.config) for consumer, found in pairs if found is None]
+    step = await compare_stream(stream, target, info, rules, created)
     changed = _with_changes(info, step) if info else None
     consumer_steps = await gather_or_cancel(
-        compare_consumer(consumer, stream.name, target, changed, rules) for consumer in stream.consumers
+        compare_consumer(consumer, stream.name, target, changed, found, rules, created)
+        for consumer, found in pairs
     )
     permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
     return [step, *permitted, *value_steps]
@@ -178,7 +184,12 @@ async def _plan_removals_at(
             if key not in declared_keys and (label := get_label(info["config"])) in labels:
                 stream_step = planned.get((target.key, listed.stream, "", ""))
                 stream_info = _with_changes(others[listed.stream], stream_step)
-                steps.append(await plan_consumer_removal(target, stream_info, info, label))
+                created = [
+                    each.after or {}
+                    for each in planned.values()
+                    if each.key[:2] == key[:2] and each.consumer and each.action == "create"
+                ]
+                steps.append(await plan_consumer_removal(target, stream_info, info, label, created))
     removals = (plan_stream_removal(target, info, get_label(info["config"]), rules) for info in surplus)
     return [*steps, *await gather_or_cancel(removals)]
 

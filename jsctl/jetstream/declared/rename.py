@@ -17,13 +17,15 @@ from jsctl.jetstream.declared.compare import (
     Rules,
     compare_consumer,
     compare_stream,
+    fetch_consumers,
     fetch_stream,
     plan_stream_removal,
 )
 from jsctl.jetstream.declared.handover import RELEASED
 from jsctl.jetstream.declared.model import Stream, get_label
 from jsctl.jetstream.declared.step import Step, Target
-from jsctl.jetstream.message.data_loss import NOTHING
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
+from jsctl.jetstream.message.data_loss import NOTHING, DataLoss
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.nats.awaiting import gather_or_cancel
@@ -48,9 +50,13 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     after = {**(compared.after if compared and compared.after else before), "name": stream.name}
     step = Step("create", target, stream.name, "", stream.position, None, after, item=stream)
     step = step._replace(changes=compared.changes if compared else (), other_name=stream.renamed_from)
-    step = step._replace(refused={**(compared.refused if compared else {}), **_refuse(old)})
+    # A copy holds what its configuration keeps, and consumers come after it.
+    loss = await estimate_stream_loss(target.api, old, after)
+    step = step._replace(refused={**(compared.refused if compared else {}), **_refuse(old, loss)})
+    infos = await fetch_consumers(stream.consumers, stream.renamed_from, target, old)
     consumer_steps = await gather_or_cancel(
-        compare_consumer(consumer, stream.renamed_from, target, old, rules) for consumer in stream.consumers
+        compare_consumer(consumer, stream.renamed_from, target, old, info, rules)
+        for consumer, info in zip(stream.consumers, infos, strict=True)
     )
     consumers = [each and each._replace(stream=stream.name) for each in consumer_steps]
     return [step, *consumers, removal]
@@ -64,10 +70,12 @@ def _get_subjects(stream: Stream, old: Json) -> list[str]:
     return list(stream.config.get("subjects") or subjects)
 
 
-def _refuse(old: Json) -> dict[str, str]:
+def _refuse(old: Json, loss: DataLoss) -> dict[str, str]:
     """Return why a stream cannot be copied under another name."""
     if list_origins(old["config"]):
         return {"name": "a mirror, or a stream with sources, is created again: leave out renamed_from"}
+    if loss:
+        return {"name": f"the copy would lack {loss}: rename first, then change what deletes them"}
     return {}
 
 

@@ -16,6 +16,10 @@ Key = tuple[tuple[int, str], str, str, Part]
 and what else it is about."""
 
 
+_NEEDED_BY_CONSUMERS = {"consumer_limits", "num_replicas"}
+"""Keys of a stream without whose change new consumers may be refused."""
+
+
 class Target(NamedTuple):
     """A place that was resolved to an API. domain: the server's own if the place names none. account: the one
     that the place names. is_missing: whether servers do not have that account yet; it is empty then."""
@@ -41,7 +45,8 @@ class Step(NamedTuple):
     stream holds (`held`); allows_loss: whether the file says that it may. item: what the file declares; None
     for a removal. label: the label of what is removed. notes: what else a removal takes along. part:
     "release" if a stream only releases subjects, "values" for the values of a bucket. other_name: of a
-    rename, the old name where the copy is made, the new one where the old one goes.
+    rename, the old name where the copy is made, the new one where the old one goes. For a
+    consumer, retention: of its stream; created: names of new ones, created before it changes or goes.
     """
 
     action: Action
@@ -62,11 +67,21 @@ class Step(NamedTuple):
     notes: Sequence[str] = ()
     part: Part = ""
     other_name: str = ""
+    retention: str = ""
+    created: frozenset[str] = frozenset()
 
     @property
     def is_release(self) -> bool:
         """Whether a stream only releases subjects for others."""
         return self.part == "release"
+
+    @property
+    def follows_new_consumers(self) -> bool:
+        """Whether new consumers of a stream are created before it changes: those keep what it would delete
+        for want of interest."""
+        keys = {change.key.partition(".")[0] for change in self.changes if not self.part}
+        starts = "retention" in keys and (self.after or {}).get("retention") == "interest"
+        return self.action == "change" and starts and not keys & _NEEDED_BY_CONSUMERS
 
     @property
     def is_placed(self) -> bool:

@@ -6,7 +6,8 @@ limit of messages or bytes unless the stream discards new messages; interest ret
 consumer needs.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
 from jsctl.base.units import format_rfc3339, parse_time_ns
 from jsctl.errors import JsctlError
@@ -23,17 +24,20 @@ MAX_SUBJECTS = 1_000_000
 """Maximum number of subjects that are counted one by one; with more, the least possible number is given."""
 
 
-async def estimate_stream_loss(api: Api, info: Json, after: Json) -> DataLoss:
+async def estimate_stream_loss(
+    api: Api, info: Json, after: Json, new_consumers: Sequence[Json] = ()
+) -> DataLoss:
     """Return what the server deletes when a stream's configuration changes.
 
-    info: the stream's, just fetched; after: the configuration to send. Where several limits delete, the
+    info: the stream's, just fetched; after: the configuration to send. new_consumers: configurations of
+    those that will be created before. Where several limits delete, the
     largest loss is given as the least. Raises nothing but Unreachable: what the login may not ask is unknown.
     """
     state = info["state"]
     if not state["messages"]:
         return NOTHING
     try:
-        losses = [loss async for loss in _iterate_losses(api, info, after) if loss]
+        losses = [loss async for loss in _iterate_losses(api, info, after, new_consumers) if loss]
     except JsctlError:
         return UNKNOWN
     if not losses:
@@ -44,7 +48,9 @@ async def estimate_stream_loss(api: Api, info: Json, after: Json) -> DataLoss:
     return largest._replace(precision=Precision.AT_LEAST)
 
 
-async def _iterate_losses(api: Api, info: Json, after: Json) -> AsyncIterator[DataLoss]:
+async def _iterate_losses(
+    api: Api, info: Json, after: Json, new_consumers: Sequence[Json]
+) -> AsyncIterator[DataLoss]:
     before, state = info["config"], info["state"]
     messages, size = int(state["messages"]), int(state["bytes"])
     if after.get("discard", "old") == "old":
@@ -61,7 +67,7 @@ async def _iterate_losses(api: Api, info: Json, after: Json) -> AsyncIterator[Da
     if _is_lower(before, after, "max_msgs_per_subject"):
         yield await _estimate_per_subject(api, info, int(after["max_msgs_per_subject"]))
     if after.get("retention") == "interest" and before.get("retention", "limits") != "interest":
-        yield await _estimate_without_interest(api, info)
+        yield await _estimate_without_interest(api, info, new_consumers)
 
 
 def _is_lower(before: Json, after: Json, key: str) -> bool:
@@ -96,24 +102,48 @@ async def _estimate_per_subject(api: Api, info: Json, limit: int) -> DataLoss:
     return _share(info, surplus, precision)
 
 
-async def _estimate_without_interest(api: Api, info: Json) -> DataLoss:
-    """Return how many messages no consumer needs any more: exactly all without consumers, else at most what
-    the consumer that is furthest behind has had."""
-    if not int(info["state"].get("consumer_count") or 0):
+async def _estimate_without_interest(api: Api, info: Json, new_consumers: Sequence[Json]) -> DataLoss:
+    """Return how many messages no consumer needs any more: exactly all without consumers, else at most those
+    beyond what the consumers need that share no messages, or the one that is furthest behind."""
+    known = await _list_consumers(api, info, new_consumers)
+    if not known:
         return measure_stream(info)
-    listed = await consumers.list_consumers(api, str(info["config"]["name"]))
-    messages = int(info["state"]["messages"])
-    needed = max((count_outstanding(consumer) for consumer in listed.infos), default=0)
-    surplus = max(0, messages - needed)
+    needs = [count_outstanding(consumer) for consumer in known]
+    is_shared = any(
+        _may_need_same(one["config"], get_filters(other["config"]))
+        for one, other in itertools.combinations(known, 2)
+    )
+    surplus = max(0, int(info["state"]["messages"]) - (max(needs) if is_shared else sum(needs)))
     return _share(info, surplus, Precision.UP_TO)
 
 
-async def estimate_consumer_loss(api: Api, stream: Json, consumer: Json, after: Json | None) -> DataLoss:
+async def _list_consumers(api: Api, info: Json, new_consumers: Sequence[Json]) -> list[Json]:
+    """Return the infos of a stream's consumers, with those of new ones as they will be: what they need of
+    the stream is certain if they begin with its first message, and else taken for nothing."""
+    known: list[Json] = []
+    if int(info["state"].get("consumer_count") or 0):
+        known += (await consumers.list_consumers(api, str(info["config"]["name"]))).infos
+    for config in new_consumers:
+        has_all = config.get("deliver_policy", "all") == "all"
+        pending = await _count_matching(api, info, get_filters(config)) if has_all else 0
+        known.append({"name": config["name"], "config": config, "num_pending": pending})
+    return known
+
+
+async def estimate_consumer_loss(
+    api: Api,
+    stream: Json,
+    consumer: Json,
+    after: Json | None,
+    new_consumers: Sequence[Json] = (),
+    created: Collection[str] = (),
+) -> DataLoss:
     """Return what the server deletes when a consumer changes or (after: None) is removed: in a stream with
     interest retention, what no consumer needs any more.
 
     An idle consumer that gets a threshold of inactivity, or a lower one, will be removed by the server.
-    stream, consumer: infos, just fetched. What the login may not ask is unknown.
+    stream, consumer: infos, just fetched. new_consumers: as in estimate_stream_loss; created: names of those
+    that exist by now. Others may be about to go, too. What the login may not ask is unknown.
     """
     if stream["config"].get("retention") != "interest" or not stream["state"]["messages"]:
         return NOTHING
@@ -125,7 +155,11 @@ async def estimate_consumer_loss(api: Api, stream: Json, consumer: Json, after: 
     if filters_after is not None and sorted(filters_before) == sorted(filters_after):
         return NOTHING
     try:
-        others = await _list_sharing(api, stream, consumer)
+        others = await _list_sharing(api, stream, consumer, new_consumers)
+        lasting = {*created, *(config["name"] for config in new_consumers)}
+        for other in others:
+            if other["name"] in lasting and await _needs_all(api, stream, other, filters_before):
+                return NOTHING
         messages = int(stream["state"]["messages"])
         if filters_before and others:
             messages = count_outstanding(consumer)
@@ -169,13 +203,22 @@ def _will_expire(consumer: Json, after: Json) -> bool:
     return not is_in_use and _is_lower(consumer["config"], after, "inactive_threshold")
 
 
-async def _list_sharing(api: Api, stream: Json, consumer: Json) -> list[Json]:
+async def _needs_all(api: Api, stream: Json, other: Json, filters: Sequence[str]) -> bool:
+    """Return whether another consumer still needs every message that matches the filters."""
+    own = get_filters(other["config"])
+    if own and not all(any(covers(one, each) for one in own) for each in filters or [">"]):
+        return False
+    return count_outstanding(other) >= await _count_matching(api, stream, own)
+
+
+async def _list_sharing(
+    api: Api, stream: Json, consumer: Json, new_consumers: Sequence[Json] = ()
+) -> list[Json]:
     """List the stream's other consumers that may need messages that this one needs."""
     filters = get_filters(consumer["config"])
-    listed = await consumers.list_consumers(api, str(stream["config"]["name"]))
     return [
         other
-        for other in listed.infos
+        for other in await _list_consumers(api, stream, new_consumers)
         if other["name"] != consumer["name"] and _may_need_same(other["config"], filters)
     ]
 
