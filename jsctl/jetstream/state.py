@@ -67,3 +67,8 @@ def format_followers(cluster: Json) -> tuple[str, ...]:
         peer["name"] + ("!" if peer.get("offline") or not peer.get("current") else "")
         for peer in sorted(replicas, key=lambda peer: str(peer["name"]))
     )
+
+
+def is_silent(info: Json) -> bool:
+    """Return whether another server lists a stream instead of its own, which are offline."""
+    return bool(info.get("cluster")) and not info["cluster"].get("leader")

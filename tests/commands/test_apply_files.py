@@ -62,6 +62,28 @@ def test_a_server_beside_a_context_is_refused(cli: Cli, url: str, tmp_path: Path
     refused = cli(f"apply -f {path} --server {url}", status=64)
     assert "--server cannot be used beside context here of a file" in refused.err
     cli(f"apply -f {path}", status=0)
+    for more in ("streams: []", "operators: [{name: O}]", "buckets: [{name: B}]", "label: l"):
+        path.write_text(f"{{context: here, {more}}}")
+        for verb in ("apply", "diff"):
+            refused = cli(f"{verb} -f {path} --store {tmp_path} --server {url}", status=64)
+            assert "--server cannot be used beside context here of a file" in refused.err
+
+
+def test_all_rules_of_a_stream_are_named_at_once(files: Files) -> None:
+    """Those, too, that hold for what a file and a server say together."""
+    old = "streams: [{name: S, subjects: s, max_age: 1h, consumers: [%s]}]"
+    files("apply", old % "{name: C, max_deliver: 2}, {name: D, max_deliver: 3}", status=0)
+    text = "streams: [{name: S, duplicate_window: 2h, consumers: [%s]}]"
+    consumers = ", ".join(f"{{name: {name}, backoff: [1s, 2s, 3s, 4s]}}" for name in ("C", "D"))
+    refused = files("diff", text % consumers, status=64).err
+    assert refused.count("streams.yaml:1") == 3 and "duplicate_window" in refused
+
+
+@pytest.mark.parametrize("keys", ["", ", deliver_subject: d", ", durable_name: null"])
+def test_a_direct_consumer_is_refused_before_the_first_deed(files: Files, keys: str) -> None:
+    text = f"streams: [{{name: S, subjects: s, consumers: [{{name: C, direct: true{keys}}}]}}]"
+    assert "direct" in files("apply", text, status=64).err
+    assert "stream S" in files("diff", "streams: [{name: S, subjects: s}]", status=2).out
 
 
 @pytest.mark.parametrize("key", ["label", "context", "domain", "account"])

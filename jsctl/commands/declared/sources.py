@@ -159,6 +159,11 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
     labels = declared.labels
     if sources.prune:
         declared = add_former_places(env, declared)
+    contexts = declared.contexts | {place.context for place in declared.places} - {""}
+    if contexts and "server" in env.flags and "server" not in env.from_environment:
+        raise BadInput(
+            f"--server cannot be used beside context {min(contexts)} of a file", "leave out one of them"
+        )
     auth = _plan_operators(env, sources, operators)
     if sources.prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "add `label: NAME` to the file")
@@ -262,13 +267,7 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
 
     logins: for places that name an account. Raises BadInput.
     """
-    contexts = {place.context for place in declared.places}
-    explicit = "server" in env.flags and "server" not in env.from_environment
-    if explicit and (named := sorted(contexts - {""})):
-        raise BadInput(
-            f"--server cannot be used beside context {named[0]} of a file", "leave out one of them"
-        )
-    settings = {context: _resolve_settings(env, context) for context in contexts}
+    settings = {place.context: _resolve_settings(env, place.context) for place in declared.places}
     # A context whose places all name an account needs no login of its own.
     contexts_with_login = [
         context for context in settings if any(not p.account for p in declared.places if p.context == context)

@@ -13,7 +13,7 @@ from jsctl.commands.picking.system_streams import format_hidden_hint, format_onl
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import BadInput, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.buckets import KINDS
@@ -48,7 +48,8 @@ class Options:
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
 async def config(env: Env, options: Options) -> Result | Events[str]:
     """Write a file that changes nothing when it is applied. --context and --js-domain may be repeated.
-    Consumers without a durable name come and go, and are left out.
+    Consumers without a durable name come and go, and are left out. If streams do not answer, they or
+    their consumers are left out, too, and the status is 4.
     """
     if env.form in TABLES:
         raise BadInput(
@@ -58,6 +59,7 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
     declared: list[Json] = []
     buckets: dict[str, list[Json]] = {kind.key: [] for kind in KINDS}
     missing_consumers: list[str] = []
+    missing_streams: list[str] = []
     hidden = 0
     for settings, connection in zip(places, await open_connections(env, places), strict=True):
         collected = await collect_declarations(
@@ -72,29 +74,34 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
             buckets[key] += items
         missing_consumers += collected.missing_consumers
         hidden += collected.hidden
-        if missing := collected.missing_streams:
-            env.say(
-                f"left out: {pluralize(len(missing), 'stream')} that did not answer: {', '.join(missing)}"
-            )
+        missing_streams += collected.missing_streams
     names = [stream["name"] for stream in declared]
     _check_patterns(options.stream, [*names, *_list_bucket_streams(buckets)], hidden)
     if hidden:
         env.say(f"left out: {format_hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {pluralize(len(missing_consumers), 'consumer')} without a durable name or answer")
+    error = None
+    if missing_streams:
+        error = Unreachable(
+            f"{pluralize(len(missing_streams), 'stream')} did not answer, and are left out or lack consumers:"
+            f" {', '.join(sorted(missing_streams))}",
+            "start their servers, and export again",
+        )
     document: Json = {**(_build_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
     document |= {key: items for key, items in buckets.items() if items}
     if options.output == "-" and env.wants_json:
-        return Result(data=document)
+        return Result(data=document, error=error)
     if options.output == "-":
-        return text_in_pieces(write.render_yaml(document))
+        written = text_in_pieces(write.render_yaml(document))
+        return written._replace(result=lambda: Result(error=error)) if error else written
     with open_output(options.output) as file:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(stream.get("consumers", ())) for stream in declared)
     counts = [pluralize(len(declared), "stream"), pluralize(consumers, "consumer")]
     counts += [pluralize(len(buckets[kind.key]), kind.word) for kind in KINDS if buckets[kind.key]]
     text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {options.output}"
-    return Result([Text(text, whole=True)], data=document)
+    return Result([Text(text, whole=True)], data=document, error=error)
 
 
 def _list_bucket_streams(buckets: Mapping[str, Sequence[Json]]) -> list[str]:

@@ -8,13 +8,15 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.buckets import find_bucket_kind
+from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
 
 
 class Declarations(NamedTuple):
     """Declared streams, with their consumers, in the order of their names.
 
-    missing_streams: streams that the server knows and that did not answer. missing_consumers: consumers that
+    missing_streams: streams that the server knows and that did not answer; some are there without their
+    consumers. missing_consumers: consumers that
     did not answer or have no durable name. hidden: number of streams of buckets and of the system that were
     left out. buckets: buckets whose streams hold nothing else, in their own keys, by their list's key in a
     file.
@@ -43,6 +45,8 @@ async def collect_declarations(
 
     hidden = 0
 
+    silent: list[str] = []
+
     def extract(info: Json) -> tuple[Json, bool] | None:
         """Return the configuration of a stream to export and whether it has consumers; None for others."""
         name = info["config"]["name"]
@@ -52,6 +56,8 @@ async def collect_declarations(
         if not with_internal and name not in patterns and streams.is_internal(name):
             hidden += 1
             return None
+        if is_silent(info):
+            silent.append(name)
         return info["config"], bool(info["state"].get("consumer_count"))
 
     collected = await streams.collect(api, extract)
@@ -72,5 +78,5 @@ async def collect_declarations(
             buckets.setdefault(kind.key, []).append(bucket)
         else:
             declared.append(write.declare_stream(config, durable, place))
-    missing = [*collected.missing, *collected.offline]
+    missing = [*collected.missing, *collected.offline, *silent]
     return Declarations(declared, missing, missing_consumers, hidden, buckets)

@@ -82,6 +82,7 @@ class _Reader:
         self._variables = variables
         self._streams: list[Stream] = []
         self._labels: dict[Place, set[str]] = {}
+        self._contexts: set[str] = set()
         self._used: set[str] = set()  #: names of variables
         self._budget = Budget()
         self._warnings: list[str] = []
@@ -95,7 +96,8 @@ class _Reader:
         refuse_same_renames(self._streams)
         refuse_cycles(self._streams)
         labels = {place: frozenset(names) for place, names in self._labels.items()}
-        return Declared(tuple(self._streams), labels, warnings=tuple(dict.fromkeys(self._warnings)))
+        warnings = tuple(dict.fromkeys(self._warnings))
+        return Declared(tuple(self._streams), labels, warnings=warnings, contexts=frozenset(self._contexts))
 
     def read_document(self, document: Node) -> None:
         """Add a document's streams, buckets and label. Raises BadInput."""
@@ -111,6 +113,7 @@ class _Reader:
         header_keys = {key: _expand_name(key, keys[key], resolved) for key in _HEAD_KEYS if key in keys}
         label = header_keys["label"].as_text("label") if "label" in header_keys else ""
         place = _read_place(header_keys, Place())
+        self._contexts |= {place.context} - {""}
         before = len(self._streams)
         nodes = document.list_below("streams")
         bucket_nodes = [(kind, node) for kind in KINDS for node in document.list_below(kind.key)]
@@ -202,6 +205,11 @@ class _Reader:
             raise expanded.error(f"the durable_name of consumer {name} must be equal to its name, or null")
         if config.get("filter_subject") and config.get("filter_subjects"):
             raise expanded.error(f"consumer {name} cannot have both filter_subject and filter_subjects")
+        if config.get("direct") and (config["durable_name"] or not config.get("deliver_subject")):
+            hint = "leave out direct, or set deliver_subject and `durable_name: null`"
+            raise expanded.error(
+                f"consumer {name} cannot be direct: that is for push consumers that are not durable", hint
+            )
         waits = config.get("backoff") or [config.get("ack_wait")]
         if config.get("ack_wait") not in (None, waits[0]):
             raise expanded.error(

@@ -94,12 +94,13 @@ class Stream:
 class Declared:
     """The declarations of all files. labels: by place, the labels whose streams and consumers --prune may
     remove. names: of the streams and buckets that are compared; empty for all. warnings: about numbers that
-    mean something else than they look like."""
+    mean something else than they look like. contexts: those that files name at their top."""
 
     streams: Sequence[Stream]
     labels: Mapping[Place, frozenset[str]] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
     warnings: Sequence[str] = ()
+    contexts: frozenset[str] = frozenset()
 
     def select(self, names: Sequence[str], *, prune: bool) -> "Declared":
         """Return the declarations of the streams and buckets with these names; all without names.

@@ -1,7 +1,7 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import pluralize
@@ -26,6 +26,7 @@ from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_lo
 from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.declared.warnings import find_plan_warnings
 from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.awaiting import gather_or_cancel
 
@@ -114,14 +115,22 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Ste
     consumer_infos = await fetch_consumers(stream.consumers, stream.name, target, info)
     pairs = list(zip(stream.consumers, consumer_infos, strict=True))
     created = [without_none(consumer.config) for consumer, found in pairs if found is None]
-    step = await compare_stream(stream, target, info, rules, created)
+    errors: list[BadInput] = []
+    step = await _collect(errors, compare_stream(stream, target, info, rules, created))
     changed = _with_changes(info, step) if info else None
     consumer_steps = await gather_or_cancel(
-        compare_consumer(consumer, stream.name, target, changed, found, rules, created)
+        _collect(errors, compare_consumer(consumer, stream.name, target, changed, found, rules, created))
         for consumer, found in pairs
     )
+    raise_all(errors)
     permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
     return [step, *permitted, *value_steps]
+
+
+async def _collect(errors: list[BadInput], comparison: Awaitable[Step | None]) -> Step | None:
+    with collecting(errors):
+        return await comparison
+    return None
 
 
 def _with_changes(info: Json, step: Step | None) -> Json:
@@ -161,10 +170,6 @@ async def _plan_removals_at(
             return None
         is_of_interest = is_surplus(info) or info["state"].get("consumer_count") or is_silent(info)
         return info if is_of_interest else None
-
-    def is_silent(info: Json) -> bool:
-        """Whether another server lists the stream in place of its own, which are offline, without a state."""
-        return bool(info.get("cluster")) and not info["cluster"].get("leader")
 
     def is_surplus(info: Json) -> bool:
         key = (target.key, str(info["config"]["name"]), "", "")

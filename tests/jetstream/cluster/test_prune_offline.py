@@ -1,5 +1,6 @@
 """`--prune` while one of three servers is dead: it removes nothing that it cannot see."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,9 @@ def test_streams_of_a_dead_server(cluster: Cluster, tmp_path: Path) -> None:
     for verb in ("diff", "apply --force --allow-data-loss"):
         refused = cli(f"{verb} -f {file} --prune", status=4).err
         assert "cannot be seen, so --prune cannot tell what to remove" in refused and "A" in refused
+
+    for flags in ("", "--json", f"--output {tmp_path}/all.yaml"):
+        exported = cli(f"export config {flags}", status=4)
+        assert "did not answer, and are left out or lack consumers: A" in exported.err
+        text = (tmp_path / "all.yaml").read_text() if "--output" in flags else exported.out
+        assert re.search(r'name"?: "?A\b', text), "what others know of it is there"
