@@ -9,15 +9,15 @@ from tests.support.servers import RealServer, free_port
 
 
 class Site:
-    """An operator's store, and a server with a full resolver."""
+    """An operator's store, and a server with a full resolver. cli: of a site whose store it shares."""
 
-    def __init__(self, folder: Path) -> None:
-        self.cli = Cli(folder / "config")
-        self.cli.environ["XDG_DATA_HOME"] = str(folder / "data")
-        self.store = AuthStore(StoreFolders.below(folder / "data" / "nats" / "nsc"), "ACME")
+    def __init__(self, folder: Path, operator: str = "ACME", cli: Cli | None = None) -> None:
+        self.cli = cli or Cli(folder / "config")
+        data = self.cli.environ.setdefault("XDG_DATA_HOME", str(folder / "data"))
+        self.store = AuthStore(StoreFolders.below(Path(data) / "nats" / "nsc"), operator)
         port = free_port()
-        self.cli(f"auth operator add ACME --service nats://127.0.0.1:{port}", status=0)
-        config = self.cli(f"auth operator config ACME --dir {folder / 'jwt'}", status=0).out
+        self.cli(f"auth operator add {operator} --service nats://127.0.0.1:{port}", status=0)
+        config = self.cli(f"auth operator config {operator} --dir {folder / 'jwt'}", status=0).out
         common = 'listen: "127.0.0.1:{port}"\nserver_name: n1\njetstream { store_dir: "{store}" }\n'
         self.server = RealServer(folder / "server", "", port)
         text = common.replace("{port}", str(port)).replace("{store}", str(folder / "server" / "js"))

@@ -143,7 +143,7 @@ class DeclaredAuth:
             self._refuse_stale()
             removed = []
             for push in self._pushes:  # before the store forgets the accounts
-                removed += await push.remove(self._differences)
+                removed += await push.remove(push.find_differences(self.plan))
             done = self._execute(env, revoke_old=revoke_old)
             for push in self._pushes:
                 push.note_removals()
