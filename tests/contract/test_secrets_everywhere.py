@@ -14,7 +14,7 @@ import trustme
 from tests.fuzz.commands import NETWORK_VERBS, is_endless, lines, make_again, prepare, without_spark
 from tests.support.jwt import Operator, new_key, write_creds
 from tests.support.run import Cli
-from tests.support.servers import RealServer
+from tests.support.servers import RealServer, free_port
 
 START = 'listen: "127.0.0.1:{port}"\nserver_name: n1\njetstream { store_dir: "{store}" }\n'
 VARIABLES = {
@@ -181,3 +181,35 @@ def test_networks(tmp_path: Path) -> None:
                 assert not any(seed in outcome.out + outcome.err for seed in seeds), (words, outcome)
     finally:
         cli(f"server network down {store} --force", status=0)
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("login", ["password"], indirect=True)
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--remote", "sc://{}/;token=hunter3;user_id=hunter3"],
+        ["--remote", "sc://user:hunter3@{}"],
+        ["--master", "spark://user:hunter3@{}"],
+        ["--remote", "http://user:hunter3@{}"],
+        ["--master", "spark://{}", "--conf", "spark.hadoop.fs.s3a.secret.key=hunter3"],
+    ],
+)
+def test_the_connection_of_a_spark_session(login: Login, cli: Cli, tmp_path: Path, flags: list[str]) -> None:
+    """No verb that opens a session shows how to log in to its cluster, where none answers as one."""
+    (tmp_path / "table").mkdir()
+    verbs = (
+        "export stream ORDERS --to {0}/out",
+        "export kv CONFIG --to {0}/out",
+        "export reports --to {0}/out",
+        "export check --to {0}/out",
+        "import {0}/table --stream ORDERS",
+    )
+    silent = f"127.0.0.1:{free_port()}"
+    for line in verbs:
+        words = line.format(tmp_path).split()
+        for more in ([], ["--json", "--trace"]):
+            outcome = cli([*words, *(flag.format(silent) for flag in flags), *more])
+            assert outcome.status
+            assert "hunter" not in outcome.out + outcome.err, (words, outcome)
