@@ -12,7 +12,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.criteria import Criteria
-from jsctl.jetstream.find.expression import compile_expression
+from jsctl.jetstream.find.expression import Condition, compile_expression
 
 F = TypeVar("F", bound=Callable[..., Any])
 Flag = tuple[str, dict[str, Any]]
@@ -47,14 +47,14 @@ class Regex(click.ParamType[re.Pattern[str] | None]):
             self.fail(str(error), param, ctx)
 
 
-class Expression(click.ParamType[Callable[..., bool] | None]):
+class Expression(click.ParamType[Condition | None]):
     """A condition, as `jetstream.find.expression` reads it; an empty one matches everything."""
 
     name = "expression"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Callable[..., bool] | None:
+    ) -> Condition | None:
         try:
             return compile_expression(value) if value else None
         except ValueError as error:

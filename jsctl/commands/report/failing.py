@@ -1,17 +1,16 @@
 """`jsctl report --fail-on`."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import contextmanager
 
 from jsctl.base.command_lines import build_line
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
+from jsctl.jetstream.find.expression import Condition
 from jsctl.monitor.report.places import Place, Round
 from jsctl.views.report import report as view
-from jsctl.views.report.conditions import matching_rows
+from jsctl.views.report.conditions import list_holders, matching_rows
 from jsctl.views.result import Result
-
-Condition = Callable[[Mapping[str, Any]], bool]
 
 _MAX_SHOWN = 5
 
@@ -25,11 +24,15 @@ class FailOn:
         self._allow_unchecked = allow_unchecked
         self._names: Sequence[str] = ()
         self._unchecked: Sequence[str] = ()
+        with _naming_faults():
+            self._holders = [] if condition is None else list_holders(condition)
 
     @property
-    def is_wanted(self) -> bool:
-        """Whether there is a condition."""
-        return self._condition is not None
+    def part(self) -> str:
+        """What it needs of places, see `Places`; empty without a condition."""
+        if self._condition is None:
+            return ""
+        return "everything" if ["servers"] in self._holders else "all"
 
     @property
     def status(self) -> ExitStatus:
@@ -41,13 +44,12 @@ class FailOn:
         follows. Raises BadInput for a condition that no row can have."""
         if self._condition is None:
             return False
-        try:
+        with _naming_faults():
             self._names = matching_rows(view.document(places, self._env.clock()), self._condition)
-        except ValueError as error:
-            raise BadInput(
-                f"--fail-on: {error}", f"{build_line('schema info', 'io.jsctl.v1.report')} shows the keys"
-            ) from None
-        self._unchecked = () if self._allow_unchecked else view.unchecked(places, is_last=is_last)
+        are_servers_enough = self._holders and all("servers" in lists for lists in self._holders)
+        self._unchecked = view.unchecked(places, "servers" if are_servers_enough else "", is_last=is_last)
+        if self._allow_unchecked:
+            self._unchecked = ()
         return self.status is ExitStatus.FAILURE
 
     def tell(self) -> None:
@@ -82,3 +84,13 @@ class FailOn:
         finally:
             self.tell()  # also when the last round was read, and nothing asks for another
             await rounds.aclose()
+
+
+@contextmanager
+def _naming_faults() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise BadInput(
+            f"--fail-on: {error}", f"{build_line('schema info', 'io.jsctl.v1.report')} shows the keys"
+        ) from None

@@ -13,7 +13,7 @@ from jsctl.commands.cli.values import Duration
 from jsctl.commands.options.criteria import Expression
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
-from jsctl.commands.report.failing import Condition, FailOn
+from jsctl.commands.report.failing import FailOn
 from jsctl.commands.report.flags import Interval, validate_filter
 from jsctl.commands.report.recording import fetch_rounds, open_recorder
 from jsctl.commands.report.screen import (
@@ -25,6 +25,7 @@ from jsctl.commands.report.screen import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.jetstream.find.expression import Condition
 from jsctl.monitor.report.lines import PARTS
 from jsctl.monitor.report.places import Place, Round
 from jsctl.monitor.report.replay import Replay
@@ -168,7 +169,8 @@ async def report(
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
     (stream, mirror, source, consumer, server, account or login) and problems, their number; lag_messages is
-    of copies and consumers. What servers do, such as cpu, only a login of the system account sees.
+    of copies and consumers. What servers do, such as cpu, only a login of the system account sees; for others
+    it was not checked.
     It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
     of a context and its "trouble".
     What could not be looked at ("not_checked") fails it, too, unless --allow-unchecked is given; what a flag
@@ -224,8 +226,8 @@ async def report(
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    has_servers = bool(record) or failing.is_wanted or selection.part == "servers"
-    watched = watch_places(env, targets, selection, lambda: "all" if has_servers else "lists")
+    needed = failing.part or ("all" if record or selection.part == "servers" else "lists")
+    watched = watch_places(env, targets, selection, lambda: needed)
     if watch is None and count is None and not record:
         try:
             places = await watched.once()

@@ -59,7 +59,7 @@ def build_screen(
     part = selection.part or "streams"
 
     def get_part() -> str:
-        return part if recorder is None and not failing.is_wanted else "all"
+        return failing.part or (part if recorder is None else "all")
 
     places = watch_places(env, targets, selection, get_part)
     open_pages = _Pages(places)
@@ -80,8 +80,7 @@ def build_screen(
         if recorder is not None:
             now, round_data = env.clock(), build_round(current_places, places.answers)
             recorder.write(build_round_document(round_data, now), now)
-        if failing.is_wanted:
-            failing.look(current_places)
+        failing.look(current_places)
 
     async def close() -> None:
         await places.close()

@@ -34,27 +34,35 @@ _WORDS = frozenset({"or", "and", "not", *_COMPARES})
 _MAX_DEPTH = 50
 
 
+class Condition:
+    """A compiled condition. names: all that it asks for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        parser = _Parser(text)
+        self._node = parser.parse()
+        self.names: frozenset[str] = frozenset(parser.names)
+
+    def __call__(self, names: Names) -> bool:
+        value = self._node(names)
+        if value is not None and not isinstance(value, bool):
+            raise ValueError(f"{self._text!r} is not a condition: its value is {value!r}")
+        return bool(value)
+
+
 class _Token(NamedTuple):
     kind: str
     text: str
     at: int
 
 
-def compile_expression(text: str) -> Callable[[Names], bool]:
+def compile_expression(text: str) -> Condition:
     """Return a function that evaluates a condition for the values of some names.
 
     Raises ValueError with the position of a syntax error. The function raises ValueError when the result is
     neither true nor false, or when values of different types are compared.
     """
-    node = _Parser(text).parse()
-
-    def test(names: Names) -> bool:
-        value = node(names)
-        if value is not None and not isinstance(value, bool):
-            raise ValueError(f"{text!r} is not a condition: its value is {value!r}")
-        return bool(value)
-
-    return test
+    return Condition(text)
 
 
 class _Parser:
@@ -62,6 +70,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self.names: set[str] = set()
         self._tokens: list[_Token] = []
         self._next = 0
         self._depth = 0
@@ -204,6 +213,7 @@ class _Parser:
                 node = self._parse_or()
                 self._expect(")")
                 return _build_length(node)
+            self.names.add(token.text)
             return _build_name(token.text)
         raise self._syntax_error(token.at)
 

@@ -31,7 +31,7 @@ _LATE_AFTER = 3.0  #: seconds without an answer after which the screen says so
 
 class Answers(NamedTuple):
     """The answers of one place in one round; None for what was not requested. gap: why the account's limits
-    are not known."""
+    or what servers do are not known."""
 
     overview: Overview | None = None
     account: Json | None = None
@@ -51,8 +51,9 @@ async def fetch_part(
     the rounds before. Raises what `Api.call` raises."""
     overview = partial(fetch_overview, api, pattern=pattern, turns=turns, memory=memory)
     match part:
-        case "all":
-            return await _fetch_all(api, pattern, with_consumers)
+        case "all" | "everything":
+            answers = await _fetch_all(api, pattern, with_consumers)
+            return answers if part == "everything" else answers._replace(gap=None)
         case "accounts":
             account = await fetch_account(api)
             return Answers(gap=account) if isinstance(account, Gap) else Answers(account=account)
@@ -94,17 +95,18 @@ async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:
 async def _fetch_all(api: Api, pattern: str, with_consumers: bool) -> Answers:
     """Fetch what all parts need, for a recording or a condition. The system account has servers and no
     streams; whatever keeps another login from asking servers, its streams are there."""
+    servers, gap = None, None
     try:
         servers = await _fetch_servers(api)
-    except JsctlError:
-        servers = None
+    except JsctlError as error:
+        gap = Gap("servers", f"what servers do cannot be seen: {error.message}")
     try:
         overview = await fetch_overview(api, pattern=pattern, consumers=with_consumers)
     except JsctlError:
         if servers is None:
             raise
         overview = None
-    return Answers(overview, servers=servers)
+    return Answers(overview, servers=servers, gap=gap)
 
 
 class Place(NamedTuple):
@@ -186,8 +188,8 @@ class Places:
     """The connections to several contexts and domains, until `close`.
 
     pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown; "all",
-    "lists" and "metrics" look at everything in each round, others list the consumers of many streams in
-    turns.
+    "everything", "lists" and "metrics" look at everything in each round, others list the consumers of many
+    streams in turns. "everything" misses what servers do, if the login may not see it; "all" does not.
     """
 
     def __init__(

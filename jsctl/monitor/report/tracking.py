@@ -250,6 +250,7 @@ class Tracker:
     def add_servers(self, at: float, replies: Sequence[Json], jetstream: Sequence[Json]) -> None:
         """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), both from the system
         account."""
+        self.gaps = [gap for gap in self.gaps if gap.part != "servers"]
         uses = {(reply.get("server") or {}).get("id"): reply for reply in jetstream}
         self.servers = sorted(
             (

@@ -1,8 +1,10 @@
 """Rows of `jsctl report` that meet a condition: `--fail-on`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.jetstream.find.expression import Condition
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 
 _KEYS = (figure.key for kind in FIGURES for figure in list_figures(kind))
@@ -17,7 +19,47 @@ _NULL_ROW: Mapping[str, Any] = {
 consumer. `lag_messages` is the lag of mirrors, sources and consumers alike."""
 
 
-def matching_rows(document: Mapping[str, Any], condition: Callable[[Mapping[str, Any]], bool]) -> list[str]:
+_LIST_OF = {
+    "stream": "streams",
+    "mirror": "replication",
+    "source": "replication",
+    "consumer": "consumers",
+    "server": "servers",
+    "account": "accounts",
+}
+"""By the kind of a row."""
+
+
+class _Probe(UserDict[str, Any]):
+    """A row without values that notes what it is asked for."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__({**_NULL_ROW, "kind": kind})
+        self.asked: set[str] = set()
+
+    def __getitem__(self, key: str) -> Any:
+        self.asked.add(key)
+        return super().__getitem__(key)
+
+
+def list_holders(condition: Condition) -> Sequence[Sequence[str]]:
+    """Return for each figure that a condition asks for the lists that have it; and the lists of the kinds to
+    which it limits itself, if it does. Raises ValueError as a condition does."""
+    keys = {kind: {figure.key for figure in own} for kind, own in FIGURES.items()}
+    figures = condition.names - set(_PLACE)
+    holders = [[kind for kind in FIGURES if name in keys[kind]] for name in figures]
+    if "kind" in condition.names:
+        holders.append(list(dict.fromkeys(_LIST_OF[kind] for kind in _LIST_OF if _looks_at(condition, kind))))
+    return [lists for lists in holders if lists]
+
+
+def _looks_at(condition: Condition, kind: str) -> bool:
+    """Return whether a condition asks a row of a kind for more than where and what it is."""
+    probe = _Probe(kind)
+    return condition(probe) or not probe.asked <= set(_PLACE)
+
+
+def matching_rows(document: Mapping[str, Any], condition: Condition) -> list[str]:
     """Return the names of the rows for which a condition holds.
 
     document: the JSON form of the report. Raises ValueError for a condition that no row can have.

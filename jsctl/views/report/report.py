@@ -97,17 +97,20 @@ def _list_gaps(place: Place) -> Sequence[Gap]:
     return [Gap(part, outage) for part in LOOKED_AT] if outage else place.tracker.gaps
 
 
-def unchecked(places: Sequence[Place], *, is_last: bool = False) -> list[str]:
+def unchecked(places: Sequence[Place], part: str = "", *, is_last: bool = False) -> list[str]:
     """Return what could not be looked at, a sentence each, without what a flag left out. A place that has
-    not had the time to answer counts in the last round alone."""
+    not had the time to answer counts in the last round alone. part: `servers` where they are enough of a
+    place without streams."""
     sentences = []
     for place in places:
-        if (fault := place.fault) is not None:
-            sentences.append(f"{name_place(place)}: {fault.message}")
-        elif place.outage and is_last:
-            sentences.append(f"{name_place(place)}: {place.outage}")
-        elif not place.outage:
-            sentences += [f"{name_place(place)}: {gap.why}" for gap in _list_gaps(place) if not gap.is_chosen]
+        where = "" if place.has_part() else part
+        if (fault := place.find_fault(where)) is not None:
+            whys = [fault.message]
+        elif outage := place.find_outage(where):
+            whys = [outage] if is_last else []
+        else:
+            whys = [gap.why for gap in place.tracker.gaps if not gap.is_chosen]
+        sentences += [f"{name_place(place)}: {why}" for why in whys]
     return sentences
 
 

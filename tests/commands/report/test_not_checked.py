@@ -86,6 +86,51 @@ def test_a_condition_fails_on_it_unless_it_is_allowed(offline_cli: Cli, server: 
     assert "needs --fail-on" in offline_cli("report --allow-unchecked", status=64).err
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "cpu > 90",
+        "problems > 0 and cpu > 90",
+        "kind == 'server' and problems > 0",
+    ],
+)
+@pytest.mark.parametrize("rounds", ["", "--watch 100ms --count 2"])
+def test_a_condition_on_servers_fails_where_they_cannot_be_seen(
+    cli: Cli, system_url: str, condition: str, rounds: str
+) -> None:
+    line = [*f"report {rounds} --fail-on".split(), condition]
+    error = cli(line, status=1).err
+    assert "--fail-on: not checked: " in error and "what servers do cannot be seen" in error
+    cli([*line, "--allow-unchecked"], status=0)
+    outcome = cli([*line, "--part", "servers", "--server", system_url], status=0)
+    assert "not checked" not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    "condition", ["problems > 0", "error_rate > 1e9", "kind != 'server' and problems > 0", "file_share > 1"]
+)
+def test_a_condition_on_what_a_login_sees_does_not_need_servers(cli: Cli, url: str, condition: str) -> None:
+    js.stream(url, "S", "s")
+    assert "not checked" not in cli(["report", "--fail-on", condition], status=0).err
+
+
+def test_servers_that_cannot_be_seen_are_named(cli: Cli, system_url: str) -> None:
+    (report,) = cli(["report", "--json", "--fail-on", "messages > 5 or cpu > 90"], status=1).json["reports"]
+    assert [gap["part"] for gap in report["not_checked"]] == ["servers"]
+    (report,) = cli(["report", "--json", "--fail-on", "problems > 0"], status=0).json["reports"]
+    assert report["not_checked"] == []
+
+
+@pytest.mark.parametrize("condition", ["file_used > 9e15", "max_streams > 9e15"])
+def test_a_condition_on_accounts_fails_where_they_cannot_be_seen(
+    offline_cli: Cli, server: RealServer, system_url: str, condition: str
+) -> None:
+    line = ["report", "--fail-on", condition, "--part", "accounts"]
+    for place in (server.url_for("blind"), system_url):
+        assert "--fail-on: not checked: " in offline_cli([*line, "-s", place], status=1).err
+    assert "not checked" not in offline_cli([*line, "-s", server.url_for("all")], status=0).err
+
+
 def test_what_a_flag_leaves_out_is_said(offline_cli: Cli, server: RealServer) -> None:
     place = f"-s {server.url_for('all')} --no-consumers"
     assert "all well, without consumers" in offline_cli(f"report {place}", status=0).out

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.base.units import parse_time_ns
+from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.monitor.exporter.metrics import Identity, build_samples
 from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures
@@ -66,7 +66,9 @@ def to_number(figure: Figure, value: Any) -> float | None:
         return float(value is not None if figure.kind[-1] == "?" else bool(value))
     if value is None:
         return figure.metric.unknown if figure.metric else None
-    return parse_time_ns(value) / 1e9 if kind == "time" else value / 1e9 if kind == "ns" else float(value)
+    return (
+        parse_time_ns(value) / SECOND if kind == "time" else value / SECOND if kind == "ns" else float(value)
+    )
 
 
 def get_raw(value: Any) -> Any:
