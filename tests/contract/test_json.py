@@ -18,6 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.env import Env
+from jsctl.views.result import Result
+from tests.contract.test_columns import LISTS
 from tests.contract.test_commands import VERBS
 from tests.contract.test_nouns import REFUSED
 from tests.fuzz.commands import (
@@ -159,6 +162,19 @@ NOT_HERE = {
 """What a single server without TLS refuses, and in which words."""
 
 
+NOT_CHOSEN_FROM = {
+    **dict.fromkeys(("backup", "account backup", "restore", "account restore", "apply"), "says what it did"),
+    **dict.fromkeys(("server request profile", "auth account push", "server network up"), "says what it did"),
+    "auth account revocations add": "shows what `revocations ls` does",
+    "auth account revocations rm": "shows what `revocations ls` does",
+    "kv revert": "shows what `kv history` does",
+    "manual": "topics, of which each is a page",
+    "cheat": "topics, of which each is a page",
+    "version": "four rows",
+}
+"""Verbs that show a table and take neither --columns nor --filter, and why."""
+
+
 def documents(outcome: Outcome, what: object) -> int:
     """How many documents stdout has; it has nothing else."""
     try:
@@ -206,8 +222,33 @@ def run_until_interrupted(cli: Cli, url: str, line: list[str], seconds: float) -
         thread.join()
 
 
+@contextlib.contextmanager
+def noting_tables() -> Iterator[list[str]]:
+    """The titles of the tables of results that are shown meanwhile."""
+    titles: list[str] = []
+
+    def note(env: Env, result: Result) -> Result:
+        titles.extend(table.title for table in result.tables())
+        return select(env, result)
+
+    with pytest.MonkeyPatch.context() as patch:
+        select = Env.select
+        patch.setattr(Env, "select", note)
+        yield titles
+
+
 def fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
-    """What is wrong with what a verb writes, and how it ends; empty for nothing. url: of the account."""
+    """What is wrong with what a verb writes, how it ends, and whether one can choose from its tables; empty
+    for nothing. url: of the account."""
+    with noting_tables() as titles:
+        found = find_fault(cli, url, path, line)
+    if titles and path not in LISTS and path not in NOT_CHOSEN_FROM:
+        return f"{path}: takes no --columns, for {titles}" + (found and f"\n{found}")
+    return found
+
+
+def find_fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
+    """What is wrong with what a verb writes, and how it ends; empty for nothing."""
     endless = is_endless(path) and path not in ENDING
     if endless:
         for seconds in (0.15, 1, 5):  # on a busy machine

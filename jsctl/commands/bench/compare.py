@@ -11,6 +11,7 @@ from jsctl.views.result import Result
 
 @command(
     "compare",
+    columns=view.COLUMNS,
     examples=[
         "jsctl bench compare before.json after.json",
         "jsctl bench compare a.json b.json --tolerance 10",

@@ -12,6 +12,7 @@ from jsctl.views.server import replicas as view
 
 @command(
     "consumer-check",
+    columns=view.CONSUMERS,
     examples=["jsctl server consumer-check", "jsctl server consumer-check --stream ORDERS --consumer NEW"],
 )
 @option("--consumer", metavar="CONSUMER", default="", help="Only this consumer")

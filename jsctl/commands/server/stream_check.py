@@ -12,6 +12,7 @@ from jsctl.views.server import replicas as view
 
 @command(
     "stream-check",
+    columns=view.STREAMS,
     examples=["jsctl server stream-check", "jsctl server stream-check --stream ORDERS --unsynced --health"],
 )
 @replica_flags

@@ -8,7 +8,7 @@ from jsctl.errors import ExitStatus
 from jsctl.views.bench.result import latency
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 
-_COLUMNS = (
+COLUMNS = (
     Column("Measure", "measure"),
     Column("First", "first"),
     Column("Second", "second"),
@@ -20,7 +20,7 @@ def comparison(measures: Comparison, worse: Sequence[Difference], tolerance: flo
     """Show all measures of both results. worse: those that are worse by more than `tolerance` (a
     fraction)."""
     rows = [_build_row(difference) for difference in measures.differences]
-    parts: list[Part] = [Table("Comparison", _COLUMNS, rows)]
+    parts: list[Part] = [Table("Comparison", COLUMNS, rows)]
     parts += [Text(f"Note: {warning}", "warn") for warning in measures.warnings]
     if worse:
         names = ", ".join(difference.measure for difference in worse)

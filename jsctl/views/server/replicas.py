@@ -24,13 +24,13 @@ _OWNER = (Column("Raft", "raft_group"), Column("Account", "account"), Column("No
 _END = (Column("Status", "status"), Column("Leader", "leader"), Column("Peers", "peers"))
 _HEALTH = Column("Health", "health")
 _ACCOUNT_ID = Column("Account ID", "account_id")
-_STREAMS = (
+STREAMS = (
     Column("Stream", "stream"),
     *_OWNER,
     *(Column(key.title(), key, kind) for key, _, kind in _STATE),  # type: ignore[arg-type]
     *_END,
 )
-_CONSUMERS = (
+CONSUMERS = (
     Column("Consumer", "consumer"),
     Column("Stream", "stream"),
     *_OWNER,
@@ -69,7 +69,7 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
         ]
         for replica in replicas
     ]
-    return _build_result("Streams", _STREAMS, rows, replicas, health, _SPARE)
+    return _build_result("Streams", STREAMS, rows, replicas, health, _SPARE)
 
 
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
@@ -78,7 +78,7 @@ def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Resu
     for replica in replicas:
         last = int((replica.stream.get("state") or {}).get("last_seq", 0))
         progress = f" of {format_count(last)}" if last else ""
-        counts = [int(replica.detail.get(column.key, 0)) for column in _CONSUMERS[7:11]]
+        counts = [int(replica.detail.get(column.key, 0)) for column in CONSUMERS[7:11]]
         status, leader, peers = _end(replica)
         rows.append(
             [
@@ -94,7 +94,7 @@ def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Resu
                 peers,
             ]
         )
-    return _build_result("Consumers", _CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
+    return _build_result("Consumers", CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
 
 
 def find_deviations(replica: Replica) -> dict[str, int]:
