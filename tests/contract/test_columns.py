@@ -54,6 +54,7 @@ CHANGING = {"account report connections"}
 
 OF_SYSTEM = {
     *("server list", "server ping", "server report accounts", "server report connections"),
+    *("server stream-check", "server consumer-check"),
     *("server report cpu", "server report mem", "server report health", "server report jetstream"),
 }
 
