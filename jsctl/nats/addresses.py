@@ -56,7 +56,8 @@ class ServerAddress(NamedTuple):
         for announced in info.get("connect_urls") or ():
             with contextlib.suppress(BadInput):
                 others += [
-                    address._replace(tls_name=name) for address in parse_addresses(f"{scheme}://{announced}")
+                    self._replace(url=address.url, tls_name=name)
+                    for address in parse_addresses(f"{scheme}://{announced}")
                 ]
         return others
 

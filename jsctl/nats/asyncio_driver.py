@@ -80,6 +80,7 @@ class AsyncioDriver:
         self._size = 0  #: bytes of single frames that are pending
         self._is_scheduled = False  #: whether what is pending will be sent
         self.protocol = Protocol(settings.connection_name or "jsctl", settings.inbox_prefix)
+        self.protocol.on_refusal = self._report_refusal
         self.fault: JsctlError | None = None
         self.is_closed = False
 
@@ -295,10 +296,11 @@ class AsyncioDriver:
     def _handle(self, event: Event) -> None:
         if isinstance(event, Failed):
             self._fail(event.error)
-        elif isinstance(event, Refused):
-            self._on_event(PermissionDenied(event.text, *event.violation, self._settings.inbox_prefix))
         else:
             self._progress.set()
+
+    def _report_refusal(self, refusal: Refused) -> None:
+        self._on_event(PermissionDenied(refusal.text, *refusal.violation, self._settings.inbox_prefix))
 
     def read_now(self, seconds: float) -> bool:
         """Wait for the next data, and handle it without the event loop. See Connection.read_now.

@@ -43,6 +43,7 @@ class BlockingConnection:
         self._settings = settings
         self._protocol = Protocol(name, settings.inbox_prefix)
         self._protocol.open_inbox()
+        self._protocol.on_refusal = self._keep_refusal
         self._refusal: Denied | None = None  #: of a subject that no request waits for
         self.is_lost = False
         self.received = 0
@@ -188,6 +189,9 @@ class BlockingConnection:
         self._read(deadline)
         self._raise_refusal()
 
+    def _keep_refusal(self, refusal: Refused) -> None:
+        self._refusal = denied_error(*refusal.violation, self._settings.inbox_prefix)
+
     def _raise_refusal(self) -> None:
         if refusal := self._refusal:
             self._refusal = None
@@ -202,9 +206,7 @@ class BlockingConnection:
     def _handle(self, events: Sequence[Event]) -> Sequence[Event]:
         """Send what follows from received bytes, and handle the events that came of them."""
         for event in events:
-            if isinstance(event, Refused):
-                self._refusal = denied_error(*event.violation, self._settings.inbox_prefix)
-            elif isinstance(event, Failed):
+            if isinstance(event, Failed):
                 self.is_lost = True
                 raise event.error
         self._send_output()

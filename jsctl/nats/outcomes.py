@@ -38,7 +38,7 @@ class Failed(NamedTuple):
     error: Exception
 
 
-Event = TlsNeeded | LoggedIn | Refused | Failed
+Event = TlsNeeded | LoggedIn | Failed
 
 
 class Request:

@@ -66,7 +66,8 @@ class Protocol:
     """What a client knows of its connection, and of the connections after it: `begin` starts each of them.
 
     info: the server's INFO. output: frames to send; a driver adds those that are published, and takes all
-    with `take_output`. inbox: below it are the replies to all requests. phase: see above.
+    with `take_output`. inbox: below it are the replies to all requests. on_refusal: called as the handlers of
+    messages are, in the order in which the server sent both. phase: see above.
     """
 
     def __init__(self, name: str, inbox_prefix: str) -> None:
@@ -87,6 +88,7 @@ class Protocol:
         self.info: Mapping[str, Any] = {}
         self.inbox = self.new_inbox()
         self.inbox_interest: Interest | None = None
+        self.on_refusal: Callable[[Refused], object] = lambda refusal: None
         self.output: list[bytes] = []
         self.phase = ENDED
 
@@ -376,4 +378,4 @@ class Protocol:
                 request.end(None, refusal)
             if requests:
                 return
-        self._events.append(Refused(text, violation))
+        self.on_refusal(Refused(text, violation))

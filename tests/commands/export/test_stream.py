@@ -331,9 +331,9 @@ def test_wrong_command_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         ("nonesuch", "does not have the format nonesuch; parquet, json, csv and orc are always available"),
         (
             "avro",
-            "does not have the format avro; --conf spark.jars.packages=org.apache.spark:spark-avro_2.13:",
+            "does not have the format avro; --packages org.apache.spark:spark-avro_2.13:",
         ),
-        ("Delta", "does not have the format delta; --conf spark.jars.packages=io.delta:delta-spark_2.13:"),
+        ("Delta", "does not have the format delta; add --packages auto"),
     ],
 )
 def test_a_format_that_is_not_installed_is_one_line(

@@ -128,8 +128,7 @@ def test_an_acknowledgement_that_nobody_receives_is_reported(pair: HubLeaf, acc:
     assert "hello world" in done.out
     assert "nobody received 1 of 1 acknowledgements" in done.err
     # About once in a hundred times nats-server 2.15.1 stores the delivered message in the stream, as a second
-    # one, which it then delivers: their number is not ours to say, but none of them is acknowledged.
-    wait_for(lambda: state(acc)["pending"] == 0, "not all is delivered")
+    # one, and delivers it if the request still waits: none that is delivered is acknowledged.
     info = acc(f"consumer info {STREAM} dur --js-domain hub --json", status=0).json
     assert info["num_ack_pending"] == info["delivered"]["consumer_seq"] >= 1
     assert info["ack_floor"]["consumer_seq"] == 0

@@ -41,6 +41,13 @@ def protocol() -> Protocol:
     return protocol
 
 
+def keep_refusals(protocol: Protocol) -> list[Refused]:
+    """What it reports from now on."""
+    refusals: list[Refused] = []
+    protocol.on_refusal = refusals.append
+    return refusals
+
+
 def send(protocol: Protocol) -> bytes:
     return b"".join(protocol.take_output())
 
@@ -326,8 +333,9 @@ def test_a_refused_subject_fails_its_requests_only(protocol: Protocol) -> None:
     with pytest.raises(Denied, match="not allowed to publish to a"):
         refused.get_reply(1)
     assert not other.is_ended and ended == ["a"]
-    [event] = protocol.receive(violation % b"a")
-    assert isinstance(event, Refused) and event.violation == ("publish", "a")
+    refusals = keep_refusals(protocol)
+    assert protocol.receive(violation % b"a") == ()
+    assert [refusal.violation for refusal in refusals] == [("publish", "a")]
 
 
 def test_a_refused_inbox_refuses_all_requests() -> None:
@@ -339,7 +347,8 @@ def test_a_refused_inbox_refuses_all_requests() -> None:
     assert protocol.receive(refusal + b"PONG\r\n") == [LoggedIn()]
     with pytest.raises(Denied, match=r"not allowed to subscribe to _INBOX\.>, where replies arrive"):
         protocol.begin_request(OutgoingMessage("a", b""), lambda: None)
-    assert [type(event) for event in protocol.receive(refusal)] == [Refused], "it was confirmed before"
+    refusals = keep_refusals(protocol)
+    assert protocol.receive(refusal) == () and refusals, "it was confirmed before"
 
 
 # -- errors -----------------------------------------------------------------------------------------
@@ -362,6 +371,10 @@ def test_what_ends_a_connection(protocol: Protocol, line: bytes, kind: type[Exce
     assert isinstance(error, JsctlError | ConnectionLost)
 
 
-def test_events_before_an_error_are_kept(protocol: Protocol) -> None:
-    data = b"-ERR 'Permissions Violation for Publish to \"b\"'\r\nHELLO\r\n"
-    assert [type(event) for event in protocol.receive(data)] == [Refused, Failed]
+def test_a_refusal_before_a_message_or_an_error_is_reported_first(protocol: Protocol) -> None:
+    seen: list[str] = []
+    interest = protocol.subscribe("a", lambda message: seen.append("message"))
+    protocol.on_refusal = lambda refusal: seen.append("refusal")
+    data = b"-ERR 'Permissions Violation for Publish to \"b\"'\r\nMSG a %b 0\r\n\r\nHELLO\r\n"
+    assert [type(event) for event in protocol.receive(data % interest.sid)] == [Failed]
+    assert seen == ["refusal", "message"]
