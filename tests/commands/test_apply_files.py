@@ -77,6 +77,9 @@ def test_all_rules_of_a_stream_are_named_at_once(files: Files) -> None:
     consumers = ", ".join(f"{{name: {name}, backoff: [1s, 2s, 3s, 4s]}}" for name in ("C", "D"))
     refused = files("diff", text % consumers, status=64).err
     assert refused.count("streams.yaml:1") == 3 and "duplicate_window" in refused
+    renamed = (text % consumers).replace("name: S,", "name: NEW, renamed_from: S,")
+    refused = files("diff", renamed, status=64).err
+    assert refused.count("streams.yaml:1") == 3 and "duplicate_window" in refused
 
 
 @pytest.mark.parametrize("keys", ["", ", deliver_subject: d", ", durable_name: null"])

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from jsctl.base.units import pluralize
-from jsctl.errors import ApiError, JsctlError
+from jsctl.errors import ApiError, BadInput, JsctlError, collecting
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
@@ -170,6 +170,13 @@ async def fetch_consumers(
     if stream_info is None:
         return [None for _ in declared]
     return await gather_or_cancel(fetch_consumer(target, stream, each.name) for each in declared)
+
+
+async def collect(errors: list[BadInput], comparison: Awaitable[Step | None]) -> Step | None:
+    """Return the step of a comparison; None after a BadInput, which is added to `errors`."""
+    with collecting(errors):
+        return await comparison
+    return None
 
 
 async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rules) -> Step:

@@ -1,7 +1,7 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import pluralize
@@ -11,6 +11,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.checks import refuse_impossible
 from jsctl.jetstream.declared.compare import (
     Rules,
+    collect,
     compare_consumer,
     compare_stream,
     fetch_consumers,
@@ -116,21 +117,15 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Ste
     pairs = list(zip(stream.consumers, consumer_infos, strict=True))
     created = [without_none(consumer.config) for consumer, found in pairs if found is None]
     errors: list[BadInput] = []
-    step = await _collect(errors, compare_stream(stream, target, info, rules, created))
+    step = await collect(errors, compare_stream(stream, target, info, rules, created))
     changed = _with_changes(info, step) if info else None
     consumer_steps = await gather_or_cancel(
-        _collect(errors, compare_consumer(consumer, stream.name, target, changed, found, rules, created))
+        collect(errors, compare_consumer(consumer, stream.name, target, changed, found, rules, created))
         for consumer, found in pairs
     )
     raise_all(errors)
     permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
     return [step, *permitted, *value_steps]
-
-
-async def _collect(errors: list[BadInput], comparison: Awaitable[Step | None]) -> Step | None:
-    with collecting(errors):
-        return await comparison
-    return None
 
 
 def _with_changes(info: Json, step: Step | None) -> Json:

@@ -7,7 +7,7 @@ is continued by the next one.
 
 from contextlib import AbstractContextManager, nullcontext
 
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput, JsctlError, raise_all
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
 from jsctl.jetstream.backup.copy_transfer import Endpoint
@@ -15,6 +15,7 @@ from jsctl.jetstream.backup.events import Advance, Event, Phase, Question
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.declared.compare import (
     Rules,
+    collect,
     compare_consumer,
     compare_stream,
     fetch_consumers,
@@ -45,7 +46,14 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     if new is not None and not get_mark(new):
         return [await compare_stream(stream, target, new, rules), _finish(removal, stream, old, new)]
     as_new = {**old, "config": {**old["config"], "name": stream.name, "subjects": _get_subjects(stream, old)}}
-    compared = await compare_stream(stream, target, as_new, rules)
+    errors: list[BadInput] = []
+    compared = await collect(errors, compare_stream(stream, target, as_new, rules))
+    infos = await fetch_consumers(stream.consumers, stream.renamed_from, target, old)
+    consumer_steps = await gather_or_cancel(
+        collect(errors, compare_consumer(consumer, stream.renamed_from, target, old, info, rules))
+        for consumer, info in zip(stream.consumers, infos, strict=True)
+    )
+    raise_all(errors)
     before = STREAM.without_server_keys(as_new["config"])
     after = {**(compared.after if compared and compared.after else before), "name": stream.name}
     step = Step("create", target, stream.name, "", stream.position, None, after, item=stream)
@@ -53,11 +61,6 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     # A copy holds what its configuration keeps, and consumers come after it.
     loss = await estimate_stream_loss(target.api, old, after)
     step = step._replace(refused={**(compared.refused if compared else {}), **_refuse(old, loss)})
-    infos = await fetch_consumers(stream.consumers, stream.renamed_from, target, old)
-    consumer_steps = await gather_or_cancel(
-        compare_consumer(consumer, stream.renamed_from, target, old, info, rules)
-        for consumer, info in zip(stream.consumers, infos, strict=True)
-    )
     consumers = [each and each._replace(stream=stream.name) for each in consumer_steps]
     return [step, *consumers, removal]
 
