@@ -8,7 +8,6 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
-from tests.support.waiting import wait_for
 
 ACCOUNTS = """
 accounts {
