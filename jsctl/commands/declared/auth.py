@@ -92,7 +92,8 @@ class DeclaredAuth:
 
     @property
     def lacking(self) -> frozenset[str]:
-        """The accounts that servers do not have, as far as `open_pushes` asked."""
+        """The accounts that servers do not have, as far as `open_pushes` asked. A name is enough:
+        `AccountLogins` takes none that several operators have."""
         return frozenset(difference.account for difference in self._differences if difference.state == NEW)
 
     def _make_plan(self) -> AuthPlan:

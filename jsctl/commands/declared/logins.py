@@ -73,15 +73,14 @@ class AccountLogins:
         """
         declaring_operators = [declared.name for declared in self._operators if declared.find_account(name)]
         stores = [AuthStore(self._folders, operator) for operator in self._folders.list_operators()]
-        candidates = [store for store in stores if name in store.list_account_names()]
-        matches = [
-            store for store in candidates if not declaring_operators or store.operator in declaring_operators
-        ]
-        if len(matches) > 1:
-            names = ", ".join(store.operator for store in matches)
-            raise BadInput(f"operators {names} have an account {name}", "declare one of them in the file")
-        if matches:
-            return matches[0], matches[0].read_account(name)
+        matches = {store.operator: store for store in stores if name in store.list_account_names()}
+        names = declaring_operators or list(matches)
+        if len(names) > 1:
+            raise BadInput(
+                f"operators {', '.join(names)} have an account {name}", "declare just one of them in the file"
+            )
+        if store := next((matches[operator] for operator in names if operator in matches), None):
+            return store, store.read_account(name)
         if declaring_operators and self._is_planning:
             return None
         raise NotFound(f"there is no account {name!r}", "declare it below operators, or create it")
