@@ -103,7 +103,7 @@ def test_a_mistake_in_a_file(jsctl_network, tmp_path):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_outside_project(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -61,7 +61,7 @@ def test_its_steps_add_a_figure_in_two_files(tmp_path: Path) -> None:
     run_in(tmp_path, "-m", "pytest", "-n", "0", test)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_its_steps_add_a_verb(tmp_path: Path) -> None:
     copy_project(tmp_path)
     registry, *new = VERB_FILES

@@ -104,7 +104,8 @@ def test_statuses_of_a_saved_plan(held: Files, url: str) -> None:
 
 def test_a_failure_half_way_is_status_1(held: Files, url: str) -> None:
     """By what only the server knows."""
-    text = "streams: [{name: A, subjects: a}, {name: B, sources: [A], consumers: [{name: C, direct: true}]}]"
+    cycle = "{name: B, subjects: b, consumers: [{name: C, deliver_subject: b}]}"
+    text = f"streams: [{{name: A, subjects: a}}, {cycle}]"
     outcome = held("apply", text, status=1)
     assert "failed" in outcome.out and "2 streams done, 1 consumer failed" in outcome.out
     assert held("apply", text, "--json", status=1).json["applied"][0]["status"] == "failed"

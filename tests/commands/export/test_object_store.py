@@ -79,6 +79,7 @@ def test_a_query_reads_the_newest_version_once(
     assert spark.table("ORDERS").count() == 3
 
 
+@pytest.mark.long
 def test_partitions_decoded_and_back(cli: Cli, url: str, spark: Any, lake: Lake) -> None:
     fill(url, 9)
     to = f"{lake.root}/x"
@@ -98,6 +99,7 @@ def test_partitions_decoded_and_back(cli: Cli, url: str, spark: Any, lake: Lake)
     assert answer == [{"id": 12}]
 
 
+@pytest.mark.long
 def test_buckets_reports_and_rollups(cli: Cli, url: str, spark: Any, lake: Lake) -> None:
     js.stream(url, "KV_B", "$KV.B.>", allow_direct=True)
     js.publish_all(url, [("$KV.B.a", b"1"), ("$KV.B.b", b"2")])
@@ -141,7 +143,7 @@ def test_what_is_not_committed_does_not_count(cli: Cli, url: str, spark: Any, la
     assert sequences(table) == list(range(1, 12))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_at_each_moment(spark: Any, lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         """Nothing runs after it."""

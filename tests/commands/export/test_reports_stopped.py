@@ -74,6 +74,7 @@ def sampling(streams: Cli, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[st
         process.communicate()
 
 
+@pytest.mark.long
 def test_sigterm_writes_what_was_sampled_and_leaves_nothing_else(
     sampling: tuple[subprocess.Popen[str], int, Path], url: str
 ) -> None:

@@ -156,6 +156,7 @@ def test_rates_resets_percentiles_and_limits(rolled: Path) -> None:
     ] == [(1, "S", 950)]
 
 
+@pytest.mark.long
 def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
     samples = [
@@ -172,6 +173,7 @@ def test_gaps_purges_and_streams_made_again(spark: Any, offline_cli: Cli, tmp_pa
         assert last["message_rate"] == pytest.approx(640 / (3 * 86400 + 540))
 
 
+@pytest.mark.long
 def test_again_replaces_what_it_computes_and_nothing_else(
     rolled: Path, offline_cli: Cli, tmp_path: Path
 ) -> None:

@@ -31,15 +31,20 @@ SCHEMA = (
     "flags",
     [
         "",
-        "--partition-by date",
         "--partition-by hour --partition-by subject:2 --headers",
-        "--partition-by subject:3",
         f"--decode json --schema '{SCHEMA}' --keep-data",
-        f"--decode json --schema '{SCHEMA}' --partition-by subject:2",
-        "--decode json",
-        "--decode text --partition-by date",
-        "--decode base64",
-        "--decompress auto --headers",
+        *(
+            pytest.param(flags, marks=pytest.mark.long)
+            for flags in (
+                "--partition-by date",
+                "--partition-by subject:3",
+                f"--decode json --schema '{SCHEMA}' --partition-by subject:2",
+                "--decode json",
+                "--decode text --partition-by date",
+                "--decode base64",
+                "--decompress auto --headers",
+            )
+        ),
     ],
 )
 def test_equals_what_spark_writes(

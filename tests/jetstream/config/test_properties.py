@@ -237,7 +237,7 @@ def test_every_key_is_drawn() -> None:
 )
 @given(config=streams(), unknown=st.sets(st.sampled_from(UNKNOWN)))
 @settings(
-    max_examples=20,
+    max_examples=8,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # each example costs 0.3 s: shrinking takes minutes
     report_multiple_bugs=False,

@@ -20,7 +20,7 @@ print("rows", spark.read.format("jetstream").option("stream", "ORDERS").load().c
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_script_whose_python_is_not_on_the_path(url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)

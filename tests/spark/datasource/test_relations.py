@@ -73,6 +73,7 @@ def test_options_of_one_relation_do_not_reach_another(session: Any) -> None:
         first.unpersist()
 
 
+@pytest.mark.long
 def test_the_same_rows_as_another_database(session: Any) -> None:
     """Random queries, over views that were read before and over new ones."""
     database = sqlite3.connect(":memory:")

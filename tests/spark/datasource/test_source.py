@@ -135,6 +135,7 @@ def test_lost_messages_fail_the_query_unless_allowed(spark: Any, url: str) -> No
         frame(spark, url, failOnDeleted="true", subject="S.a").collect()
 
 
+@pytest.mark.long
 def test_a_program_finds_contexts_and_its_log_has_the_loss_that_is_allowed(url: str, tmp_path: Path) -> None:
     """Spark's Python processes read XDG_CONFIG_HOME and write to stderr, so in a Spark of its own."""
     spark_home.require_whole_java()

@@ -88,6 +88,7 @@ def test_spark_knows_the_flags() -> None:
     assert flags and flags <= known
 
 
+@pytest.mark.long
 def test_kubernetes_gets_the_pod(tmp_path: Path) -> None:
     spark_home.require_whole_java()
     [line] = [line for line in LINES if "k8s://" in line]

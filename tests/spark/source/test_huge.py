@@ -58,6 +58,7 @@ def huge(url: str) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_ten_thousand_million_messages_are_planned_in_seconds(url: str) -> None:
     js.stream(url, "S", "S.>", allow_direct=True)
