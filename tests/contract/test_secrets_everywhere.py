@@ -193,23 +193,42 @@ def test_networks(tmp_path: Path) -> None:
         ["--remote", "sc://user:hunter3@{}"],
         ["--master", "spark://user:hunter3@{}"],
         ["--remote", "http://user:hunter3@{}"],
-        ["--master", "spark://{}", "--conf", "spark.hadoop.fs.s3a.secret.key=hunter3"],
     ],
 )
 def test_the_connection_of_a_spark_session(login: Login, cli: Cli, tmp_path: Path, flags: list[str]) -> None:
-    """No verb that opens a session shows how to log in to its cluster, where none answers as one."""
+    """No verb that moves data shows how to log in to its cluster, where none answers as one."""
     (tmp_path / "table").mkdir()
     verbs = (
         "export stream ORDERS --to {0}/out",
         "export kv CONFIG --to {0}/out",
         "export reports --to {0}/out",
-        "export check --to {0}/out",
-        "import {0}/table --stream ORDERS",
+        "import {0}/table --format parquet --stream ORDERS",
     )
     silent = f"127.0.0.1:{free_port()}"
     for line in verbs:
         words = line.format(tmp_path).split()
         for more in ([], ["--json", "--trace"]):
             outcome = cli([*words, *(flag.format(silent) for flag in flags), *more])
-            assert outcome.status
-            assert "hunter" not in outcome.out + outcome.err, (words, outcome)
+            shown = outcome.out + outcome.err
+            assert outcome.status and silent in shown, "it did not ask for the cluster"
+            assert "hunter" not in shown, (words, outcome)
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("login", ["password"], indirect=True)
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--remote sc://{}/;token=hunter2;hunter3",
+        "--remote sc://{}/hunter3;token=hunter3",
+        "--master spark://user:hunter3@{}",
+        "--master spark://{}/hunter3",
+    ],
+)
+def test_what_spark_says_of_a_connection(login: Login, cli: Cli, tmp_path: Path, flags: str) -> None:
+    """Nor does what Spark says of an address that it does not take, where something listens."""
+    make_again(login.url)
+    outcome = cli(f"export stream ORDERS --to {tmp_path}/out {flags.format(login.url.rpartition('@')[2])}")
+    assert outcome.status and "127.0.0.1" in outcome.err
+    assert "hunter" not in outcome.out + outcome.err

@@ -79,16 +79,20 @@ def check_environment(master: str = "", remote: str = "") -> None:
     if master and remote:
         raise BadInput("--master and --remote cannot be used together", "use one of them")
     if remote and not remote.startswith("sc://"):
-        raise BadInput(
-            f"--remote {strip_login(remote)} is not the URL of a Spark Connect server",
-            "use one such as sc://host:15002",
-        )
+        raise _invalid_remote(remote)
     for module, package in {**_PACKAGES, **(_CONNECT_PACKAGES if remote else {})}.items():
         if not _is_installed(module):
             raise MissingDependency(f"{package} is not installed", "run: pip install 'jsctl[spark]'")
     if not remote:
         java.find_java()
     cluster.find_local_address(remote or master)  # Spark would try for minutes
+
+
+def _invalid_remote(remote: str) -> BadInput:
+    return BadInput(
+        f"--remote {strip_login(remote)} is not the URL of a Spark Connect server",
+        "use one such as sc://host:15002; parameters follow /; as NAME=VALUE",
+    )
 
 
 def _is_installed(module: str) -> bool:
@@ -190,6 +194,7 @@ def get_or_start_session() -> "SparkSession":
 def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
     """Open a session over Spark Connect. FAST_START_CONF is ignored, as the JVM is already running."""
     import grpc
+    from pyspark.errors import PySparkValueError
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.core import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -198,7 +203,11 @@ def _connect(remote: str, conf: Mapping[str, str]) -> Iterator["SparkSession"]:
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")
     public_url = strip_login(remote)
     try:
-        channel = DefaultChannelBuilder(remote).toChannel()
+        builder = DefaultChannelBuilder(remote)
+    except PySparkValueError:  # its message quotes parts of the URL, which may be secrets
+        raise _invalid_remote(remote) from None
+    try:
+        channel = builder.toChannel()
         with contextlib.closing(channel):
             grpc.channel_ready_future(channel).result(_CONNECT_TIMEOUT)
         # Retry for five seconds when a server goes away; the default is ten minutes.
