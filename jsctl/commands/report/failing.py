@@ -35,6 +35,11 @@ class FailOn:
         return "everything" if ["servers"] in self._holders else "all"
 
     @property
+    def needs_consumers(self) -> bool:
+        """Whether it asks for what only consumers have."""
+        return ["consumers"] in self._holders
+
+    @property
     def status(self) -> ExitStatus:
         """The status that the condition gives."""
         return ExitStatus.FAILURE if self._names or self._unchecked else ExitStatus.OK

@@ -138,6 +138,15 @@ def test_what_a_flag_leaves_out_is_said(offline_cli: Cli, server: RealServer) ->
     assert [gap["part"] for gap in report["not_checked"]] == ["consumers"]
 
 
+@pytest.mark.parametrize("condition", ["unprocessed > 5", "kind == 'consumer' and problems > 0"])
+@pytest.mark.parametrize("more", ["", "--watch 100ms --count 2", "--allow-unchecked"])
+def test_a_condition_on_consumers_needs_them(cli: Cli, url: str, condition: str, more: str) -> None:
+    line = ["report", "--no-consumers", *more.split(), "--fail-on"]
+    assert "--fail-on is about consumers" in cli([*line, condition], status=64).err
+    for other in ("problems > 0", "lag_messages > 5", "kind != 'consumer' and problems > 0"):
+        cli([*line, other], status=0)
+
+
 def test_nothing_is_known_of_a_place_that_does_not_answer(offline_cli: Cli) -> None:
     (report,) = offline_cli("report -s nats://127.0.0.1:1 --json", status=4).json["reports"]
     assert [gap["part"] for gap in report["not_checked"]] == ["streams", "consumers", "account"]
