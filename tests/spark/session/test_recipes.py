@@ -78,6 +78,7 @@ def test_lines_of_jsctl_parse() -> None:
 
 
 def test_spark_knows_the_flags() -> None:
+    spark_home.require_whole_java()
     help = subprocess.run(
         [home() / "bin" / "spark-submit", "--help"], capture_output=True, text=True, check=False
     )
@@ -116,6 +117,7 @@ def test_a_cron_job_of_kubernetes(tmp_path: Path) -> None:
 
 def test_yarn_is_asked_for(tmp_path: Path) -> None:
     """There is no Hadoop cluster here: Spark takes the line as far as the question where one is."""
+    spark_home.require_whole_java()
     [line] = [line for line in LINES if "--master yarn" in line]
     done = submit(line, tmp_path)
     assert done.returncode == 1
