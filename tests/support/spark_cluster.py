@@ -43,6 +43,7 @@ class Cluster:
     """`master` and `remote` are its URLs. Python is the one that workers and the Connect server start."""
 
     def __init__(self, folder: Path, python: Path) -> None:
+        spark_home.require_whole_java()
         self.folder = folder
         self.python = python
         self.processes: dict[str, subprocess.Popen[bytes]] = {}

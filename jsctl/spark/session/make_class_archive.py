@@ -39,8 +39,9 @@ def make(archive: Path) -> bool:
             return False
         draft = archive.with_suffix(".draft")
         draft.unlink(missing_ok=True)
+        base = class_archive.get_base(archive)
         try:
-            if base := class_archive.get_base(archive):
+            if base:
                 write_base(base)
             _write(draft)
             if not class_archive.is_finished(draft):
@@ -49,6 +50,8 @@ def make(archive: Path) -> bool:
             class_archive.get_size_record(archive).write_text(str(class_archive.measure(archive)))
         finally:
             draft.unlink(missing_ok=True)
+            if base and not class_archive.is_whole(archive):
+                base.unlink(missing_ok=True)
         _remove_old(archive.parent)
     return True
 

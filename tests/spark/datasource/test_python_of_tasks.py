@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.spark.session import java
-from tests.support import js
+from tests.support import js, spark_home
 
 JOB = """
 import sys
@@ -23,6 +23,7 @@ print("rows", spark.read.format("jetstream").option("stream", "ORDERS").load().c
 @pytest.mark.long
 @pytest.mark.spark
 def test_a_script_whose_python_is_not_on_the_path(url: str, tmp_path: Path) -> None:
+    spark_home.require_whole_java()
     js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
     js.publish_all(url, [("ORDERS.new", b"one"), ("ORDERS.new", b"two")])
     js.wait_until_stored(url, "ORDERS", 2)
