@@ -59,7 +59,7 @@ def check_available(spark: "SparkSession", format: str) -> None:
     try:
         spark.read.format(format).load("/nonexistent")
     except Exception as error:  # any other error, such as a missing file, means that it has the format
-        if not re.search(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]", str(error)):
+        if not re.search(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]|Failed to find data source", str(error)):
             return
         hint = "parquet, json, csv and orc are always available"
         if format in FORMAT_PACKAGES:
