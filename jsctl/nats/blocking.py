@@ -16,7 +16,6 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
-from jsctl.nats.events import denied_error
 from jsctl.nats.failures import choose_most_telling, connection_error
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.outcomes import ConnectionLost, Event, Failed, Refused, Request, TlsNeeded
@@ -190,7 +189,7 @@ class BlockingConnection:
         self._raise_refusal()
 
     def _keep_refusal(self, refusal: Refused) -> None:
-        self._refusal = denied_error(*refusal.violation, self._settings.inbox_prefix)
+        self._refusal = refusal.error
 
     def _raise_refusal(self) -> None:
         if refusal := self._refusal:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jsctl.errors import JsctlError, NoResponders, RequestTimeout
+from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.nats.codec import Violation
 from jsctl.nats.message import Message, is_no_responders
 
@@ -25,10 +25,12 @@ class LoggedIn(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """The server refuses a subject that no request and no new subscription waits for. text: its words."""
+    """The server refuses a subject that no request and no new subscription waits for. text: its words. error:
+    ours for it."""
 
     text: str
     violation: Violation
+    error: Denied
 
 
 class Failed(NamedTuple):

@@ -378,4 +378,4 @@ class Protocol:
                 request.end(None, refusal)
             if requests:
                 return
-        self.on_refusal(Refused(text, violation))
+        self.on_refusal(Refused(text, violation, refusal))
