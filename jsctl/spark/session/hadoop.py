@@ -26,6 +26,12 @@ PACKAGES = {
 }
 """The Maven coordinates of file systems that Spark does not bring, by scheme. hadoop: Spark's own version."""
 
+_READS = 10  #: tries to read a file that is replaced meanwhile
+
+_OTHER_CONTENT = re.compile(r"PreconditionFailed|RemoteFileChangedException|\D412\D")
+"""What an object store's error says when an object is not the one that a request named: created or replaced
+meanwhile (S3A reads with the ETag that it saw when the file was opened)."""
+
 _OTHER_NAMES = {"s3": "s3a", "s3n": "s3a", "gcs": "gs", "wasb": "abfs", "wasbs": "abfss"}
 
 
@@ -133,17 +139,20 @@ class HadoopPath:
 
     def read_text(self) -> str | None:
         """Return the text of a file, None when there is none."""
-        with self._translated_errors() as (system, path, jvm):
-            try:
-                stream = system.open(path)
-            except Exception as error:
-                if "FileNotFoundException" in str(error):
-                    return None
-                raise
-            try:
-                return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
-            finally:
-                stream.close()
+        for _ in range(_READS):
+            with self._translated_errors() as (system, path, jvm):
+                try:
+                    stream = system.open(path)
+                    try:
+                        return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+                    finally:
+                        stream.close()
+                except Exception as error:
+                    if "FileNotFoundException" in str(error):
+                        return None
+                    if not _OTHER_CONTENT.search(str(error)):
+                        raise
+        raise JsctlError(f"{self} changes too fast to be read", "try again")
 
     def write_text(self, text: str) -> None:
         """Write a file, in the place of one that is there."""
@@ -161,8 +170,8 @@ class HadoopPath:
             try:
                 _write(builder.opt("fs.option.create.conditional.overwrite", True).build(), text)
             except Exception as error:
-                if re.search(
-                    r"FileAlreadyExists|already exists|PreconditionFailed|[^\d]412[^\d]", str(error)
+                if re.search(r"FileAlreadyExists|already exists", str(error)) or _OTHER_CONTENT.search(
+                    str(error)
                 ):
                     return False
                 raise

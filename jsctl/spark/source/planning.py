@@ -14,7 +14,7 @@ from jsctl.spark.source.patience import Patience
 
 T = TypeVar("T")
 
-_ELECTION_SECONDS = 10
+ELECTION_SECONDS = 10
 """Seconds after which a stream has a leader again: servers begin an election within 9 s. Nobody answers a
 request that was made before."""
 
@@ -58,7 +58,7 @@ class PlanningConnection:
                 self._is_known = self._is_known or bool(self._connection and self._connection.has_answered)
                 self.close()
                 if isinstance(error, RequestTimeout) and not self._is_known:
-                    if asked_at - first_asked_at >= _ELECTION_SECONDS:
+                    if asked_at - first_asked_at >= ELECTION_SECONDS:
                         raise
                     continue
                 if was_kept and isinstance(error, ConnectionLost):

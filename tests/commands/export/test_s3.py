@@ -2,11 +2,11 @@
 
 import os
 import random
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import pyarrow.dataset
@@ -52,7 +52,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     port = free_port()
     log = (tmp_path_factory.mktemp("s3") / "log").open("wb")
     line = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(line, stdout=log, stderr=log)
+    process = Popen(line, stdout=log, stderr=log)
     try:
         store = Store(port)
 
@@ -71,9 +71,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         log.close()
 
 
-def start(cli: Cli, store: Store, *words: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "jsctl", *words, *store.settings],
+def start(cli: Cli, store: Store, *words: str, program: Sequence[str] = ("-m", "jsctl")) -> Popen[str]:
+    return Popen(
+        [sys.executable, *program, *words, *store.settings],
         env={
             **os.environ,
             **cli.environ,
@@ -82,14 +82,14 @@ def start(cli: Cli, store: Store, *words: str) -> "subprocess.Popen[str]":
             "SPARK_HOME": "",
             "JAVA_HOME": "",
         },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
         text=True,
     )
 
 
-def run(cli: Cli, store: Store, *words: str) -> str:
-    process = start(cli, store, *words)
+def run(cli: Cli, store: Store, *words: str, program: Sequence[str] = ("-m", "jsctl")) -> str:
+    process = start(cli, store, *words, program=program)
     out, err = process.communicate(timeout=600)
     if "unresolved dependency" in err or "Server access error" in err:
         pytest.skip("hadoop-aws is not here and Maven Central cannot be reached")
@@ -127,3 +127,26 @@ def test_two_at_once(cli: Cli, url: str, store: Store) -> None:
         assert process.returncode == 0 or "another export" in err, err
     run(cli, store, *line)
     assert store.sequences("lake/two/ORDERS") == list(range(1, COUNT + 1))
+
+
+REPLACE_AND_READ = """
+import sys, threading
+from jsctl.spark.session.hadoop import HadoopPath
+from jsctl.spark.session.packages import add_packages
+from jsctl.spark.session.session import SessionOptions
+
+file = HadoopPath("s3a://lake/replaced.json")
+conf = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+with SessionOptions(conf=add_packages(conf, "auto", [file])).open() as spark:
+    file = file.connect(spark)
+    file.write_text("0")
+    writer = threading.Thread(target=lambda: [file.write_text("1" * n) for n in range(1, 201)])
+    writer.start()
+    while writer.is_alive():
+        assert file.read_text().strip("1") in ("", "0")
+"""
+
+
+def test_a_file_that_is_replaced_while_it_is_read(cli: Cli, store: Store) -> None:
+    """S3A opens a file and reads it in two requests, and the second asks for what the first one saw."""
+    run(cli, store, program=("-c", REPLACE_AND_READ))
