@@ -309,7 +309,7 @@ def _draw_titles(model: Model, columns: Sequence[ShownColumn], width: int) -> Li
 def _draw_row(
     grid: Grid, row: Any, columns: Sequence[ShownColumn], previous_rows: Any, is_selected: bool, width: int
 ) -> Line:
-    base = "selected" if is_selected else ""
+    base = "row-on" if is_selected else ""
     level = grid.level(row)
     dim = grid.dim(row)
     previous = previous_rows.get(grid.key(row)) if previous_rows is not None else row

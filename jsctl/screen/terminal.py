@@ -37,7 +37,7 @@ _COLORS = {
     "on": "bold",
     "tab": "ansibrightblack",
     "tab.on": "reverse bold",
-    "selected": "bg:#264f78 #ffffff",
+    "row-on": "bg:#264f78 #ffffff",  # no name that prompt_toolkit gives a style of its own
     "changed": "bold ansiwhite",
     "trend": "ansicyan",
     "key": "ansicyan bold",
@@ -54,7 +54,7 @@ _PLAIN = {
     "on": "bold",
     "tab": "",
     "tab.on": "reverse",
-    "selected": "reverse",
+    "row-on": "reverse",
     "changed": "bold",
     "trend": "",
     "key": "bold",

@@ -29,6 +29,7 @@ from tests.support.run import Cli
 
 FILE = Path(__file__).parents[2] / ".readme" / "report.svg"
 COLUMNS, ROWS = 116, 14
+CHARACTER_WIDTH = 12.2  #: of rich's pictures
 SECONDS = 20  #: of messages, until the picture is taken
 
 
@@ -176,7 +177,15 @@ def draw(lines: Sequence[str], title: str) -> str:
     svg = console.export_svg(title=title, unique_id="jsctl")
     # No fonts from elsewhere: the page that shows it may not load them.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'x="([\d.]+)" (y="[\d.]+") textLength="([\d.]+)"( [^>]*)>((?:&#160;)*)', _skip_blanks, svg)
     return re.sub(r"<!--.*?-->", "", svg).replace("Fira Code,", "ui-monospace,Menlo,Consolas,")
+
+
+def _skip_blanks(text: re.Match[str]) -> str:
+    """Return the start of a text that begins with its first letter: not all programs draw blanks there."""
+    x, y, length, rest, blanks = text.groups()
+    skipped = len(blanks) // len("&#160;") * CHARACTER_WIDTH
+    return f'x="{float(x) + skipped:g}" {y} textLength="{float(length) - skipped:g}"{rest}>'
 
 
 if __name__ == "__main__":
