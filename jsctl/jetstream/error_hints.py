@@ -4,9 +4,9 @@ import re
 
 from jsctl import registry
 from jsctl.base.command_lines import Suggestion
-from jsctl.nats.error_code_enum import ErrorCode
+from jsctl.nats.error_codes import ErrorCode
 
-_HINTS: dict[int, str] = {  # {verb} stands for its command line
+_HINTS = {  # {verb} stands for its command line
     ErrorCode.ACCOUNT_RESOURCES_EXCEEDED: "{account info} shows the limits",
     ErrorCode.ATOMIC_PUBLISH_DISABLED: "jsctl stream edit --allow-batch allows atomic batches",
     ErrorCode.BATCH_PUBLISH_DISABLED: "jsctl stream edit --allow-fast allows fast batches",
@@ -40,6 +40,6 @@ _HINTS: dict[int, str] = {  # {verb} stands for its command line
 def find_hint(code: int) -> str:
     """Return what to do about an error; empty for nothing in particular."""
     for noun in registry.list_nouns():
-        if noun.error and ErrorCode[noun.error] == code:
+        if noun.error and getattr(ErrorCode, noun.error) == code:
             return noun.format_hint()
     return re.sub(r"{(.*?)}", lambda verb: Suggestion(verb[1]).explain(), _HINTS.get(code, ""))

@@ -1,15 +1,53 @@
-"""`ErrorCode`, loaded when first used: its 227 names take some milliseconds, and most commands need none."""
+"""Error codes of the JetStream API that jsctl acts on; `jsctl errors ls` shows all.
 
-from typing import TYPE_CHECKING, Any
+A name is the server's constant without `JS` and `Err`: `JSStreamNotFoundErr` is STREAM_NOT_FOUND.
+"""
 
-if TYPE_CHECKING:
-    from jsctl.nats.error_code_enum import ErrorCode as ErrorCode
-else:
 
-    class _ErrorCode:
-        def __getattr__(self, name: str) -> Any:
-            from jsctl.nats.error_code_enum import ErrorCode
+class ErrorCode:
+    """`err_code` in the error of an API response. Not an enum, which takes longer to load."""
 
-            return getattr(ErrorCode, name)
-
-    ErrorCode = _ErrorCode()
+    ACCOUNT_RESOURCES_EXCEEDED = 10002
+    CLUSTER_NO_PEERS = 10005
+    CLUSTER_NOT_ACTIVE = 10006
+    CLUSTER_NOT_AVAIL = 10008
+    CLUSTER_NOT_LEADER = 10009
+    CONSUMER_NAME_EXIST = 10013
+    CONSUMER_NOT_FOUND = 10014
+    INSUFFICIENT_RESOURCES = 10023
+    INVALID_JSON = 10025
+    MAXIMUM_CONSUMERS_LIMIT = 10026
+    MAXIMUM_STREAMS_LIMIT = 10027
+    MEMORY_RESOURCES_EXCEEDED = 10028
+    NO_ACCOUNT = 10035
+    NO_MESSAGE_FOUND = 10037
+    NOT_ENABLED_FOR_ACCOUNT = 10039
+    STORAGE_RESOURCES_EXCEEDED = 10047
+    STREAM_MESSAGE_EXCEEDS_MAXIMUM = 10054
+    STREAM_MSG_DELETE_FAILED = 10057
+    STREAM_NAME_EXIST = 10058
+    STREAM_NOT_FOUND = 10059
+    STREAM_NOT_MATCH = 10060
+    STREAM_SUBJECT_OVERLAP = 10065
+    STREAM_WRONG_LAST_SEQUENCE = 10071
+    STREAM_REPLICAS_NOT_SUPPORTED = 10074
+    PEER_REMAP = 10075
+    NOT_ENABLED = 10076
+    STREAM_STORE_FAILED = 10077
+    STREAM_SEALED = 10109
+    STREAM_PURGE_FAILED = 10110
+    STREAM_MAX_BYTES_REQUIRED = 10113
+    STREAM_OFFLINE = 10118
+    CONSUMER_OFFLINE = 10119
+    STREAM_MAX_STREAM_BYTES_EXCEEDED = 10122
+    STREAM_NAME_EXIST_RESTORE_FAILED = 10130
+    CONSUMER_ALREADY_EXISTS = 10148
+    CONSUMER_DOES_NOT_EXIST = 10149
+    STREAM_WRONG_LAST_SEQUENCE_CONSTANT = 10164
+    MESSAGE_TTL_DISABLED = 10166
+    ATOMIC_PUBLISH_DISABLED = 10174
+    ATOMIC_PUBLISH_INCOMPLETE_BATCH = 10176
+    STREAM_OFFLINE_REASON = 10194
+    CONSUMER_OFFLINE_REASON = 10195
+    BATCH_PUBLISH_DISABLED = 10205
+    SOURCE_CONSUMER_FLOW_CONTROL_STALLED = 10228

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from tests.support.sources import PACKAGE, ROOT, Use, uses
 
-GENERATED = {PACKAGE / "nats" / "error_code_enum.py"}
-"""Made from the server's list of errors: the one place with their numbers."""
+GENERATED = {PACKAGE / "nats" / "error_codes.py"}
+"""The one place with the numbers of errors."""
 
 SEALED = PACKAGE / "spark" / "session" / "settings_box.py"
 """Settings that travel, encrypted, between processes of one version: nobody else reads their keys."""

@@ -325,7 +325,7 @@ def _compare_bucket(
     return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
 
 
-async def _fetch(request: Awaitable[Json], not_found: ErrorCode) -> Json | None:
+async def _fetch(request: Awaitable[Json], not_found: int) -> Json | None:
     try:
         return await request
     except ApiError as error:
