@@ -25,7 +25,7 @@ USERS = {
     "nkeys": ["commands/auth/nkey", "commands/auth/test_nsc.py"],
     "prompt-toolkit": ["commands/test_shell.py", "unit/screen"],
     "protobuf": ["unit/spark/test_decoding.py"],
-    "pyarrow": ["commands/export/test_task_files.py"],
+    "pyarrow": ["commands/export/test_stream.py", "commands/export/test_task_files.py"],
     "pynacl": ["commands/auth/nkey", "unit/spark/session"],
     "pyspark": ["commands/export/test_json.py", "commands/export/test_query.py"],
     "python-socks": ["nats/test_tls.py"],

@@ -96,7 +96,8 @@ class Arrangement:
         table = table.take(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in order]))
         starts = {0}
         for name in self.partition_by:
-            values = pc.fill_null(table[name].cast(pa.string()), _NO_VALUE)
+            # One array: indices_nonzero of a column without chunks crashes in pyarrow's older versions.
+            values = pc.fill_null(table[name].cast(pa.string()), _NO_VALUE).combine_chunks()
             differs = pc.not_equal(values.slice(1), values.slice(0, len(values) - 1))
             starts |= {at + 1 for at in pc.indices_nonzero(differs).to_pylist()}
         bounds = [*sorted(starts), len(table)]
