@@ -364,6 +364,8 @@ class AsyncioDriver:
         link = self._link
         if link and link.handle >= 0 and self.is_connected:
             blocks = link.write_now(self.protocol.take_output(), lambda: self.read_now(0))
+            if not self.is_connected:  # it was lost meanwhile, perhaps within a frame
+                raise ConnectionResetError("the connection was lost")
             self.protocol.output[:0] = blocks
         if link and self.protocol.output:
             link.limit_unsent(0)  # the next frames can only then be sent without the loop

@@ -51,6 +51,10 @@ ENDED, GREETING, TLS, LOGIN, READY = range(5)
 can be used."""
 
 
+class _Control(bytes):
+    """A frame that concerns one connection: the next one begins with its own."""
+
+
 class Interest:
     """A subscription. sid: its number. refusal: why the server refuses it, if `is_unconfirmed`."""
 
@@ -135,6 +139,7 @@ class Protocol:
         self.phase = ENDED
         self.frames.reset()
         self._control.clear()
+        self.output = [frame for frame in self.output if not isinstance(frame, _Control)]
         self._events.clear()
         pings, self._pings = self._pings, deque()
         for on_end in pings:
@@ -194,7 +199,7 @@ class Protocol:
 
     def _add_control(self, frame: bytes) -> None:
         if self.phase >= LOGIN:
-            (self.output if self.phase == READY else self._control).append(frame)
+            (self.output if self.phase == READY else self._control).append(_Control(frame))
 
     def ping(self, on_end: Callable[[bool], object]) -> None:
         """Ask for an answer that follows all that was sent. on_end: called with True for the answer, False

@@ -244,6 +244,18 @@ def test_subscriptions_and_what_was_published_go_to_the_next_connection(protocol
     assert [message.data for message in received] == [b"hi"]
 
 
+def test_frames_that_were_not_sent_stay_if_they_publish(protocol: Protocol) -> None:
+    """A PING too many would make the next one seem answered at once."""
+    interest = protocol.subscribe("a", lambda message: None)
+    protocol.output.append(encode_publish("d", b"1"))
+    protocol.unsubscribe(interest)
+    protocol.ping(lambda is_answered: None)
+    protocol.receive(b"PING\r\n")
+    protocol.end()
+    log_in(protocol)
+    assert send(protocol) == b"PUB d 1\r\n1\r\n"
+
+
 def test_pings_end_in_their_order_or_with_the_connection(protocol: Protocol) -> None:
     ends: list[tuple[int, bool]] = []
 
