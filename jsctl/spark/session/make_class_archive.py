@@ -38,10 +38,10 @@ def make(archive: Path) -> bool:
         if class_archive.is_whole(archive):
             return False
         draft = archive.with_suffix(".draft")
-        draft.unlink(missing_ok=True)
-        base = class_archive.get_base(archive)
+        for path in archive, draft:  # of runs that were killed
+            path.unlink(missing_ok=True)
         try:
-            if base:
+            if base := class_archive.get_base(archive):
                 write_base(base)
             _write(draft)
             if not class_archive.is_finished(draft):
@@ -49,15 +49,12 @@ def make(archive: Path) -> bool:
             draft.replace(archive)
             class_archive.get_size_record(archive).write_text(str(class_archive.measure(archive)))
         finally:
-            draft.unlink(missing_ok=True)
-            if base and not class_archive.is_whole(archive):
-                base.unlink(missing_ok=True)
-        _remove_old(archive.parent)
+            _remove_old(archive.parent)
     return True
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove all archives except the most recently used ones, and the remains of killed runs."""
+    """Remove all archives except the most recently used ones, and what failed and killed runs left."""
     archives = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime_ns)
     newest = {path.stem for path in archives[-_MAX_ARCHIVES:]}
     for path in folder.iterdir():
