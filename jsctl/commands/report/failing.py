@@ -9,7 +9,7 @@ from jsctl.errors import BadInput, ExitStatus
 from jsctl.jetstream.find.expression import Condition
 from jsctl.monitor.report.places import Place, Round
 from jsctl.views.report import report as view
-from jsctl.views.report.conditions import list_holders, matching_rows
+from jsctl.views.report.conditions import list_holders, list_rates, matching_rows
 from jsctl.views.result import Result
 
 _MAX_SHOWN = 5
@@ -34,10 +34,12 @@ class FailOn:
             return ""
         return "everything" if ["servers"] in self._holders else "all"
 
-    @property
-    def needs_consumers(self) -> bool:
-        """Whether it asks for what only consumers have."""
-        return ["consumers"] in self._holders
+    def refuse_what_cannot_hold(self, *, has_consumers: bool, has_rates: bool) -> None:
+        """Raise BadInput if an alternative of the condition asks for what the report lacks."""
+        if not has_consumers and ["consumers"] in self._holders:
+            raise BadInput("--fail-on is about consumers, which --no-consumers leaves out", "use one of them")
+        if not has_rates and self._condition and (rates := list_rates(self._condition)):
+            raise BadInput(f"--fail-on: {rates[0]} needs two rounds", "add --count 2 or --watch")
 
     @property
     def status(self) -> ExitStatus:

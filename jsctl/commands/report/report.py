@@ -174,7 +174,8 @@ async def report(
     It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
     of a context and its "trouble".
     What could not be looked at ("not_checked") fails it, too, unless --allow-unchecked is given; what a flag
-    leaves out does not. --no-consumers cannot be used with a condition on what only consumers have.
+    leaves out does not. A condition is refused if one of the parts between its "or" can never hold: about
+    consumers with --no-consumers, or about a rate in a single round.
 
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C, unless
     --count was not reached, and 1 when the condition of --fail-on held, which ends it.
@@ -186,8 +187,8 @@ async def report(
     if allow_unchecked and fail_on is None:
         raise BadInput("--allow-unchecked needs --fail-on", "without it nothing fails")
     failing = FailOn(env, fail_on, allow_unchecked)
-    if failing.needs_consumers and not consumers:
-        raise BadInput("--fail-on is about consumers, which --no-consumers leaves out", "use one of them")
+    is_single = watch is None and count is None and not record
+    failing.refuse_what_cannot_hold(has_consumers=consumers, has_rates=not is_single and count != 1)
     if keep is not None and not record:
         raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
@@ -230,7 +231,7 @@ async def report(
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
     needed = failing.part or ("all" if record or selection.part == "servers" else "lists")
     watched = watch_places(env, targets, selection, lambda: needed)
-    if watch is None and count is None and not record:
+    if is_single:
         try:
             places = await watched.once()
         finally:

@@ -7,7 +7,7 @@ that are zero, empty or false; a missing field therefore equals all of these.
 """
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.patterns import compile_pattern
@@ -35,13 +35,15 @@ _MAX_DEPTH = 50
 
 
 class Condition:
-    """A compiled condition. names: all that it asks for."""
+    """A compiled condition. names: all that it asks for. alternatives: what its outermost `or` separates."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(
+        self, text: str, node: Node, names: frozenset[str], alternatives: Sequence["Condition"] = ()
+    ) -> None:
         self._text = text
-        parser = _Parser(text)
-        self._node = parser.parse()
-        self.names: frozenset[str] = frozenset(parser.names)
+        self._node = node
+        self.names = names
+        self.alternatives = alternatives or (self,)
 
     def __call__(self, names: Names) -> bool:
         value = self._node(names)
@@ -62,7 +64,8 @@ def compile_expression(text: str) -> Condition:
     Raises ValueError with the position of a syntax error. The function raises ValueError when the result is
     neither true nor false, or when values of different types are compared.
     """
-    return Condition(text)
+    parser = _Parser(text)
+    return Condition(text, parser.parse(), frozenset(parser.names), parser.alternatives)
 
 
 class _Parser:
@@ -71,6 +74,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self.names: set[str] = set()
+        self.alternatives: list[Condition] = []
         self._tokens: list[_Token] = []
         self._next = 0
         self._depth = 0
@@ -121,11 +125,20 @@ class _Parser:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"the expression is nested too deeply, at most {_MAX_DEPTH} levels are valid")
-        left = self._parse_and()
+        left = self._parse_alternative()
         while self._take("or", "||"):
-            left = _build_or(left, self._parse_and())
+            left = _build_or(left, self._parse_alternative())
         self._depth -= 1
         return left
+
+    def _parse_alternative(self) -> Node:
+        if self._depth > 1:
+            return self._parse_and()
+        names_before, self.names = self.names, set()
+        node = self._parse_and()
+        self.alternatives.append(Condition(self._text, node, frozenset(self.names)))
+        self.names |= names_before
+        return node
 
     def _parse_and(self) -> Node:
         left = self._parse_not()

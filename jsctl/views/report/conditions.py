@@ -43,14 +43,21 @@ class _Probe(UserDict[str, Any]):
 
 
 def list_holders(condition: Condition) -> Sequence[Sequence[str]]:
-    """Return for each figure that a condition asks for the lists that have it; and the lists of the kinds to
-    which it limits itself, if it does. Raises ValueError as a condition does."""
+    """Return for each figure that an alternative of a condition asks for the lists that have it; and the
+    lists of the kinds to which it limits itself, if it does. Raises ValueError as a condition does."""
     keys = {kind: {figure.key for figure in own} for kind, own in FIGURES.items()}
-    figures = condition.names - set(_PLACE)
-    holders = [[kind for kind in FIGURES if name in keys[kind]] for name in figures]
-    if "kind" in condition.names:
-        holders.append(list(dict.fromkeys(_LIST_OF[kind] for kind in _LIST_OF if _looks_at(condition, kind))))
+    holders = []
+    for part in condition.alternatives:
+        holders += [[kind for kind in FIGURES if name in keys[kind]] for name in part.names - set(_PLACE)]
+        if "kind" in part.names:
+            kinds = [_LIST_OF[kind] for kind in _LIST_OF if _looks_at(part, kind)]
+            holders.append(list(dict.fromkeys(kinds)))
     return [lists for lists in holders if lists]
+
+
+def list_rates(condition: Condition) -> Sequence[str]:
+    """Return the figures that a condition asks for and that two rounds are needed for."""
+    return sorted(name for name in condition.names if name.endswith("_rate"))
 
 
 def _looks_at(condition: Condition, kind: str) -> bool:

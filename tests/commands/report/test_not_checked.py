@@ -106,9 +106,12 @@ def test_a_condition_on_servers_fails_where_they_cannot_be_seen(
     assert "not checked" not in outcome.out + outcome.err
 
 
-@pytest.mark.parametrize(
-    "condition", ["problems > 0", "error_rate > 1e9", "kind != 'server' and problems > 0", "file_share > 1"]
-)
+def test_servers_may_be_one_of_two_alternatives(cli: Cli) -> None:
+    condition = "kind == 'stream' and problems > 0 or kind == 'server' and problems > 0"
+    assert "what servers do cannot be seen" in cli(["report", "--fail-on", condition], status=1).err
+
+
+@pytest.mark.parametrize("condition", ["problems > 0", "kind != 'server' and problems > 0", "file_share > 1"])
 def test_a_condition_on_what_a_login_sees_does_not_need_servers(cli: Cli, url: str, condition: str) -> None:
     js.stream(url, "S", "s")
     assert "not checked" not in cli(["report", "--fail-on", condition], status=0).err
@@ -138,13 +141,29 @@ def test_what_a_flag_leaves_out_is_said(offline_cli: Cli, server: RealServer) ->
     assert [gap["part"] for gap in report["not_checked"]] == ["consumers"]
 
 
-@pytest.mark.parametrize("condition", ["unprocessed > 5", "kind == 'consumer' and problems > 0"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "unprocessed > 5",
+        "kind == 'consumer' and problems > 0",
+        "messages > 9e9 or kind == 'consumer' and problems > 0",
+    ],
+)
 @pytest.mark.parametrize("more", ["", "--watch 100ms --count 2", "--allow-unchecked"])
 def test_a_condition_on_consumers_needs_them(cli: Cli, url: str, condition: str, more: str) -> None:
     line = ["report", "--no-consumers", *more.split(), "--fail-on"]
     assert "--fail-on is about consumers" in cli([*line, condition], status=64).err
     for other in ("problems > 0", "lag_messages > 5", "kind != 'consumer' and problems > 0"):
         cli([*line, other], status=0)
+
+
+@pytest.mark.parametrize("condition", ["message_rate > 9e9", "messages > 9e9 or lag_rate > 9e9"])
+def test_a_condition_on_a_rate_needs_two_rounds(cli: Cli, url: str, condition: str) -> None:
+    js.stream(url, "S", "s")
+    line = ["report", "--fail-on", condition]
+    for single in ([], ["--count", "1"]):
+        assert "_rate needs two rounds; add --count 2" in cli([*line, *single], status=64).err
+    cli([*line, "--watch", "100ms", "--count", "2"], status=0)
 
 
 def test_nothing_is_known_of_a_place_that_does_not_answer(offline_cli: Cli) -> None:
