@@ -1,0 +1,71 @@
+"""Connections between servers: `jsctl server report routes`, `gateways` and `leafnodes`."""
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import Report
+from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
+from jsctl.env import Env
+from jsctl.monitor.server.reports import build_gateway_rows, build_leafnode_rows, build_route_rows
+from jsctl.views.server import reports as view
+
+
+@command(
+    "routes",
+    columns=view.ROUTES,
+    examples=["jsctl server report routes", "jsctl server report routes --sort cluster"],
+)
+@option("--sort", "order", type=click.Choice(view.LINK_SORTS), default="server", help="Sort by this")
+@report_flags
+async def routes(env: Env, limit: int | None, order: str, servers: Flags) -> Report:
+    """Stop waiting once LIMIT servers have answered."""
+    return await report(
+        env,
+        "ROUTEZ",
+        {},
+        limit,
+        servers,
+        lambda replies: view.routes(build_route_rows(replies), order, is_reversed(env)),
+    )
+
+
+@command(
+    "gateways",
+    columns=view.GATEWAYS,
+    examples=["jsctl server report gateways", "jsctl server report gateways --filter-name west"],
+)
+@option("--filter-name", metavar="NAME", default="", help="Only the gateway of this name")
+@option("--sort", "order", type=click.Choice(["server", "cluster"]), default="cluster", help="Sort by this")
+@report_flags
+async def gateways(env: Env, limit: int | None, filter_name: str, order: str, servers: Flags) -> Report:
+    """Stop waiting once LIMIT servers have answered."""
+    return await report(
+        env,
+        "GATEWAYZ",
+        {"accounts": True, **({"name": filter_name} if filter_name else {})},
+        limit,
+        servers,
+        lambda replies: view.gateways(build_gateway_rows(replies), order, is_reversed(env)),
+    )
+
+
+@command(
+    "leafnodes",
+    columns=view.LEAFNODES,
+    examples=["jsctl server report leafnodes", "jsctl server report leafnodes --account APP"],
+)
+@option("--account", metavar="ACCOUNT", default="", help="Only this account")
+@option("--sort", "order", type=click.Choice(view.LINK_SORTS), default="server", help="Sort by this")
+@report_flags
+async def leafnodes(env: Env, limit: int | None, account: str, order: str, servers: Flags) -> Report:
+    """Stop waiting once LIMIT servers have answered."""
+    body = {"account": account} if account else {}
+
+    return await report(
+        env,
+        "LEAFZ",
+        body,
+        limit,
+        servers,
+        lambda replies: view.leafnodes(build_leafnode_rows(replies), order, is_reversed(env)),
+    )
