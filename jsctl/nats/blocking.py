@@ -7,7 +7,7 @@ jsctl.spark.source.connection).
 import contextlib
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn, Self
 
 from jsctl.base import loops
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 class BlockingConnection:
     """One connection, for use by one thread. Every method raises ConnectionLost when it ends.
 
-    received: number of bytes so far. is_lost: whether it ended. address: the server's.
+    received: number of bytes so far. is_connected: whether it lasts. address: the server's.
     """
 
     def __init__(self, link: socket.socket, address: ServerAddress, settings: Settings, name: str) -> None:
@@ -40,11 +40,11 @@ class BlockingConnection:
         self._chunk = min(FIRST_CHUNK, CHUNK)
         self._room = bytearray()  #: what is received comes here first
         self._settings = settings
-        self._protocol = Protocol(name, settings.inbox_prefix)
-        self._protocol.open_inbox()
-        self._protocol.on_refusal = self._keep_refusal
+        self.protocol = Protocol(name, settings.inbox_prefix)
+        self.protocol.open_inbox()
+        self.protocol.on_refusal = self._keep_refusal
         self._refusal: Denied | None = None  #: of a subject that no request waits for
-        self.is_lost = False
+        self.is_connected = True
         self.received = 0
         self.address = address
 
@@ -95,14 +95,14 @@ class BlockingConnection:
             if tls.is_first:
                 link = tls.get_context().wrap_socket(link, server_hostname=address.tls_host)
             self = cls(link, address, settings, name)
-            self._protocol.begin(authenticate, wants_tls=tls.is_wanted, has_tls=tls.is_first)
-            while not self._protocol.is_ready:
+            self.protocol.begin(authenticate, wants_tls=tls.is_wanted, has_tls=tls.is_first)
+            while not self.protocol.is_ready:
                 for event in self._read(deadline):
                     if isinstance(event, TlsNeeded):
                         link = self._socket = tls.get_context().wrap_socket(
                             link, server_hostname=address.tls_host
                         )
-                        self._protocol.continue_with_tls()
+                        self.protocol.continue_with_tls()
                         self._send_output()
         except BaseException:
             link.close()
@@ -110,24 +110,19 @@ class BlockingConnection:
         return self
 
     @property
-    def info(self) -> Mapping[str, Any]:
-        """The server's INFO."""
-        return self._protocol.info
-
-    @property
-    def max_payload(self) -> int:
-        """Maximum number of bytes that the server accepts in headers and data."""
-        return self._protocol.max_payload
+    def url(self) -> str:
+        """The URL that it is or was connected to, without credentials."""
+        return self.address.full_url
 
     def other_addresses(self) -> list[ServerAddress]:
         """Return the other servers that this one names in its INFO; they accept the same login."""
-        return self.address.list_others(self.info)
+        return self.address.list_others(self.protocol.info)
 
     def flush(self, timeout: int = 0) -> None:
         """Wait until the server has processed what was sent. `timeout` in ns. Raises Denied, TimeoutError."""
         deadline = time.monotonic() + (timeout or self._settings.timeout) / SECOND
         answers: list[bool] = []
-        self._protocol.ping(answers.append)
+        self.protocol.ping(answers.append)
         self._send_output()
         while not answers:
             self.pump(deadline)
@@ -136,15 +131,11 @@ class BlockingConnection:
         """Return `peername`, `sockname` or `ssl_object`, as asyncio does, or None."""
         if name == "ssl_object":
             return self._socket if hasattr(self._socket, "cipher") else None
-        return None if self.is_lost else getattr(self._socket, f"get{name}")()
-
-    def new_inbox(self) -> str:
-        """Return a new subject below the inbox prefix."""
-        return self._protocol.new_inbox()
+        return getattr(self._socket, f"get{name}")() if self.is_connected else None
 
     def close(self) -> None:
         """Close the socket at once."""
-        self.is_lost = True
+        self.is_connected = False
         with contextlib.suppress(OSError):
             self._socket.close()
 
@@ -161,7 +152,7 @@ class BlockingConnection:
 
     def begin_request(self, message: OutgoingMessage) -> Request:
         """Send a request; `wait_for_reply` returns its reply."""
-        request = self._protocol.begin_request(message, lambda: None)
+        request = self.protocol.begin_request(message, lambda: None)
         self.send(request.frame)
         return request
 
@@ -174,7 +165,7 @@ class BlockingConnection:
         except TimeoutError:
             pass
         finally:
-            self._protocol.forget(request)
+            self.protocol.forget(request)
         return request.get_reply(timeout / SECOND)
 
     # -- reading and writing ------------------------------------------------------------------------
@@ -200,13 +191,13 @@ class BlockingConnection:
         if len(self._room) < self._chunk:
             self._room = bytearray(self._chunk)
         count = self._receive_into(self._room, deadline)
-        return self._handle(self._protocol.receive(bytes(memoryview(self._room)[:count])))
+        return self._handle(self.protocol.receive(bytes(memoryview(self._room)[:count])))
 
     def _handle(self, events: Sequence[Event]) -> Sequence[Event]:
         """Send what follows from received bytes, and handle the events that came of them."""
         for event in events:
             if isinstance(event, Failed):
-                self.is_lost = True
+                self.is_connected = False
                 raise event.error
         self._send_output()
         return events
@@ -232,21 +223,21 @@ class BlockingConnection:
 
     def _end(self, cause: OSError | None = None) -> NoReturn:
         """Raise the error of a lost connection."""
-        self.is_lost = True
-        error = cause or self._protocol.explain_end()
-        is_ready = self._protocol.is_ready
-        self._protocol.end()
+        self.is_connected = False
+        error = cause or self.protocol.explain_end()
+        is_ready = self.protocol.is_ready
+        self.protocol.end()
         raise (ConnectionLost(str(error)) if is_ready else error) from None
 
     def send(self, data: bytes) -> None:
         """Send frames (see codec)."""
-        self._protocol.output.append(data)
+        self.protocol.output.append(data)
         self._send_output()
 
     def _send_output(self) -> None:
-        if self.is_lost:
+        if not self.is_connected:
             raise ConnectionLost("the connection was lost")
-        if not (blocks := self._protocol.take_output()):
+        if not (blocks := self.protocol.take_output()):
             return
         try:
             self._socket.settimeout(self._settings.timeout / SECOND)
@@ -259,6 +250,6 @@ class BlockingConnection:
         """Raise the error that the server sent before it closed the connection."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(0)
-            for event in self._protocol.receive(self._socket.recv(FIRST_CHUNK)):
+            for event in self.protocol.receive(self._socket.recv(FIRST_CHUNK)):
                 if isinstance(event, Failed):
                     raise event.error

@@ -23,6 +23,7 @@ from jsctl.nats.receiver import Receiver
 
 if TYPE_CHECKING:
     from jsctl.nats.asyncio_driver import AsyncioDriver
+    from jsctl.nats.blocking import BlockingConnection
     from jsctl.nats.subscription import Subscription
 
 
@@ -70,28 +71,33 @@ class Connection:
         return self._driver
 
     @property
+    def _current(self) -> "AsyncioDriver | BlockingConnection":
+        """The driver that has the connection at present."""
+        return self._driver
+
+    @property
     def server_info(self) -> Mapping[str, Any]:
         """The server's INFO (version, server_id, domain, cluster, max_payload ...)."""
-        return self._driver.protocol.info
+        return self._current.protocol.info
 
     @property
     def url(self) -> str:
         """The URL that it is or was connected to, without credentials."""
-        return self._driver.url
+        return self._current.url
 
     def socket_info(self, name: str) -> Any:
         """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), or None."""
-        return self._driver.socket_info(name)
+        return self._current.socket_info(name)
 
     @property
     def is_connected(self) -> bool:
         """Whether the connection is established at present."""
-        return self._driver.is_connected
+        return self._current.is_connected
 
     @property
     def max_payload(self) -> int:
         """Maximum number of bytes that the server accepts in headers and data."""
-        return self._driver.protocol.max_payload
+        return self._current.protocol.max_payload
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -233,7 +239,7 @@ class Connection:
 
     def new_inbox(self) -> str:
         """Return a new subject below the inbox prefix."""
-        return self._driver.protocol.new_inbox()
+        return self._current.protocol.new_inbox()
 
     async def flush(self, timeout: int | None = None) -> None:
         """Wait until the server has processed what was sent. `timeout` in ns.

@@ -10,9 +10,9 @@ asyncio driver, most often before it has sent anything.
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.loops import await_event_loop, is_asyncio_imported, is_stepped, mark_request_sent
 from jsctl.base.units import SECOND
@@ -24,6 +24,9 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.events import EventHandler
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.outcomes import ConnectionLost, EndedByServer
+
+if TYPE_CHECKING:
+    from jsctl.nats.asyncio_driver import AsyncioDriver
 
 _PAUSE = 0.1  #: seconds between two attempts to connect again
 
@@ -96,26 +99,8 @@ class SteppedConnection(Connection):
         return await super()._get_driver()
 
     @property
-    def server_info(self) -> Mapping[str, Any]:
-        return self._link.info if self._link else super().server_info
-
-    @property
-    def url(self) -> str:
-        return self._link.address.full_url if self._link else super().url
-
-    @property
-    def max_payload(self) -> int:
-        return self._link.max_payload if self._link else super().max_payload
-
-    @property
-    def is_connected(self) -> bool:
-        return not self._link.is_lost if self._link else super().is_connected
-
-    def socket_info(self, name: str) -> Any:
-        return self._link.socket_info(name) if self._link else super().socket_info(name)
-
-    def new_inbox(self) -> str:
-        return self._link.new_inbox() if self._link else super().new_inbox()
+    def _current(self) -> "AsyncioDriver | BlockingConnection":
+        return self._link or self._driver
 
     async def request(self, subject: str, data: bytes = b"", *, timeout: int | None = None) -> Message:
         link, deadline = await self._get_blocking(), time.monotonic() + self._limit(timeout) / SECOND

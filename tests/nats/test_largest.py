@@ -48,8 +48,8 @@ def test_a_large_message_is_read_in_time_that_grows_with_its_size() -> None:
     with ours, theirs:
         link = BlockingConnection(ours, ServerAddress(""), Settings(), "test")
         replies: list[Message] = []
-        link._protocol.subscribe("x.1", replies.append)
-        link._protocol.phase = READY
+        link.protocol.subscribe("x.1", replies.append)
+        link.protocol.phase = READY
         frame = b"MSG x.1 2 %d\r\n%b\r\n" % (32 << 20, bytes(32 << 20))
         before = time.process_time()
         for at in range(0, len(frame), 32768):

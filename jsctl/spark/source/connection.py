@@ -61,7 +61,7 @@ class StreamConnection(BlockingConnection):
         self._filled = 0
         self._unparsed = 0  #: bytes received since the buffer was last parsed
         self._has_ended = False  #: whether an answer ended in the last parsed bytes
-        self._mark = b"\r\nHMSG %b." % self._protocol.inbox.encode()
+        self._mark = b"\r\nHMSG %b." % self.protocol.inbox.encode()
         self._replies: dict[bytes, Reply] = {}
         self._consumer_reply = Reply("", AnswerLimits("CONSUMER.MSG.NEXT", 0, 0))
         self._message_count = 0  #: messages that were requested so far
@@ -71,7 +71,7 @@ class StreamConnection(BlockingConnection):
     @classmethod
     def _open(cls, address: ServerAddress, settings: Settings, name: str, seconds: float) -> Self:
         self = super()._open(address, settings, name, seconds)
-        self._buffer += self._protocol.frames.take_rest()
+        self._buffer += self.protocol.frames.take_rest()
         self._filled = len(self._buffer)
         return self
 
@@ -85,10 +85,10 @@ class StreamConnection(BlockingConnection):
     def ask(self, limits: AnswerLimits, data: bytes) -> tuple[bytes, Reply]:
         """Publish a request for messages; return the key for `forget`, and the reply, which is filled while
         `pump` runs."""
-        reply_subject, frame = self._protocol.encode_request(OutgoingMessage(limits.subject, data))
+        reply_subject, frame = self.protocol.encode_request(OutgoingMessage(limits.subject, data))
         self.send(frame)
         key = reply_subject.rpartition(".")[2].encode()
-        self._expected = max(self._expected, self.received) + limits.bytes + self._protocol.frames.largest
+        self._expected = max(self._expected, self.received) + limits.bytes + self.protocol.frames.largest
         reply = self._replies[key] = Reply(self._stream, limits)
         return key, reply
 
@@ -228,7 +228,7 @@ class StreamConnection(BlockingConnection):
     def _parse_frame(self, at: int) -> int:
         """Handle the frame at `at`. Returns where the next one starts, or `at` when it is not complete."""
         buffer = cast(bytes, self._buffer)  # a bytearray, whose parts become bytes below
-        frame = read_frame(buffer, at, self._filled, self._protocol.frames.largest)
+        frame = read_frame(buffer, at, self._filled, self.protocol.frames.largest)
         end, sid, subject, reply, header_block, data = frame
         if end > self._filled:
             return at
@@ -240,7 +240,7 @@ class StreamConnection(BlockingConnection):
             self._has_ended = self._has_ended or bool(answer.status)
         else:
             parts = (bytes(part) for part in frame[1:])
-            self._handle(self._protocol.receive_frame((end, *parts)))  # type: ignore[arg-type]
+            self._handle(self.protocol.receive_frame((end, *parts)))  # type: ignore[arg-type]
         return end
 
     def _add_delivery(self, subject: bytes, reply: bytes, header_block: bytes, data: bytes) -> None:

@@ -47,7 +47,7 @@ def read(
     ours, theirs = socket.socketpair()
     with ours, theirs:
         link = connection.StreamConnection(ours, ServerAddress(""), Settings(), "test")
-        link._protocol.phase = READY
+        link.protocol.phase = READY
         link._mark = MARK
         link.watch("S")
         results = {key: Reply("S", AnswerLimits("x", 1 << 20, 0)) for key in (1, 2)}
