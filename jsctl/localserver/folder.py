@@ -18,6 +18,7 @@ from jsctl.base.posix import has_locks, make_private_folder, open_private
 from jsctl.base.user_folders import find_data_folder
 from jsctl.errors import JsctlError
 from jsctl.localserver import processes
+from jsctl.localserver.state import load_state
 from jsctl.localserver.topology import Topology, fill
 
 LOCK = ".changing"
@@ -123,13 +124,17 @@ def is_in_use(folder: Path) -> bool:
 
 
 def refuse_in_use(folder: Path) -> None:
-    """Raise JsctlError if a network runs in a folder."""
+    """Raise JsctlError if a network runs in a folder; it says how to start servers of it that do not run."""
     if running := processes.find_all(folder):
         owner = next(iter(running.values())).pid
+        stop = f"stop it with {build_line('server stop', str(folder))}"
+        state = load_state(folder)
+        if state and (ended := [node.name for node in state.nodes if node.name not in running]):
+            line = build_line("server network start", *ended, flags=["--network", state.name])
+            stop = f"start {', '.join(ended)} again with {line}, {stop}"
         raise JsctlError(
             f"{folder} is in use by a local server (process {owner})",
-            f"stop it with {build_line('server stop', str(folder))}, or choose another folder with --store or"
-            " --name",
+            f"{stop}, or choose another folder with --store or --name",
         )
 
 

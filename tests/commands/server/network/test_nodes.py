@@ -33,6 +33,15 @@ def test_a_paused_server_does_not_answer_until_it_resumes(networks: Networks, pa
     assert "[]" not in networks.at(pair, "stream ls --context pair-leaf --json")
 
 
+def test_run_says_how_a_killed_server_of_its_network_starts_again(networks: Networks, pair: str) -> None:
+    line = f"server run hub-leaf --port 0 --name {pair}"
+    networks(f"kill leaf -n {pair}")
+    error = networks.cli(line, status=1).err
+    assert f"start leaf again with jsctl server network start leaf --network {pair}, stop it with" in error
+    networks(f"start leaf -n {pair}")
+    assert "again" not in networks.cli(line, status=1).err
+
+
 def test_a_full_disk_keeps_no_server_running(networks: Networks, monkeypatch: pytest.MonkeyPatch) -> None:
     def save(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "network.json")
