@@ -56,17 +56,17 @@ VERBS: dict[str, Entry] = {
         "Check servers, streams and more for monitoring systems", target="server.check.group:check"
     ),
     "check connection": verb(
-        "Check the connection to a server", "server.check.servers:connection", "conn"
+        "Check the connection to a server", "server.check.connection:connection", "conn"
     ),
-    "check stream": verb("Check a stream, its origins and replicas", "server.check.streams:stream"),
-    "check consumer": verb("Check a consumer", "server.check.streams:consumer"),
-    "check message": verb("Check the last message on a subject", "server.check.streams:message"),
-    "check meta": verb("Check the meta group of a JetStream domain", "server.check.servers:meta", "raft"),
-    "check request": verb("Check that a service answers", "server.check.servers:request", "req"),
-    "check jetstream": verb("Check an account's use of JetStream", "server.check.streams:jetstream", "js"),
-    "check server": verb("Check a server", "server.check.servers:server"),
-    "check kv": verb("Check a key-value bucket", "server.check.streams:kv"),
-    "check credential": verb("Check a credentials file", "server.check.servers:credential"),
+    "check stream": verb("Check a stream, its origins and replicas", "server.check.stream:stream"),
+    "check consumer": verb("Check a consumer", "server.check.consumer:consumer"),
+    "check message": verb("Check the last message on a subject", "server.check.message:message"),
+    "check meta": verb("Check the meta group of a JetStream domain", "server.check.meta:meta", "raft"),
+    "check request": verb("Check that a service answers", "server.check.request:request", "req"),
+    "check jetstream": verb("Check an account's use of JetStream", "server.check.jetstream:jetstream", "js"),
+    "check server": verb("Check a server", "server.check.server:server"),
+    "check kv": verb("Check a key-value bucket", "server.check.kv:kv"),
+    "check credential": verb("Check a credentials file", "server.check.credential:credential"),
     "report": group("Report on servers", target="server.report.group:report", aliases=("rep",)),
     "report jetstream": verb(
         "Report on JetStream across all servers of the network",

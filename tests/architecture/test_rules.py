@@ -127,8 +127,6 @@ SHARED = {
 } | {
     f"server {group} {verb}": f"server/{group}/{file}.py"
     for group, file, verbs in (
-        ("check", "servers", "server,connection,request,credential,meta"),
-        ("check", "streams", "stream,consumer,message,kv,jetstream"),
         ("network", "nodes", "start,stop,restart,kill,pause,resume,lame-duck"),
         ("report", "links", "routes,gateways,leafnodes"),
         ("report", "usage", "cpu,mem"),
