@@ -78,49 +78,49 @@ VERBS: dict[str, Entry] = {
     "report connections": verb(
         "Report on connections", "server.report.connections:connections", "conn", "connz", "conns"
     ),
-    "report cpu": verb("Compare the CPU use of servers", "server.report.usage:cpu"),
+    "report cpu": verb("Compare the CPU use of servers", "server.report.cpu:cpu"),
     "report downgrade": verb(
         "List streams and consumers that need a higher API level", "server.report.downgrade:downgrade"
     ),
-    "report gateways": verb("Report on gateways", "server.report.links:gateways", "super", "gateway"),
+    "report gateways": verb("Report on gateways", "server.report.gateways:gateways", "super", "gateway"),
     "report health": verb("Report on the health of servers", "server.report.health:health"),
     "report leafnodes": verb(
-        "Report on leaf node connections", "server.report.links:leafnodes", "leaf", "leafz"
+        "Report on leaf node connections", "server.report.leafnodes:leafnodes", "leaf", "leafz"
     ),
-    "report mem": verb("Compare the memory use of servers", "server.report.usage:mem"),
-    "report routes": verb("Report on the routes of clusters", "server.report.links:routes", "route"),
+    "report mem": verb("Compare the memory use of servers", "server.report.mem:mem"),
+    "report routes": verb("Report on the routes of clusters", "server.report.routes:routes", "route"),
     "request": group(
         "Request monitoring data from servers", target="server.request.group:request", aliases=("req",)
     ),
-    "request accounts": verb("Show accounts", "server.request.documents:accounts", "accountz", "acct"),
-    "request connections": verb("Show connections", "server.request.documents:connections", "conn", "connz"),
+    "request accounts": verb("Show accounts", "server.request.accounts:accounts", "accountz", "acct"),
+    "request connections": verb(
+        "Show connections", "server.request.connections:connections", "conn", "connz"
+    ),
     "request gateways": verb(
-        "Show gateways", "server.request.documents:gateways", "gateway", "gwy", "gatewayz"
+        "Show gateways", "server.request.gateways:gateways", "gateway", "gwy", "gatewayz"
     ),
-    "request ipqueue": verb("Show internal queues", "server.request.documents:ipqueue", "ipq", "ipqueuesz"),
+    "request ipqueue": verb("Show internal queues", "server.request.ipqueue:ipqueue", "ipq", "ipqueuesz"),
     "request jetstream-health": verb(
-        "Show whether servers are healthy", "server.request.documents:jetstream_health", "healthz"
+        "Show whether servers are healthy", "server.request.jetstream_health:jetstream_health", "healthz"
     ),
-    "request jetstream": verb("Show JetStream", "server.request.documents:jetstream", "jsz", "js"),
+    "request jetstream": verb("Show JetStream", "server.request.jetstream:jetstream", "jsz", "js"),
     "request kick": verb("Disconnect a client at once", "server.request.kick:kick"),
     "request leafnodes": verb(
-        "Show leaf node connections", "server.request.documents:leafnodes", "leaf", "leafz"
+        "Show leaf node connections", "server.request.leafnodes:leafnodes", "leaf", "leafz"
     ),
     "request profile": verb("Write profiles of servers to files", "server.request.profile:profile"),
-    "request raft": verb("Show the state of Raft groups", "server.request.documents:raft", "raftz"),
-    "request routes": verb(
-        "Show the routes of clusters", "server.request.documents:routes", "route", "routez"
-    ),
+    "request raft": verb("Show the state of Raft groups", "server.request.raft:raft", "raftz"),
+    "request routes": verb("Show the routes of clusters", "server.request.routes:routes", "route", "routez"),
     "request subscriptions": verb(
-        "Show subscriptions", "server.request.documents:subscriptions", "sub", "subsz"
+        "Show subscriptions", "server.request.subscriptions:subscriptions", "sub", "subsz"
     ),
-    "request variables": verb("Show runtime variables", "server.request.documents:variables", "var", "varz"),
+    "request variables": verb("Show runtime variables", "server.request.variables:variables", "var", "varz"),
     "stream-check": verb("Compare the replicas of streams", "server.stream_check:stream_check"),
     "consumer-check": verb("Compare the replicas of consumers", "server.consumer_check:consumer_check"),
     "watch": group("Watch servers, accounts, JetStream and its API"),
-    "watch servers": verb("Watch servers", "server.watch.tables:servers", "server", "srv"),
-    "watch accounts": verb("Watch accounts", "server.watch.tables:accounts", "account", "acct"),
-    "watch jetstream": verb("Watch JetStream on servers", "server.watch.tables:jetstream", "js", "jsz"),
+    "watch servers": verb("Watch servers", "server.watch.servers:servers", "server", "srv"),
+    "watch accounts": verb("Watch accounts", "server.watch.accounts:accounts", "account", "acct"),
+    "watch jetstream": verb("Watch JetStream on servers", "server.watch.jetstream:jetstream", "js", "jsz"),
     "watch api": group("Watch the JetStream API"),
     "watch api requests": verb(
         "Watch requests to the JetStream API", "server.watch.api.requests:requests", "req"

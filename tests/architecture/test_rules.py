@@ -125,20 +125,8 @@ SHARED = {
     "server network add": "server/network/scale.py",
     "server network env": "server/network/shell.py",
 } | {
-    f"server {group} {verb}": f"server/{group}/{file}.py"
-    for group, file, verbs in (
-        ("network", "nodes", "start,stop,restart,kill,pause,resume,lame-duck"),
-        ("report", "links", "routes,gateways,leafnodes"),
-        ("report", "usage", "cpu,mem"),
-        (
-            "request",
-            "documents",
-            "accounts,connections,gateways,ipqueue,jetstream,jetstream-health,leafnodes",
-        ),
-        ("request", "documents", "raft,routes,subscriptions,variables"),
-        ("watch", "tables", "servers,accounts,jetstream"),
-    )
-    for verb in verbs.split(",")
+    f"server network {verb}": "server/network/nodes.py"
+    for verb in ("start", "stop", "restart", "kill", "pause", "resume", "lame-duck")
 }
 """Verbs in the file of another one, of which they are a short form, the opposite, or a variant."""
 

@@ -1,0 +1,17 @@
+"""`jsctl server request accounts`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("accounts", examples=["jsctl server request accounts --account SYS"])
+@option("--account", metavar="ACCOUNT", default="", help="Only this account")
+@request_flags
+async def accounts(env: Env, expect: int | None, servers: Mapping[str, Any], account: str) -> Result:
+    """End after WAIT answers; without it, wait for all servers."""
+    return await request(env, "ACCOUNTZ", {"account": account}, expect, servers)

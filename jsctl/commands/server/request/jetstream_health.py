@@ -1,0 +1,45 @@
+"""`jsctl server request jetstream-health`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("jetstream-health", examples=["jsctl server request jetstream-health"])
+@option("--js-enabled/--no-js-enabled", "-J", help="Fail where JetStream is off")
+@option("--server-only/--no-server-only", "-S", help="Check the server, not its streams and consumers")
+@option("--account", metavar="ACCOUNT", default="", help="Only this account")
+@option("--stream", metavar="STREAM", default="", help="Only this stream; needs --account")
+@option("--consumer", metavar="CONSUMER", default="", help="Only this consumer; needs --stream")
+@option("--details/--no-details", default=True, help="Include all failures")
+@request_flags
+async def jetstream_health(
+    env: Env,
+    expect: int | None,
+    servers: Mapping[str, Any],
+    js_enabled: bool,
+    server_only: bool,
+    account: str,
+    stream: str,
+    consumer: str,
+    details: bool,
+) -> Result:
+    """End after WAIT answers; without it, wait for all servers."""
+    return await request(
+        env,
+        "HEALTHZ",
+        {
+            "js-enabled-only": js_enabled,
+            "js-server-only": server_only,
+            "account": account,
+            "stream": stream,
+            "consumer": consumer,
+            "details": details,
+        },
+        expect,
+        servers,
+    )

@@ -1,0 +1,17 @@
+"""`jsctl server request leafnodes`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.env import Env
+from jsctl.views.result import Result
+
+
+@command("leafnodes", examples=["jsctl server request leafnodes"])
+@option("--subscriptions", is_flag=True, help="Include subscriptions")
+@request_flags
+async def leafnodes(env: Env, expect: int | None, servers: Mapping[str, Any], subscriptions: bool) -> Result:
+    """End after WAIT answers; without it, wait for all servers."""
+    return await request(env, "LEAFZ", {"subscriptions": subscriptions}, expect, servers)

@@ -1,0 +1,44 @@
+"""`jsctl server watch accounts`."""
+
+import time
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.env import Env
+from jsctl.monitor.server.requests import count_servers, ping_account
+from jsctl.monitor.server.watching import Rounds, build_account_rows
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import watch as view
+
+
+@command(
+    "accounts",
+    columns=view.ACCOUNTS,
+    examples=[
+        "jsctl server watch accounts",
+        "jsctl server watch accounts --number 10 --every 5s",
+        "jsctl server watch accounts --count 1 --json",
+    ],
+)
+@option("--sort", "order", type=click.Choice(view.ACCOUNT_SORTS), default="conns", help="The largest first")
+@number_flag
+@every_flag
+@count_flag
+async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
+    """Add up what all servers report about each account. SERVERS is the number of servers that know it. On a
+    terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system account
+    is needed.
+    """
+    connection = await env.connection()
+    rounds = Rounds(time.monotonic)
+
+    async def fetch() -> Result:
+        replies = await ping_account(
+            connection, "STATZ", {"include_unused": True}, expect=await count_servers(connection)
+        )
+        return view.accounts(build_account_rows(replies, rounds), order, number)
+
+    return watch(env, fetch, every, count)

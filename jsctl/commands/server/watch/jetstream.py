@@ -1,0 +1,48 @@
+"""`jsctl server watch jetstream`."""
+
+import time
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.env import Env
+from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.watching import Rounds, build_jetstream_rows
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import watch as view
+
+
+@command(
+    "jetstream",
+    columns=view.JETSTREAM,
+    examples=[
+        "jsctl server watch jetstream",
+        "jsctl server watch jetstream --number 10 --every 5s",
+        "jsctl server watch jetstream --count 1 --json",
+    ],
+)
+@option(
+    "--sort",
+    "order",
+    type=click.Choice(view.JETSTREAM_SORTS),
+    default="assets",
+    help="The largest first",
+)
+@number_flag
+@every_flag
+@count_flag
+async def jetstream(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
+    """Mark the leader of the meta group with a star; it knows when the meta group's state was last saved. On
+    a terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system
+    account is needed.
+    """
+    connection = await env.connection()
+    rounds = Rounds(time.monotonic)
+
+    async def fetch() -> Result:
+        replies = [reply for reply, _ in await fetch_servers(connection)]
+        return view.jetstream(build_jetstream_rows(replies, rounds), order, number)
+
+    return watch(env, fetch, every, count)

@@ -1,0 +1,41 @@
+"""`jsctl server watch servers`."""
+
+import time
+
+import click
+
+from jsctl.commands.cli import command, option
+from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.env import Env
+from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.watching import Rounds, build_server_rows
+from jsctl.views.events import Events
+from jsctl.views.result import Result
+from jsctl.views.server import watch as view
+
+
+@command(
+    "servers",
+    columns=view.SERVERS,
+    examples=[
+        "jsctl server watch servers",
+        "jsctl server watch servers --number 10 --every 5s",
+        "jsctl server watch servers --count 1 --json",
+    ],
+)
+@option("--sort", "order", type=click.Choice(view.SERVER_SORTS), default="conns", help="The largest first")
+@number_flag
+@every_flag
+@count_flag
+async def servers(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
+    """Ask the servers in each round; rates are messages per second since the round before. On a terminal,
+    this is a screen with keys until q; in a pipe, a table per round. A login of the system account is needed.
+    """
+    connection = await env.connection()
+    rounds = Rounds(time.monotonic)
+
+    async def fetch() -> Result:
+        replies = [reply for reply, _ in await fetch_servers(connection)]
+        return view.servers(build_server_rows(replies, rounds), order, number)
+
+    return watch(env, fetch, every, count)
