@@ -44,7 +44,7 @@ class SparkOptions:
         if self.packages:
             if self.remote:
                 raise BadInput("--packages cannot be used with --remote", "install them on its server")
-            settings = add_packages(settings, self.packages, places, format)
+            settings = add_packages(settings, self.packages, places, format, table)
         if table and not self.remote:
             check_settings(table, format, settings)
             settings = {**FORMAT_SETTINGS.get(format, {}), **settings}

@@ -79,6 +79,11 @@ class Options:
                 f"--incremental and --follow cannot add to a table in {format}",
                 f"use {', '.join(formats_that_continue[:4])}{'' if self.table else other}",
             )
+        if self.verify and self.table and format not in TABLE_FORMATS:
+            raise BadInput(
+                f"--verify cannot be used with --table in {format}, which keeps no position",
+                f"use {' or '.join(TABLE_FORMATS)}",
+            )
         parse_partitions(self.partition_by)
         if self.follow and (self.until or self.to_seq is not None):
             raise BadInput("--follow cannot be used with --until and --to-seq", "it has no end")

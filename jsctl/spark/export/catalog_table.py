@@ -204,8 +204,8 @@ class TableWrite:
             raise TableChanged(table.name)
 
     def count(self) -> Counts:
-        """Count what this write has put into the table: Delta's writes do not tell observations. Raises what
-        Spark raises, JsctlError."""
+        """Count what this write has put into a table that keeps positions. Raises what Spark raises,
+        JsctlError."""
         from pyspark.sql import functions as F
 
         table = self.table.find()
@@ -333,6 +333,8 @@ def _build_error(table: CatalogTable, error: Exception) -> JsctlError:
             f"{table} has files with rows before and after the position, and Iceberg replaces whole files",
             "export to another table, or delete these rows first",
         )
+    if re.search(r"FileSystem not found|No FileSystem for scheme", text):
+        return BadInput(f"this Spark lacks the file system of {table}", "add --packages auto")
     if re.search(r"UNSUPPORTED|does not support MERGE|NOT_SUPPORTED", text) and "MERGE" in text.upper():
         return BadInput(f"{table} has no MERGE", "use --format delta or iceberg")
     return JsctlError(f"cannot use {table}: {extract_message(error)}")

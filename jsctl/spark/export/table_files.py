@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
-from jsctl.spark.export.catalog_table import Counts, TableWrite
+from jsctl.spark.export.catalog_table import TABLE_FORMATS, Counts, TableWrite
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
@@ -60,8 +60,8 @@ class SparkFiles:
 
     def write(self, folder: Destination) -> Counts:
         write_frame(self.table, self.format, folder, self.save_mode, self.partition_by)
-        if isinstance(folder, TableWrite):
-            return folder.count()
+        if isinstance(folder, TableWrite) and self.format in TABLE_FORMATS:
+            return folder.count()  # Delta's writes do not tell observations
         counts = self.read.get
         bad = self.decoded.get["bad"] if self.decoded else 0
         return Counts(counts["rows"], counts["first"], counts["last"], counts["bytes"] or 0, bad)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jsctl.errors import BadInput
 from jsctl.spark.export.catalog_table import CatalogTable, Merge, RowRange, TableWrite
 from jsctl.spark.export.table_history import Position
+from jsctl.spark.session.session import CATALOG, HIVE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -108,14 +109,14 @@ def check_settings(name: str, format: str, settings: Mapping[str, str]) -> None:
     catalog, *rest = re.findall(r"`((?:[^`]|``)+)`", name)
     own = len(rest) < 2 or catalog == "spark_catalog"
     is_path = format == "delta" and catalog.lower() == format
-    is_kept = settings.get("spark.sql.catalogImplementation") == "hive" or any(
+    is_kept = settings.get(CATALOG) == HIVE or any(
         key.startswith("spark.sql.catalog.spark_catalog.") for key in settings
     )
     if own and not is_path and not is_kept:
         path = ", or --table 'delta.`/folder`' needs none" if format == "delta" else ""
         raise BadInput(
             f"{name.replace('`', '')} is in the catalog of this session, which is gone when it ends",
-            f"--conf spark.sql.catalogImplementation=hive keeps it in a metastore{path}",
+            f"--conf {CATALOG}={HIVE} keeps it in a metastore{path}",
         )
     if not own and f"spark.sql.catalog.{catalog}" not in settings:
         raise BadInput(

@@ -36,19 +36,21 @@ FORMAT_SETTINGS = {
 
 
 def add_packages(
-    settings: Mapping[str, str], names: str, places: Sequence[Place], format: str = ""
+    settings: Mapping[str, str], names: str, places: Sequence[Place], format: str = "", table: str = ""
 ) -> dict[str, str]:
     """Return settings that add packages to Spark.
 
-    names: Maven coordinates separated by commas; `auto` among them for those that the places and the format
-    need.
+    names: Maven coordinates separated by commas; `auto` among them for those that are needed by the places,
+    the format, and the URIs in settings (of a warehouse) and in the name of a table.
 
     Raises BadInput.
     """
     packages = [name.strip() for name in settings.get(_SETTING, "").split(",") if name.strip()]
     for name in map(str.strip, names.split(",")):
         if name == AUTO:
-            packages += [*find_packages(places), *find_format_packages(format)]
+            schemes = [place.scheme for place in places if isinstance(place, HadoopPath)]
+            schemes += re.findall(r"\b(\w+)://", " ".join([table, *settings.values()]))
+            packages += [*find_packages(schemes), *find_format_packages(format)]
         elif re.fullmatch(r"[\w.-]+(:[\w.-]+){2,3}", name):
             packages.append(name)
         else:
@@ -57,12 +59,11 @@ def add_packages(
     return {**settings, **({_SETTING: joined} if joined else {})}
 
 
-def find_packages(places: Sequence[Place]) -> list[str]:
-    """Return the packages of the file systems of these places that Spark does not bring."""
-    schemes = dict.fromkeys(place.scheme for place in places if isinstance(place, HadoopPath))
+def find_packages(schemes: Sequence[str]) -> list[str]:
+    """Return the packages of the file systems of these schemes that Spark does not bring."""
     jars = {file.name for file in _list_jars()}
     packages = []
-    for scheme in schemes:
+    for scheme in dict.fromkeys(schemes):
         package = PACKAGES.get(scheme, "").format(hadoop=read_hadoop_version())
         artifact = package.split(":")[1] if package else ""
         if package and not any(jar.startswith(f"{artifact}-") for jar in jars):

@@ -48,13 +48,16 @@ RUNTIME_CONF = {
 }
 """Settings that a session accepts at any time, also over Spark Connect."""
 
+CATALOG = "spark.sql.catalogImplementation"
+HIVE = "hive"
+"""The setting for the session's own catalog, and its value for one that is kept."""
+
 _STATIC_CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
-    "spark.sql.catalogImplementation": "in-memory",  # Hive's would leave a metastore_db
+    CATALOG: "in-memory",  # Hive's would leave a metastore_db
 }
-
 
 FOLDERS = "jsctl-spark-"
 """The prefix of sessions' temporary folders, which hold Spark's own files and the archive with its key."""
@@ -255,6 +258,8 @@ def _start(
         settings_by_name["spark.driver.host"] = cluster.find_local_address(master)
     elif master.startswith("local") or local:
         settings_by_name |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    if conf.get(CATALOG) == HIVE:  # whose tables outlive the session: Spark's own default is a folder here
+        del settings_by_name["spark.sql.warehouse.dir"]
     settings_by_name |= conf
     archive = class_archive.write_options(new_archive) if new_archive else class_archive.read_options()
     settings_by_name[DRIVER_OPTIONS] = f"{settings_by_name.get(DRIVER_OPTIONS, '')} {archive}".strip()
@@ -271,6 +276,8 @@ def _start(
         try:
             gateway = jvm.start(settings_by_name.items(), log)
             importing.join()
+            # A metastore of Hive would write it here.
+            gateway.jvm.System.setProperty("derby.stream.error.file", str(Path(folder, "derby.log")))
             SparkContext(gateway=gateway, conf=settings)
             spark = SparkSession.builder.config(conf=settings).getOrCreate()
             application = spark.sparkContext.applicationId

@@ -7,68 +7,22 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import Any
 
-import pyarrow.dataset
-import pyarrow.fs
 import pytest
 
 from tests.commands.export.test_stream import fill
 from tests.support.run import Cli
-from tests.support.servers import free_port
-from tests.support.waiting import wait_for
+from tests.support.s3 import LOGIN, Store, serve_s3
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
 
-LOGIN = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_REGION": "us-east-1"}
 COUNT = 60_000
-
-
-class Store:
-    """An S3 with the bucket `lake`."""
-
-    def __init__(self, port: int) -> None:
-        self.settings = [
-            *("--conf", f"spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:{port}"),
-            *("--conf", "spark.hadoop.fs.s3a.path.style.access=true"),
-            *("--packages", "auto"),
-        ]
-        self.files: Any = pyarrow.fs.S3FileSystem(
-            access_key=LOGIN["AWS_ACCESS_KEY_ID"],
-            secret_key=LOGIN["AWS_SECRET_ACCESS_KEY"],
-            region="us-east-1",
-            endpoint_override=f"127.0.0.1:{port}",
-            scheme="http",
-            allow_bucket_creation=True,
-        )
-
-    def sequences(self, folder: str) -> list[int]:
-        found = pyarrow.dataset.dataset(folder, filesystem=self.files).to_table(columns=["sequence"])
-        return sorted(found["sequence"].to_pylist())
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    port = free_port()
-    log = (tmp_path_factory.mktemp("s3") / "log").open("wb")
-    line = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = Popen(line, stdout=log, stderr=log)
-    try:
-        store = Store(port)
-
-        def has_bucket() -> bool:
-            try:
-                store.files.create_dir("lake")
-            except OSError:
-                return False
-            return True
-
-        wait_for(has_bucket, "no S3", 60)
+    with serve_s3(tmp_path_factory.mktemp("s3") / "log") as store:
         yield store
-    finally:
-        process.kill()
-        process.wait()
-        log.close()
 
 
 def start(cli: Cli, store: Store, *words: str, program: Sequence[str] = ("-m", "jsctl")) -> Popen[str]:

@@ -2,6 +2,7 @@
 for 4.2 (and 4.1), Iceberg for 4.1. The packages are from Maven Central the first time."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 import pyspark
 import pytest
+from pyarrow.fs import FileSelector
 
 from jsctl.errors import JsctlError
 from jsctl.spark.export.catalog_table import OF_STREAM, CatalogTable, TableChanged
@@ -20,6 +22,8 @@ from jsctl.spark.session.packages import FORMAT_PACKAGES, FORMAT_SETTINGS
 from tests.commands.export.test_stream import fill
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.s3 import LOGIN, serve_s3
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(1800)]
 
@@ -240,3 +244,37 @@ def test_killed(cli: Cli, url: str, tmp_path: Path, format: str) -> None:
     )
     last = js.info(url, "ORDERS")["state"]["last_seq"]
     assert counted.count(f"{last:,}") >= 3, counted
+
+
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+def test_followed_on_s3(cli: Cli, url: str, tmp_path: Path, format: str) -> None:
+    """Packages of the table's file system come by themselves, too."""
+    tables = build_tables(format, tmp_path / "tables")
+    tables.settings = {
+        name: "s3a://lake/tables" if name.endswith("warehouse") else value
+        for name, value in tables.settings.items()
+    }
+    name = "lake.db.f" if format == "iceberg" else "delta.`s3a://lake/f`"
+    fill(url, 100)
+    with serve_s3(tmp_path / "s3.log") as store:
+        line = ["export", "stream", "ORDERS", "--table", name, "--format", format, "--mode", "append"]
+        line += [*tables.confs(), *store.settings]
+        environ = {**LOGIN, "HOME": str(Path.home()), "SPARK_HOME": ""}
+
+        def count_files() -> int:
+            found = store.files.get_file_info(FileSelector("lake", recursive=True))
+            return sum(file.path.endswith(".parquet") for file in found)
+
+        following = cli.start([*line, "--follow", "--every", "1s"], environ=environ)
+        assert following.stderr
+        assert "following" in following.stderr.readline()
+        files = count_files()
+        fill(url, 50)
+        wait_for(lambda: count_files() > files, "nothing was added", 120)
+        following.send_signal(signal.SIGINT)
+        out, err = following.communicate(timeout=120)
+        assert following.returncode == 0 and out.startswith("exported 1") and not err, out + err
+        sql = f"SELECT count(*), count(DISTINCT sequence), max(sequence) FROM {name}"
+        done = cli.start([*line, "--verify", "--query", sql], environ=environ)
+        out, err = done.communicate(timeout=300)
+        assert done.returncode == 0 and out.count("150") >= 3, out + err
