@@ -58,7 +58,6 @@ class Options:
 
 @command(
     "apply",
-    options=Options,
     examples=[
         "jsctl apply -f streams.yaml",
         "jsctl apply -f streams.yaml --dry-run",

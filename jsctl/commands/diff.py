@@ -32,7 +32,6 @@ class Options:
 
 @command(
     "diff",
-    options=Options,
     examples=[
         "jsctl diff -f streams.yaml",
         "jsctl diff -f streams.yaml --var keep=7d --json",

@@ -60,7 +60,6 @@ class Options:
 
 @command(
     "events",
-    options=Options,
     help=HELP,
     examples=[
         "jsctl events",

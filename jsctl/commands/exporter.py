@@ -50,7 +50,6 @@ class Options:
 
 @command(
     "exporter",
-    options=Options,
     examples=[
         "jsctl exporter",
         "jsctl exporter --listen :7777 --context east --context west",

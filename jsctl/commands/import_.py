@@ -45,7 +45,6 @@ class Options:
 
 @command(
     "import",
-    options=Options,
     examples=[
         "jsctl import orders --stream ORDERS",
         "jsctl import orders --stream COPY --map ORDERS=COPY",

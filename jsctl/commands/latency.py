@@ -32,7 +32,6 @@ class Options:
 
 @command(
     "latency",
-    options=Options,
     examples=["jsctl latency", "jsctl latency --server-b nats://leaf:4222 --rate 5000 --duration 10s"],
 )
 @option("--server-b", metavar="URL", default="", help="Subscribe on this server (the same one)")

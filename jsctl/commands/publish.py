@@ -115,7 +115,6 @@ class Options:
 
 @command(
     "publish",
-    options=Options,
     help=HELP,
     examples=[
         "jsctl pub orders.new 'order 1'",

@@ -53,7 +53,6 @@ class Options:
 
 @command(
     "reply",
-    options=Options,
     help=HELP,
     examples=[
         "jsctl reply echo --echo",

@@ -59,7 +59,6 @@ class Options:
 
 @command(
     "request",
-    options=Options,
     help=HELP,
     examples=[
         "jsctl req weather.london ''",

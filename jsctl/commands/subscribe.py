@@ -114,7 +114,6 @@ class Options:
 
 @command(
     "subscribe",
-    options=Options,
     help=HELP,
     examples=[
         "jsctl sub 'orders.>'",

@@ -56,7 +56,6 @@ class Options:
 @command(
     "top",
     columns=(),
-    options=Options,
     examples=[
         "jsctl top n1",
         "jsctl top --sort bytes_to --conns 20",

@@ -59,7 +59,6 @@ class Options:
 
 @command(
     "trace",
-    options=Options,
     help=HELP,
     examples=[
         "jsctl trace orders.new",

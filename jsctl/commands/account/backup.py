@@ -26,7 +26,6 @@ class Options:
 
 @command(
     "backup",
-    options=Options,
     examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --force --check"],
 )
 @argument("target", default="")

@@ -22,7 +22,6 @@ class Options:
 
 @command(
     "restore",
-    options=Options,
     examples=["jsctl account restore /data/backup", "jsctl account restore /data/backup --update-streams"],
 )
 @argument(

@@ -39,7 +39,6 @@ class Options:
 @command(
     "analyze",
     columns=(),
-    options=Options,
     examples=[
         "jsctl audit analyze audit.zip",
         "jsctl audit analyze audit.zip --skip SERVER_007 --save report.json",

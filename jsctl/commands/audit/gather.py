@@ -43,7 +43,6 @@ def _declare_default_flag(name: str, help: str) -> Callable[[Verb], Verb]:
 
 @command(
     "gather",
-    options=Options,
     examples=[
         "jsctl audit gather --output audit.zip",
         "jsctl audit gather -o east.zip --cluster east --no-server-profiles",

@@ -79,7 +79,6 @@ class Options:
 
 @command(
     "why",
-    options=Options,
     examples=[
         "jsctl auth why --user alice --pub orders.new",
         "jsctl auth why --user alice --account ORDERS --sub 'orders.>' --queue workers",

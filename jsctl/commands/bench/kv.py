@@ -41,9 +41,7 @@ class Options:
     randomize: int
 
 
-@command(
-    "put", options=Options, examples=["jsctl bench kv put", "jsctl bench kv put --clients 4 --randomize 1000"]
-)
+@command("put", examples=["jsctl bench kv put", "jsctl bench kv put --clients 4 --randomize 1000"])
 @option(
     "--storage", type=click.Choice(["file", "memory"]), default="file", help="Storage of a new bucket (file)"
 )

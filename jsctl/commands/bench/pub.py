@@ -18,7 +18,6 @@ class Options:
 
 @command(
     "pub",
-    options=Options,
     examples=[
         "jsctl bench pub events",
         "jsctl bench pub events --clients 4 --size 1KB --msgs 1000000",

@@ -14,13 +14,11 @@ from jsctl.registry.top import NOUNS
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def command(
-    name: str, *, examples: Sequence[str], options: type[Any] | None = None, **attrs: Any
-) -> Callable[[Callable[..., Any]], Command]:
+def command(name: str, *, examples: Sequence[str], **attrs: Any) -> Callable[[Callable[..., Any]], Command]:
     """Declare a verb: `@command("ls", examples=["jsctl stream ls"])`. The function takes Env first.
 
-    A verb of a few flags takes them as keywords. A verb of many flags names a frozen dataclass as `options`;
-    an instance, built from the flags, is its second argument:
+    A verb of a few flags takes them as keywords. A verb of many flags takes one frozen dataclass, which is
+    built from them:
 
         @dataclass(frozen=True, slots=True)
         class Options:
@@ -32,7 +30,7 @@ def command(
             def __post_init__(self) -> None:
                 ...                    # raise BadInput for flags that cannot be used together
 
-        @command("ls", options=Options, examples=["jsctl stream ls"])
+        @command("ls", examples=["jsctl stream ls"])
         @argument("stream")
         @option("--names", is_flag=True, help="...")
         async def ls(env: Env, options: Options) -> Result: ...
@@ -41,6 +39,8 @@ def command(
     """
 
     def declare(function: Callable[..., Any]) -> Command:
+        kinds = [kind for key, kind in function.__annotations__.items() if key != "return"]
+        options = kinds[1] if len(kinds) == 2 and _is_options(kinds[1]) else None
         callback = _pass_options(options, function) if options else function
         verb = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
         if options:

@@ -33,7 +33,6 @@ class Options:
 @command(
     "add",
     sections=SECTIONS,
-    options=Options,
     examples=[
         "jsctl consumer add ORDERS NEW --filter ORDERS.received --ack explicit --pull --sample 100",
         "jsctl consumer add ORDERS MONITOR --filter '' --ack none --target monitor.ORDERS --deliver last",

@@ -28,7 +28,6 @@ class Options:
 @command(
     "copy",
     sections=SECTIONS,
-    options=Options,
     examples=[
         "jsctl consumer copy ORDERS NEW NEW2 --filter ORDERS.eu",
         "jsctl consumer copy ORDERS MONITOR DEBUG --target debug.ORDERS --deliver new",

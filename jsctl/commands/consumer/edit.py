@@ -32,7 +32,6 @@ class Options:
 @command(
     "edit",
     sections=SECTIONS,
-    options=Options,
     examples=[
         "jsctl consumer edit ORDERS NEW --max-pending 5000",
         "jsctl consumer edit ORDERS NEW --config new.yaml --dry-run",

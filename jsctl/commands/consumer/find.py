@@ -20,7 +20,6 @@ class FindOptions:
 
 @command(
     "find",
-    options=FindOptions,
     examples=[
         "jsctl consumer find ORDERS --pull --idle 1h",
         "jsctl consumer find ORDERS --pending 1 --invert",

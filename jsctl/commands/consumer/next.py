@@ -44,7 +44,6 @@ class Options:
 
 @command(
     "next",
-    options=Options,
     examples=[
         "jsctl consumer next ORDERS DISPATCH",
         "jsctl consumer next ORDERS DISPATCH --count 100 --raw",

@@ -26,7 +26,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=[
         "jsctl context add hub --server nats://localhost:4111 --user acc --password acc --select",
         "jsctl context add spoke --creds spoke.creds --server nats://localhost:4222 --js-domain spoke-1",

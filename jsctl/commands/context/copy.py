@@ -24,7 +24,6 @@ class Options:
 
 @command(
     "copy",
-    options=Options,
     examples=["jsctl context copy hub hub-leaf --js-domain leaf --description 'leaf, by way of hub'"],
 )
 @argument("source", noun="context", default="")

@@ -24,7 +24,6 @@ class Options:
 
 @command(
     "check",
-    options=Options,
     examples=[
         "jsctl export check --to orders",
         "jsctl export check --to s3a://lake/orders --packages auto",

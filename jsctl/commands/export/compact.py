@@ -34,7 +34,6 @@ class Options:
 
 @command(
     "compact",
-    options=Options,
     examples=["jsctl export compact --to orders", "jsctl export compact ORDERS --to orders --file-size 64MB"],
 )
 @argument("tables", metavar="[TABLE...]", nargs=-1)

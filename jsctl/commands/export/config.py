@@ -35,7 +35,6 @@ class Options:
 
 @command(
     "config",
-    options=Options,
     examples=[
         "jsctl export config > streams.yaml",
         "jsctl export config 'LOGS_*' ORDERS --output logs.yaml",

@@ -80,7 +80,6 @@ class ObjectOptions:
 
 @command(
     "kv",
-    options=Options,
     examples=[
         "jsctl export kv SETTINGS --to tables",
         "jsctl export kv SETTINGS --to changes --history",
@@ -121,7 +120,7 @@ def kv(env: Env, options: Options) -> Result:
     return _export(env, sources, options, options.sql, options.limit)
 
 
-@command("objects", options=ObjectOptions, examples=["jsctl export objects FILES --to tables"])
+@command("objects", examples=["jsctl export objects FILES --to tables"])
 @argument("buckets", metavar="BUCKET...", nargs=-1, required=True, completes="object bucket")
 @option("--to", metavar="DIR", required=True, help="Folder or URI for the tables, one for each bucket")
 @option("--format", type=click.Choice(FORMATS), default="parquet", help="Format of the files (parquet)")

@@ -43,7 +43,6 @@ class Options:
 @command(
     "query",
     columns=(),
-    options=Options,
     examples=[
         'jsctl export query --from reports "SELECT stream, max(messages) FROM streams GROUP BY stream"',
         'jsctl export query --from reports "SELECT * FROM replication WHERE lag > 1000" --json',

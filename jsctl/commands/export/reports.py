@@ -44,7 +44,6 @@ class Options:
 
 @command(
     "reports",
-    options=Options,
     examples=[
         "jsctl export reports --to reports",
         "jsctl export reports --to reports --every 30s --for 1h --context hub --context leaf",

@@ -29,7 +29,6 @@ class Options:
 
 @command(
     "rollup",
-    options=Options,
     examples=[
         "jsctl export rollup --from reports",
         "jsctl export rollup --from reports --to history --since 2026-11-01",

@@ -116,7 +116,6 @@ class Options:
 
 @command(
     "stream",
-    options=Options,
     examples=[
         "jsctl export stream ORDERS --to orders",
         "jsctl export stream ORDERS --to orders --incremental --partition-by date --verify",

@@ -26,7 +26,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=[
         "jsctl kv add CONFIG",
         "jsctl kv add CONFIG --history 5 --ttl 30d --replicas 3",

@@ -27,7 +27,6 @@ class Options:
 @command(
     "diff",
     columns=(),
-    options=Options,
     examples=[
         "jsctl kv diff CONFIG CONFIG_OLD",
         "jsctl kv diff CONFIG CONFIG@leaf",

@@ -33,7 +33,6 @@ class Options:
 
 @command(
     "edit",
-    options=Options,
     examples=[
         "jsctl kv edit CONFIG --history 10",
         "jsctl kv edit CONFIG --ttl 30d --dry-run",

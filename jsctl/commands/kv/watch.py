@@ -48,7 +48,6 @@ class Options:
 
 @command(
     "watch",
-    options=Options,
     examples=[
         "jsctl kv watch CONFIG",
         "jsctl kv watch CONFIG 'user.*' --updates --no-deletes",

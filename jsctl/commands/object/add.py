@@ -28,7 +28,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=[
         "jsctl object add FILES",
         "jsctl object add FILES --ttl 30d --replicas 3 --max-bucket-size 10GB",

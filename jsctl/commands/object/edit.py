@@ -28,7 +28,6 @@ class Options:
 
 @command(
     "edit",
-    options=Options,
     examples=["jsctl object edit FILES --ttl 30d", "jsctl object edit FILES --replicas 3 --dry-run"],
 )
 @bucket_argument()

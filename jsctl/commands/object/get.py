@@ -35,7 +35,6 @@ class Options:
 
 @command(
     "get",
-    options=Options,
     examples=[
         "jsctl object get FILES report.pdf",
         "jsctl object get FILES site.tgz -O - | tar tz",

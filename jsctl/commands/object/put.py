@@ -77,7 +77,6 @@ class Options:
 
 @command(
     "put",
-    options=Options,
     examples=[
         "jsctl object put FILES report.pdf",
         "jsctl object put FILES /data/big.iso --name big.iso --force",

@@ -43,7 +43,6 @@ class Options:
 
 @command(
     "sync",
-    options=Options,
     examples=[
         "jsctl object sync FILES ./site --up",
         "jsctl object sync FILES ./site --up --delete --dry-run",

@@ -36,7 +36,6 @@ class Options:
 @command(
     "history",
     columns=(),
-    options=Options,
     examples=[
         "jsctl report history --from reports",
         "jsctl report history --from reports --daily --since 30d --stream 'ORDERS*'",

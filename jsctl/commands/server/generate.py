@@ -29,7 +29,6 @@ class Options:
 
 @command(
     "generate",
-    options=Options,
     examples=[
         "jsctl server generate ./server",
         "jsctl server generate ./leaf --source leaf --set credentials=/etc/nats/leaf.creds --defaults",

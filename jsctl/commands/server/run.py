@@ -95,7 +95,6 @@ class Options:
 
 @command(
     "run",
-    options=Options,
     examples=[
         "jsctl server run",
         "jsctl server run hub-leaf --port 0",

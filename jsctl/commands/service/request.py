@@ -31,7 +31,6 @@ class Options:
 
 @command(
     "request",
-    options=Options,
     examples=[
         "jsctl service request weather forecast London",
         'jsctl service request weather forecast \'{"city": "London"}\' --raw',

@@ -35,7 +35,6 @@ class Options:
 @command(
     "add",
     sections=SECTIONS,
-    options=Options,
     examples=[
         "jsctl stream add ORDERS --subjects 'ORDERS.*' --max-age 1y --defaults",
         "jsctl stream add backup --mirror ORDERS@leaf --defaults",

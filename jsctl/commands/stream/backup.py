@@ -29,7 +29,6 @@ class Options:
 
 @command(
     "backup",
-    options=Options,
     examples=[
         "jsctl stream backup ORDERS /data/backup/ORDERS",
         "jsctl stream backup ORDERS /data/backup/ORDERS.tgz",

@@ -35,7 +35,6 @@ class Options:
 @command(
     "copy",
     sections=SECTIONS,
-    options=Options,
     examples=[
         "jsctl stream copy ORDERS ORDERS2 --subjects 'ORDERS2.>'",
         "jsctl stream copy ORDERS ORDERS_OLD --data --subjects 'old.>'",

@@ -33,7 +33,6 @@ class Options:
 @command(
     "edit",
     sections=SECTIONS,
-    options=Options,
     examples=[
         "jsctl stream edit ORDERS --max-age 30d",
         "jsctl stream edit ORDERS --config orders.yaml --dry-run",

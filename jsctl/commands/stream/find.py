@@ -27,7 +27,6 @@ class FindOptions:
 @command(
     "find",
     columns=view.COLUMNS,
-    options=FindOptions,
     examples=[
         "jsctl stream find --empty --created 30d",
         "jsctl stream find --idle 1h --invert --names",

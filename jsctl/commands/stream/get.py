@@ -34,7 +34,6 @@ class Options:
 
 @command(
     "get",
-    options=Options,
     examples=[
         "jsctl stream get ORDERS 7",
         "jsctl stream get ORDERS --last-for ORDERS.eu --json",

@@ -35,7 +35,6 @@ class Options:
 
 @command(
     "purge",
-    options=Options,
     examples=[
         "jsctl stream purge ORDERS",
         "jsctl stream purge ORDERS --subject 'ORDERS.eu.>' --keep 10 --dry-run",

@@ -25,7 +25,6 @@ class Options:
 @command(
     "report",
     columns=view.STREAMS,
-    options=Options,
     examples=[
         "jsctl stream report",
         "jsctl stream report --js-domain leaf --name",

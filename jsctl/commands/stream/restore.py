@@ -45,7 +45,6 @@ class Options:
 
 @command(
     "restore",
-    options=Options,
     examples=[
         "jsctl stream restore /data/backup/ORDERS",
         "jsctl stream restore /data/backup/ORDERS.tgz --name ORDERS_OLD --subjects 'old.>'",

@@ -56,7 +56,6 @@ class Options:
 
 @command(
     "view",
-    options=Options,
     examples=[
         "jsctl stream view ORDERS",
         "jsctl stream view ORDERS 25 --id 1000",

@@ -23,7 +23,7 @@ class Options:
     config: Mapping[str, Any]
 
 
-@command("ls", options=Options, examples=["jsctl stream ls"])
+@command("ls", examples=["jsctl stream ls"])
 @argument("stream")
 @option("--names", is_flag=True, help="Names only")
 @option("--page", type=int, default=10, help="Messages on a page")
@@ -45,6 +45,8 @@ def test_the_mapping_is_there_without_its_flags() -> None:
 
 
 def test_other_names_are_an_error_at_once() -> None:
-    declare = command("ls", options=Paging, examples=[])
+    def work(env: Env, options: Paging) -> None:
+        """More."""
+
     with pytest.raises(TypeError, match="differ in other, page"):
-        declare(option("--other", help="Of no field")(lambda env, options: None))
+        command("ls", examples=[])(option("--other", help="Of no field")(work))

@@ -25,7 +25,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     sections=SECTIONS,
     examples=[
         "jsctl auth account add ORDERS --defaults",

@@ -45,7 +45,6 @@ class Options:
 
 @command(
     "callout",
-    options=Options,
     examples=[
         "jsctl auth account callout AUTH --auth-user service --allow ORDERS --allow SHOP",
         "jsctl auth account callout AUTH",

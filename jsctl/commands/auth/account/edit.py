@@ -28,7 +28,6 @@ class Options:
 
 @command(
     "edit",
-    options=Options,
     sections=SECTIONS,
     examples=["jsctl auth account edit ORDERS --connections 500 --js-disk 20GB"],
 )

@@ -48,7 +48,6 @@ class Options:
 
 @command(
     "push",
-    options=Options,
     examples=[
         "jsctl auth account push ORDERS",
         "jsctl auth account push --all --diff",

@@ -42,7 +42,6 @@ class Options:
 
 @command(
     "query",
-    options=Options,
     examples=[
         "jsctl auth account query ORDERS",
         "jsctl auth account query ORDERS orders.jwt",

@@ -30,7 +30,6 @@ class Options:
 
 @command(
     "config",
-    options=Options,
     examples=[
         "jsctl auth operator config ACME --output resolver.conf",
         "jsctl auth operator config ACME --resolver memory",

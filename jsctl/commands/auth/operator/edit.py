@@ -34,7 +34,6 @@ class Options:
 
 @command(
     "edit",
-    options=Options,
     examples=["jsctl auth operator edit ACME --service nats://n1:4222 --service nats://n2:4222 --strict"],
 )
 @operator_argument()

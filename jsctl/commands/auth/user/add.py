@@ -39,7 +39,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     sections=SECTIONS,
     examples=[
         "jsctl auth user add alice ORDERS --defaults --credential alice.creds",

@@ -37,7 +37,6 @@ class Options:
 
 @command(
     "credential",
-    options=Options,
     examples=[
         "jsctl auth user credential alice.creds alice ORDERS",
         "jsctl auth user credential alice.creds alice ORDERS --expire 1h --save-context alice",

@@ -56,7 +56,6 @@ class Options:
 
 @command(
     "edit",
-    options=Options,
     sections=SECTIONS,
     examples=[
         "jsctl auth user edit alice ORDERS --pub-allow 'orders.>' --expiry 90d --credential alice.creds"

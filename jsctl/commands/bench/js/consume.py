@@ -93,7 +93,6 @@ async def _consume(env: Env, kind: Kind, options: Options) -> Result:
 
 @command(
     "consume",
-    options=Options,
     examples=["jsctl bench js consume", "jsctl bench js consume --clients 2 --acks none --batch 1000"],
 )
 @_consumer_flags
@@ -106,7 +105,6 @@ async def consume(env: Env, options: Options) -> Result:
 
 @command(
     "fetch",
-    options=Options,
     examples=["jsctl bench js fetch", "jsctl bench js fetch --clients 2 --acks none --batch 1000"],
 )
 @_consumer_flags
@@ -119,7 +117,6 @@ async def fetch(env: Env, options: Options) -> Result:
 
 @command(
     "ordered",
-    options=ReadingFlags,
     examples=["jsctl bench js ordered", "jsctl bench js ordered --filter 'events.*' --msgs 50000"],
 )
 @_reading_flags

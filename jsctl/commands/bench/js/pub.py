@@ -134,7 +134,6 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int, max_acks:
 
 @command(
     "sync",
-    options=Options,
     examples=[
         "jsctl bench js pub sync events --create",
         "jsctl bench js pub sync events --clients 4 --purge",
@@ -148,7 +147,6 @@ async def sync(env: Env, options: Options) -> Result:
 
 @command(
     "async",
-    options=BatchOptions,
     examples=[
         "jsctl bench js pub async events --create --storage memory",
         "jsctl bench js pub async events --batch 1000 --rate 20000 --plot",
@@ -163,7 +161,6 @@ async def async_(env: Env, options: BatchOptions) -> Result:
 
 @command(
     "batch",
-    options=BatchOptions,
     examples=["jsctl bench js pub batch events --create", "jsctl bench js pub batch events --batch 100"],
 )
 @_publish_flags
@@ -177,7 +174,6 @@ async def batch(env: Env, options: BatchOptions) -> Result:
 
 @command(
     "fast",
-    options=FastOptions,
     examples=[
         "jsctl bench js pub fast events --create",
         "jsctl bench js pub fast events --max-outstanding-acks 4",

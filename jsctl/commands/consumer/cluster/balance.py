@@ -27,7 +27,6 @@ class BalanceOptions:
 
 @command(
     "balance",
-    options=BalanceOptions,
     examples=[
         "jsctl consumer cluster balance ORDERS --dry-run",
         "jsctl consumer cluster balance ORDERS --pull",

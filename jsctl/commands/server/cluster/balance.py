@@ -33,7 +33,6 @@ class Options:
 
 @command(
     "balance",
-    options=Options,
     examples=["jsctl server cluster balance", "jsctl server cluster balance 10m --cluster east --idle 1m"],
 )
 @argument("duration", type=DURATION, required=False, default=0)

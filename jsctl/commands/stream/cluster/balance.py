@@ -24,7 +24,6 @@ class BalanceOptions:
 
 @command(
     "balance",
-    options=BalanceOptions,
     examples=["jsctl stream cluster balance --dry-run", "jsctl stream cluster balance --cluster lon"],
 )
 @stream_criteria_flags

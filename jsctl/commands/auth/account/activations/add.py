@@ -35,7 +35,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=["jsctl auth account activations add prices.get ORDERS SHOP --expiry 90d --output shop.token"],
 )
 @argument("subject")

@@ -26,7 +26,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=[
         "jsctl auth account exports add orders 'orders.>' ORDERS",
         "jsctl auth account exports add prices prices.get ORDERS --service --latency latency.prices",

@@ -25,7 +25,7 @@ class Options:
     export: Mapping[str, Any]
 
 
-@command("edit", options=Options, examples=["jsctl auth account exports edit 'orders.>' ORDERS --private"])
+@command("edit", examples=["jsctl auth account exports edit 'orders.>' ORDERS --private"])
 @argument("subject")
 @account_argument()
 @operator_option()

@@ -51,7 +51,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=[
         "jsctl auth account imports add orders 'orders.>' SHOP --source ORDERS",
         "jsctl auth account imports add prices prices.get SHOP --source ORDERS --service --local shop.prices",

@@ -32,11 +32,7 @@ class Options:
             raise BadInput("--token and --activate cannot be used together", "leave out one of them")
 
 
-@command(
-    "edit",
-    options=Options,
-    examples=["jsctl auth account imports edit 'orders.>' SHOP --local 'shop.orders.>'"],
-)
+@command("edit", examples=["jsctl auth account imports edit 'orders.>' SHOP --local 'shop.orders.>'"])
 @argument("subject")
 @account_argument()
 @operator_option()

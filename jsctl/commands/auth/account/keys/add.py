@@ -43,7 +43,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     sections=SECTIONS,
     examples=[
         "jsctl auth account keys add ORDERS shipper --pub-allow 'orders.shipped' --sub-allow 'orders.>'",

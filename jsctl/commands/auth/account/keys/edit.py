@@ -35,7 +35,6 @@ class Options:
 
 @command(
     "edit",
-    options=Options,
     sections=SECTIONS,
     examples=["jsctl auth account keys edit ORDERS shipper --pub-deny 'orders.deleted'"],
 )

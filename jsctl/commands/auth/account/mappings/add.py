@@ -29,7 +29,6 @@ class Options:
 
 @command(
     "add",
-    options=Options,
     examples=[
         "jsctl auth account mappings add ORDERS orders.new orders.v2 20",
         "jsctl auth account mappings add ORDERS --config mappings.yaml",
