@@ -25,6 +25,7 @@ from jsctl.base.units import SECOND
 from jsctl.testing import Network
 from tests.support import js
 from tests.support.emulator import Watched
+from tests.support.meanwhile import running
 from tests.support.run import Cli
 
 FILE = Path(__file__).parents[2] / ".readme" / "report.svg"
@@ -107,14 +108,8 @@ def create(urls: dict[str, str]) -> None:
 @contextmanager
 def traffic(urls: dict[str, str]) -> Iterator[None]:
     """Publish and read while the block runs, ten times a second."""
-    ended = threading.Event()
-    thread = threading.Thread(target=lambda: asyncio.run(run_flows(urls, ended)))
-    thread.start()
-    try:
+    with running(lambda ended: run_flows(urls, ended)):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 async def run_flows(urls: dict[str, str], ended: threading.Event) -> None:

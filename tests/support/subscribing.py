@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, contextmanager
 from jsctl.contexts.settings import Settings
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
+from tests.support.meanwhile import running
 
 
 @contextmanager
@@ -19,9 +20,9 @@ def subscribing(
     name: str = "",
 ) -> Iterator[None]:
     """Subscribe to subjects. handle: takes each message. name: the connection's."""
-    ready, stop = threading.Event(), threading.Event()
+    ready = threading.Event()
 
-    async def listen() -> None:
+    async def listen(stop: threading.Event) -> None:
         connection = await Connection.open(Settings(url=url, connection_name=name))
         try:
             async with AsyncExitStack() as stack:
@@ -36,11 +37,6 @@ def subscribing(
         finally:
             await connection.close()
 
-    thread = threading.Thread(target=lambda: asyncio.run(listen()))
-    thread.start()
-    try:
+    with running(listen):
         assert ready.wait(10), "it did not subscribe"
         yield
-    finally:
-        stop.set()
-        thread.join()

@@ -22,6 +22,7 @@ from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.range_reader import DataLoss
 from jsctl.spark.source.stream_reader import JetStreamStreamReader
 from tests.support import js
+from tests.support.meanwhile import running
 from tests.support.servers import Cluster, RealServer, free_port
 from tests.support.waiting import wait_for
 
@@ -77,9 +78,8 @@ class Query:
 @contextlib.contextmanager
 def publishing(url: str, subject: str, rate: int) -> Iterator[None]:
     """Publish `rate` messages per second meanwhile."""
-    ended = threading.Event()
 
-    async def work() -> None:
+    async def work(ended: threading.Event) -> None:
         connection = await Connection.open(Settings(url=url))
         begin, sent = time.monotonic(), 0
         while not ended.is_set():
@@ -90,13 +90,8 @@ def publishing(url: str, subject: str, rate: int) -> Iterator[None]:
             await asyncio.sleep(0.01)
         await connection.close()
 
-    thread = threading.Thread(target=lambda: asyncio.run(work()))
-    thread.start()
-    try:
+    with running(work):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def fill(url: str, count: int, stream: str = "S", **config: Any) -> None:
