@@ -30,7 +30,7 @@ command with a summary and status 0, or 130 if --count was not reached.
 """
 
 _STARTS = ("start_sequence", "all_", "new", "last", "since", "last_per_subject")
-_FLAGS = {"delta": "--delta-time", "match": "--match-replies", "all_": "--all"}
+_FLAGS = {"match": "--match-replies", "all_": "--all"}
 
 
 def _format_flag(name: str) -> str:
@@ -44,17 +44,12 @@ class Options:
     subjects: tuple[str, ...]
     queue: str
     durable: str
-    raw: bool
-    raw_bytes: bool
-    pretty: bool
     translate: str
     ack: bool | None
     match: bool
     inbox: bool
     count: int
     dump: str
-    headers_only: bool
-    subjects_only: bool
     stream: str
     start_sequence: int | None
     all_: bool
@@ -69,22 +64,20 @@ class Options:
     report_subjects: bool
     report_subscriptions: bool
     report_top: int
-    timestamp: bool
-    delta: bool
     graph: bool
+    show: view.Show
 
     def __post_init__(self) -> None:
         starts = self.starts
         if len(starts) > 1:
             raise BadInput(f"{_format_flag(starts[0])} and {_format_flag(starts[1])} cannot be used together")
-        for first, second in (
-            ("durable", "direct"),
-            ("timestamp", "delta"),
-            ("raw", "dump"),
-            ("raw_bytes", "dump"),
-        ):
-            if getattr(self, first) and getattr(self, second):
-                raise BadInput(f"{_format_flag(first)} and {_format_flag(second)} cannot be used together")
+        if self.durable and self.direct:
+            raise BadInput("--durable and --direct cannot be used together")
+        if self.show.timestamp and self.show.delta:
+            raise BadInput("--timestamp and --delta-time cannot be used together")
+        if self.show.is_raw and self.dump:
+            flag = "--raw" if self.show.raw else "--raw-bytes"
+            raise BadInput(f"{flag} and --dump cannot be used together")
         if not self.subjects and not self.inbox and not self.stream:
             raise BadInput("the subject is missing", "specify SUBJECT, --stream STREAM or --inbox")
         if self.to_end and not self.reads_stream:
@@ -164,8 +157,7 @@ class Options:
 @option("--graph", is_flag=True, help="Draw messages per second")
 async def subscribe(env: Env, options: Options) -> Events[Received]:
     connection = await env.connection()
-    raw = options.raw or options.raw_bytes
-    quiet = raw or bool(options.dump) or env.wants_json
+    quiet = options.show.is_raw or bool(options.dump) or env.wants_json
     receiver = Receiver(
         connection,
         _build_receive_options(env, options, inbox=connection.new_inbox()),
@@ -173,22 +165,13 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
         warn=env.say,
         announce=(lambda text: None) if quiet and not options.inbox else env.say,
     )
-    show = view.Show(
-        raw=raw,
-        exact=options.raw_bytes,
-        pretty=options.pretty,
-        headers_only=options.headers_only,
-        subjects_only=options.subjects_only,
-        timestamp=options.timestamp,
-        delta=options.delta,
-    )
     batches = receiver.read_batches()
     if options.translate:
         batches = translate_messages(batches, split_command(options.translate))
     if options.dump not in ("", "-"):
         batches = _dump_batches(env, batches, options)
     idle = 0 if options.wait else choose_idle_limit(env, 0, options.count)
-    events = view.events(receiver, batches, show).end_after(idle)
+    events = view.events(receiver, batches, options.show).end_after(idle)
     if options.graph:
         plots = env.is_terminal or env.wants_json
         graph = RateGraph(() if options.reads_stream else receiver.options.subjects, plots=plots)
@@ -225,7 +208,7 @@ def _build_receive_options(env: Env, options: Options, inbox: str) -> ReceiveOpt
             durable=options.durable,
             direct=options.direct,
             to_end=options.to_end,
-            headers_only=options.headers_only or options.subjects_only,
+            headers_only=options.show.headers_only or options.show.subjects_only,
         )
     return ReceiveOptions(
         subjects=options.subjects or ([inbox] if options.inbox else []),

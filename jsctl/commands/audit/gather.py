@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from jsctl import __version__
 from jsctl.base.files import is_replaced, naming_write_errors, open_atomically
-from jsctl.base.units import SECOND, pluralize
+from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
@@ -26,13 +26,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 class Options:
     output: str
     progress: bool
-    cluster: str
-    server_endpoints: bool
-    server_profiles: bool
-    account_endpoints: bool
-    streams: bool
-    consumers: bool
-    details: bool
+    selection: Selection
     force: bool
 
 
@@ -71,21 +65,12 @@ async def gather(env: Env, options: Options) -> Result:
         servers = await count_servers(connection)
         description = f"the reports of {pluralize(servers, 'server')}"
         env.announce(file_intent(description, path, {"servers": servers}))
-    selection = Selection(
-        options.cluster,
-        options.server_endpoints,
-        options.server_profiles,
-        options.account_endpoints,
-        options.streams,
-        options.consumers,
-        options.details,
-        min(5 * SECOND, connection.settings.timeout),
-    )
     with naming_write_errors(path):
         with open_atomically(path, mode=None) as file, ArchiveWriter(file, env.clock()) as writer:
             say = env.say if options.progress else lambda line: None
+            version = f"jsctl {__version__}"
             gatherer = Gatherer(
-                connection, writer, selection, say=say, clock=env.clock, version=f"jsctl {__version__}"
+                connection, writer, options.selection, say=say, clock=env.clock, version=version
             )
             summary = await gatherer.run()
         size = path.stat().st_size

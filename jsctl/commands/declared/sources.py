@@ -65,16 +65,7 @@ class SourceOptions:
             ("stdin" if path == "-" else path, read_input(path, env.streams.stdin))
             for path in dict.fromkeys(paths)
         ]
-        flags = (
-            self.var,
-            self.store,
-            self.prune,
-            self.push,
-            self.take_ownership,
-            self.unprotect,
-            self.targets,
-        )
-        return Sources(tuple(texts), *flags)
+        return Sources(tuple(texts), **{name: getattr(self, name) for name in Sources._fields[1:]})
 
 
 class Sources(NamedTuple):

@@ -63,8 +63,7 @@ _MAX_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The selection of what to gather. cluster: only servers of this one; empty for all. profiled: ns of a
-    CPU profile."""
+    """The selection of what to gather. cluster: only servers of this one; empty for all."""
 
     cluster: str = ""
     server_endpoints: bool = True
@@ -73,7 +72,6 @@ class Selection:
     streams: bool = True
     consumers: bool = True
     details: bool = True
-    profiled: int = 5 * SECOND
 
 
 @dataclass(slots=True)
@@ -106,6 +104,7 @@ class Gatherer:
         self._connection = connection
         self._writer = writer
         self._selection = selection
+        self._profiled = min(5 * SECOND, connection.settings.timeout)  #: ns of a CPU profile
         self._say = say
         self._clock = clock
         self._version = version
@@ -131,9 +130,7 @@ class Gatherer:
                 f"of {pluralize(len(servers), 'server')}"
             )
         if selection.server_profiles:
-            self._note(
-                f"taking profiles of {pluralize(len(servers), 'server')}: {selection.profiled // SECOND}s"
-            )
+            self._note(f"taking profiles of {pluralize(len(servers), 'server')}: {self._profiled // SECOND}s")
             await self._run_for_each(self._gather_profiles, servers)
             self._note(
                 f"gathered {pluralize(self.summary.profiles, 'profile')} "
@@ -229,8 +226,8 @@ class Gatherer:
             body: Json = {"name": name, "debug": level}
             timeout = None
             if name == "cpu":
-                body["duration"] = self._selection.profiled
-                timeout = self._selection.profiled + 5 * SECOND
+                body["duration"] = self._profiled
+                timeout = self._profiled + 5 * SECOND
             try:
                 reply = await ask_server(self._connection, server["id"], "PROFILEZ", body, timeout=timeout)
                 data = reply.get("data") or {}

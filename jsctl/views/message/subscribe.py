@@ -16,17 +16,22 @@ from jsctl.views.message.text import content, raw_bytes, raw_line
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What is shown of a message. exact: raw payloads have no line end added. delta: show the time since the
-    start instead of the message's own.
+    """What is shown of a message. raw_bytes: as `raw`, without line ends between payloads. delta: the time
+    since the start instead of the message's own.
     """
 
     raw: bool = False
-    exact: bool = False
+    raw_bytes: bool = False
     pretty: bool = False
     headers_only: bool = False
     subjects_only: bool = False
     timestamp: bool = False
     delta: bool = False
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether only payloads are shown."""
+        return self.raw or self.raw_bytes
 
 
 def events(
@@ -34,15 +39,17 @@ def events(
 ) -> Events[Received]:
     """Return the messages of a receiver, each with its views, and the summary at the end."""
     text = (
-        raw_text_view(show) if show.raw else text_view(show, reads_stream=receiver.options.stream is not None)
+        raw_text_view(show)
+        if show.is_raw
+        else text_view(show, reads_stream=receiver.options.stream is not None)
     )
     return Events(
         batches=batches,
         shown=Presentation(
             text=text,
             record=record,
-            folds="" if show.raw else "first",
-            raw=raw_view(exact=show.exact) if show.raw else None,
+            folds="" if show.is_raw else "first",
+            raw=raw_view(exact=show.raw_bytes) if show.is_raw else None,
         ),
         end=End(limit=receiver.options.limit, endless=True, stop=receiver.stop),
         stalled=receiver.record_stall,
