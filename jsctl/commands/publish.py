@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from jsctl.base.loops import await_event_loop
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.options.body import build_composition, find_body
+from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import (
@@ -56,14 +56,9 @@ class Options:
     """The flags. sleep, ttl: ns. dumped: the path of a dump."""
 
     subject: str
-    body: str | None
     reply: str
-    headers: tuple[str, ...]
-    count: int
     sleep: int
-    templates: bool
-    send_on: str
-    force_stdin: bool
+    message: MessageFlags
     jetstream: bool
     jetstream_old: bool
     atomic: bool
@@ -74,11 +69,9 @@ class Options:
     paced: bool
 
     def __post_init__(self) -> None:
-        if self.send_on not in ("eof", "newline"):
-            raise BadInput("--send-on must be eof or newline")
         if not self.subject and not self.dumped:
             raise BadInput("the subject is missing", "specify SUBJECT or --from-dump PATH")
-        if self.dumped and (self.body is not None or self.force_stdin):
+        if self.dumped and (self.message.body is not None or self.message.force_stdin):
             raise BadInput("a dump has its own payloads", "leave the body out")
         if self.paced and not self.dumped:
             raise BadInput("--original-pace is for --from-dump")
@@ -100,7 +93,7 @@ class Options:
     @property
     def header_names(self) -> list[str]:
         """The names of the headers that were given one by one."""
-        return [text.partition(":")[0].strip() for text in self.headers]
+        return [text.partition(":")[0].strip() for text in self.message.headers]
 
     @property
     def reports(self) -> bool:
@@ -110,7 +103,7 @@ class Options:
     @property
     def total(self) -> int:
         """The number of messages to publish; 0 when it is not known yet."""
-        return 0 if self.send_on == "newline" or self.dumped else max(self.count, 1)
+        return 0 if self.message.send_on == "newline" or self.dumped else max(self.message.count, 1)
 
 
 @command(
@@ -126,12 +119,8 @@ class Options:
 @argument("subject", required=False, default="", completes="subject")
 @argument("body", required=False)
 @option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
-@option("--count", type=int, default=1, metavar="N", help="Publish N messages")
+@message_flags("Publish N messages")
 @option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait this long between messages")
-@option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
-@option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
-@option("--force-stdin", is_flag=True, help="Take the body from stdin")
 @option("--jetstream", "-J", is_flag=True, help="Publish to a stream and show its ack")
 @option("--wait", "-w", "jetstream_old", is_flag=True, hidden=True, help="Old name of --jetstream")
 @option("--atomic", is_flag=True, help="Store all messages or none of them; implies --jetstream")
@@ -170,7 +159,7 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
-    body = b"" if options.dumped else find_body(env, options.body, forced=options.force_stdin)
+    body = b"" if options.dumped else options.message.find_body(env)
     composition = _build_composition(env, options, body)
     if options.mode != "plain" or options.total != 1 or isinstance(body, Stdin):
         await await_event_loop()  # messages are reported, and acks arrive, while others are sent
@@ -203,7 +192,7 @@ def _build_composition(env: Env, options: Options, body: bytes | Stdin) -> Compo
     headers = options.schedule.build_headers(env.clock(), options.header_names)
     if options.ttl is not None:
         headers.append(("Nats-TTL", format_ttl(options.ttl)))
-    return build_composition(options, body, fixed_headers=headers, reply=options.reply)
+    return options.message.compose(options.subject, body, fixed_headers=headers, reply=options.reply)
 
 
 def _compose_bursts(

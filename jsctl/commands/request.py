@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from jsctl.base.units import MS, format_exact_duration, pluralize
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.options.body import build_composition, find_body
+from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
 from jsctl.jetstream.message.compose import compose
@@ -36,23 +36,16 @@ class Options:
     """The flags. gap: ns, at most, between two replies."""
 
     subject: str
-    body: str | None
     wait: bool
     raw: bool
     raw_bytes: bool
-    headers: tuple[str, ...]
-    count: int
     replies: int
     gap: int
     to_empty: bool
     translate: str
-    force_stdin: bool
-    send_on: str
-    templates: bool
+    message: MessageFlags
 
     def __post_init__(self) -> None:
-        if self.send_on not in ("eof", "newline"):
-            raise BadInput("--send-on must be eof or newline")
         if self.replies < 0:
             raise BadInput("--replies must be 0 or more")
 
@@ -78,8 +71,7 @@ class Options:
 )
 @option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
 @option("--raw-bytes", is_flag=True, help="Show payloads byte for byte, without line ends between them")
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
-@option("--count", type=int, default=1, metavar="N", help="Send N requests")
+@message_flags("Send N requests")
 @option("--replies", type=int, default=1, metavar="N", help="Wait for N replies (1); 0 waits until --timeout")
 @option(
     "--reply-timeout",
@@ -91,9 +83,6 @@ class Options:
 )
 @option("--wait-for-empty", "to_empty", is_flag=True, help="Wait for replies until an empty one")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
-@option("--force-stdin", is_flag=True, help="Take the body from stdin")
-@option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
-@option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)")
 async def request(env: Env, options: Options) -> Events[Reply]:
     return ask(env, options)
 
@@ -101,9 +90,8 @@ async def request(env: Env, options: Options) -> Events[Reply]:
 def ask(env: Env, options: Options) -> Events[Reply]:
     """Return the replies to the requests that the options describe."""
     options = replace(options, raw=options.raw or options.raw_bytes)
-    body = find_body(env, options.body, forced=options.force_stdin)
     return view.events(
-        _send_requests(env, options, body),
+        _send_requests(env, options, options.message.find_body(env)),
         raw=options.raw,
         exact=options.raw_bytes,
         quiet=env.wants_json,
@@ -123,10 +111,10 @@ async def _send_requests(
         timeout=connection.settings.timeout,
     )
     command = split_command(options.translate) if options.translate else []
-    announces = not options.raw and not env.wants_json and options.count <= _ANNOUNCED
+    announces = not options.raw and not env.wants_json and options.message.count <= _ANNOUNCED
     if isinstance(body, Stdin) and body.is_terminal and not options.raw:
         env.say("Reading payload from STDIN")
-    async for [message] in compose(build_composition(options, body), warn=env.say, burst=1):
+    async for [message] in compose(options.message.compose(options.subject, body), warn=env.say, burst=1):
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0

@@ -2,12 +2,10 @@
 
 import os
 import stat
-from collections.abc import Sequence
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.compose import Composition
 from jsctl.jetstream.message.stdin import STDIN, Stdin
 
 
@@ -44,36 +42,3 @@ def _is_partly_read(stdin: TextIO) -> bool:
         return stat.S_ISREG(os.fstat(handle).st_mode) and os.lseek(handle, 0, os.SEEK_CUR) != 0
     except (OSError, ValueError):  # an object in place of a file
         return False
-
-
-class _Options(Protocol):
-    @property
-    def subject(self) -> str: ...
-    @property
-    def headers(self) -> tuple[str, ...]: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def templates(self) -> bool: ...
-    @property
-    def send_on(self) -> str: ...
-
-
-def build_composition(
-    options: _Options,
-    body: bytes | Stdin,
-    *,
-    fixed_headers: Sequence[tuple[str, str]] = (),
-    reply: str = "",
-) -> Composition:
-    """Return what the messages of `publish` and `request` are composed of."""
-    return Composition(
-        subject=options.subject,
-        body=body,
-        headers=options.headers,
-        fixed_headers=fixed_headers,
-        reply=reply,
-        count=max(options.count, 1),
-        by_line=options.send_on == "newline",
-        templates=options.templates,
-    )

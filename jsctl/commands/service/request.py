@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from jsctl.base.units import MS
 from jsctl.commands import request as requests
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.commands.service.flags import pick_service
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
@@ -19,14 +20,9 @@ from jsctl.views.message.request import Reply
 class Options:
     service: str
     endpoint: str
-    body: str | None
-    headers: tuple[str, ...]
     raw: bool
-    count: int
     translate: str
-    templates: bool
-    force_stdin: bool
-    send_on: str
+    message: MessageFlags
 
 
 @command(
@@ -39,13 +35,9 @@ class Options:
 @argument("service")
 @argument("endpoint", metavar="ENDPOINT")
 @argument("body", metavar="[PAYLOAD]", required=False)
-@option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
+@message_flags("Send N requests")
 @option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
-@option("--count", type=int, default=1, metavar="N", help="Send N requests")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
-@option("--templates/--no-templates", default=True, help="Fill templates in the payload (yes)")
-@option("--force-stdin", is_flag=True, help="Take the payload from stdin")
-@option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)")
 async def request(env: Env, options: Options) -> Events[Reply]:
     """Send PAYLOAD or, without it, stdin, as `jsctl publish --help` describes. If the service replies with an
     error, the exit status is 1.
@@ -63,19 +55,14 @@ async def request(env: Env, options: Options) -> Events[Reply]:
         env,
         requests.Options(
             subject=subject,
-            body=options.body,
             wait=False,
             raw=options.raw,
             raw_bytes=False,
-            headers=options.headers,
-            count=options.count,
             replies=1,
             gap=300 * MS,
             to_empty=False,
             translate=options.translate,
-            force_stdin=options.force_stdin,
-            send_on=options.send_on,
-            templates=options.templates,
+            message=options.message,
         ),
     )
     reporter = _ErrorReporter(env, replies.batches)

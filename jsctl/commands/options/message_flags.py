@@ -1,0 +1,56 @@
+"""The flags of `publish`, `request` and `service request` that say what a message is made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.options.body import find_body
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.message.compose import Composition
+from jsctl.jetstream.message.stdin import Stdin
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFlags:
+    """The body, and the flags of `message_flags`."""
+
+    body: str | None
+    headers: tuple[str, ...]
+    count: int
+    templates: bool
+    send_on: str
+    force_stdin: bool
+
+    def __post_init__(self) -> None:
+        if self.send_on not in ("eof", "newline"):
+            raise BadInput("--send-on must be eof or newline")
+
+    def find_body(self, env: Env) -> bytes | Stdin:
+        """Return the body; see `body.find_body`."""
+        return find_body(env, self.body, forced=self.force_stdin)
+
+    def compose(
+        self,
+        subject: str,
+        body: bytes | Stdin,
+        fixed_headers: Sequence[tuple[str, str]] = (),
+        reply: str = "",
+    ) -> Composition:
+        """Return what the messages are composed of."""
+        count, by_line = max(self.count, 1), self.send_on == "newline"
+        return Composition(subject, body, self.headers, fixed_headers, reply, count, by_line, self.templates)
+
+
+_FLAGS = (
+    option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated"),
+    option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)"),
+    option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)"),
+    option("--force-stdin", is_flag=True, help="Take the body from stdin"),
+)
+
+
+def message_flags(count: str) -> Callable[[Any], Any]:
+    """Declare the flags of MessageFlags, but for the body. count: the help of --count."""
+    return declare_all((option("--count", type=int, default=1, metavar="N", help=count), *_FLAGS))
