@@ -214,6 +214,11 @@ def operator_option() -> Callable[[F], F]:
     )
 
 
+def of_account(verb: F) -> F:
+    """Declare the argument that names an account, and --operator."""
+    return account_argument()(operator_option()(verb))
+
+
 def _read_operators(env: Env) -> tuple[Choices, list[str]]:
     """Return what `read_choices` does, and the names of all operators. Raises NotFound where none exists,
     BadInput."""

@@ -7,13 +7,7 @@ from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
 from jsctl.auth.records import Json
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import command, option
-from jsctl.commands.picking.auth import (
-    account_argument,
-    operator_option,
-    pick_account,
-    pick_operator_account,
-    pick_user,
-)
+from jsctl.commands.picking.auth import of_account, pick_account, pick_operator_account, pick_user
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import callout as view
@@ -50,8 +44,7 @@ class Options:
         "jsctl auth account callout AUTH",
     ],
 )
-@account_argument()
-@operator_option()
+@of_account
 @option(
     "--auth-user", metavar="USER", multiple=True, help="User of the service that answers; may be repeated"
 )

@@ -10,7 +10,7 @@ from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.auth import account as view
 from jsctl.views.result import Result
@@ -31,8 +31,7 @@ class Options:
     sections=SECTIONS,
     examples=["jsctl auth account edit ORDERS --connections 500 --js-disk 20GB"],
 )
-@account_argument()
-@operator_option()
+@of_account
 @option("--key", metavar="KEY", default="", help="Public key of the operator that signs the account")
 @account_flags("edit")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")

@@ -5,7 +5,7 @@ from jsctl.auth.removed import remove_account
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.intent import Intent
@@ -13,8 +13,7 @@ from jsctl.views.result import Result
 
 
 @command("rm", examples=["jsctl auth account rm OLD", "jsctl auth account rm OLD --force --keys"])
-@account_argument()
-@operator_option()
+@of_account
 @option("--keys", "remove_keys", is_flag=True, help="Remove the seeds of the account and its users, too")
 @destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bool) -> Result:

@@ -13,7 +13,7 @@ from jsctl.commands.auth.credentials import check_free, save_context, write_cred
 from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.editing.field_flags import config_flags
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.prompts import auth as questions
@@ -46,8 +46,7 @@ class Options:
     ],
 )
 @argument("name")
-@account_argument()
-@operator_option()
+@of_account
 @option("--key", metavar="ROLE|KEY", default="", help="Signing key of the account, by its role or public key")
 @option("--public-key", metavar="KEY", default="", help="Public key of a user who keeps the seed")
 @option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the user is valid")

@@ -10,14 +10,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.picking.auth import (
-    account_argument,
-    operator_option,
-    pick_operator,
-    pick_user,
-    pick_user_account,
-    user_argument,
-)
+from jsctl.commands.picking.auth import of_account, pick_operator, pick_user, pick_user_account, user_argument
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.intent import file_intent
@@ -44,8 +37,7 @@ class Options:
 )
 @argument("file")
 @user_argument()
-@account_argument()
-@operator_option()
+@of_account
 @option(
     "--expire",
     metavar="DURATION|TIME",

@@ -27,9 +27,8 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.editing.field_flags import config_flags
 from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.commands.picking.auth import (
-    account_argument,
     check_filled,
-    operator_option,
+    of_account,
     pick_operator_user,
     pick_signing_key,
     user_argument,
@@ -62,8 +61,7 @@ class Options:
     ],
 )
 @user_argument()
-@account_argument()
-@operator_option()
+@of_account
 @option(
     "--key",
     metavar="ROLE|KEY",

@@ -1,7 +1,7 @@
 """`jsctl auth user ls`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result
@@ -12,8 +12,7 @@ from jsctl.views.result import Result
 @command(
     "ls", columns=view.COLUMNS, examples=["jsctl auth user ls ORDERS", "jsctl auth user ls ORDERS --names"]
 )
-@account_argument()
-@operator_option()
+@of_account
 @option("--names", is_flag=True, help="Only names, one per line")
 async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account, doubted=True)

@@ -3,14 +3,7 @@
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation
 from jsctl.commands.cli import command, destructive, option
-from jsctl.commands.picking.auth import (
-    account_argument,
-    operator_option,
-    pick_operator,
-    pick_user,
-    pick_user_account,
-    user_argument,
-)
+from jsctl.commands.picking.auth import of_account, pick_operator, pick_user, pick_user_account, user_argument
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.views.intent import Intent
@@ -21,8 +14,7 @@ from jsctl.views.result import Result
     "rm", examples=["jsctl auth user rm alice ORDERS", "jsctl auth user rm alice ORDERS --revoke --force"]
 )
 @user_argument()
-@account_argument()
-@operator_option()
+@of_account
 @option("--revoke", is_flag=True, help="Revoke the user, too, so that servers refuse them after a push")
 @destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, force: bool) -> Result:

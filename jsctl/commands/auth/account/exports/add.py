@@ -8,7 +8,7 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.sharing import SERVICE, STREAM, add_export, change_export, check_subject
 from jsctl.commands.auth.account.exports.flags import export_flags
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
@@ -33,8 +33,7 @@ class Options:
 )
 @argument("name")
 @argument("subject")
-@account_argument()
-@operator_option()
+@of_account
 @option("--service", is_flag=True, help="Export a service, which answers requests, instead of a stream")
 @export_flags
 async def add(env: Env, options: Options) -> Result:

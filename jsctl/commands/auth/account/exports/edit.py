@@ -10,7 +10,7 @@ from jsctl.auth.sharing import change_export, find_export
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.auth.account.exports.flags import export_flags
 from jsctl.commands.cli import argument, command
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import sharing as view
@@ -27,8 +27,7 @@ class Options:
 
 @command("edit", examples=["jsctl auth account exports edit 'orders.>' ORDERS --private"])
 @argument("subject")
-@account_argument()
-@operator_option()
+@of_account
 @export_flags
 async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are."""

@@ -5,7 +5,7 @@ from jsctl.auth.records import Json, remove_member
 from jsctl.auth.sharing import find_export, list_importers
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
@@ -13,8 +13,7 @@ from jsctl.views.result import Result
 
 @command("rm", examples=["jsctl auth account exports rm 'orders.>' ORDERS --force"])
 @argument("subject")
-@account_argument()
-@operator_option()
+@of_account
 @destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account)

@@ -17,12 +17,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.auth import (
-    account_argument,
-    operator_option,
-    pick_account,
-    pick_operator_account,
-)
+from jsctl.commands.picking.auth import of_account, pick_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.views.auth import sharing as view
@@ -58,8 +53,7 @@ class Options:
 )
 @argument("name")
 @argument("subject")
-@account_argument()
-@operator_option()
+@of_account
 @option(
     "--source",
     metavar="ACCOUNT|KEY",

@@ -9,7 +9,7 @@ from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.account.exports.choose import pick_import
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import sharing as view
@@ -34,8 +34,7 @@ class Options:
 
 @command("edit", examples=["jsctl auth account imports edit 'orders.>' SHOP --local 'shop.orders.>'"])
 @argument("subject")
-@account_argument()
-@operator_option()
+@of_account
 @option("--local", metavar="SUBJECT", default="", help="New subject in this account")
 @option("--share/--no-share", default=None, help="Share the requester's identity with the service, or not")
 @option("--traceable/--no-traceable", default=None, help="Let traces of messages come through, or not")

@@ -4,7 +4,7 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import Revocation, add_revocation, find_key
 from jsctl.base.units import SECOND, format_time, parse_past_time, seconds_to_ns
 from jsctl.commands.cli import argument, command, dry_run_flag, option
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import revocations as view
@@ -21,8 +21,7 @@ from jsctl.views.result import Result
     ],
 )
 @argument("name", metavar="NAME|KEY|*")
-@account_argument()
-@operator_option()
+@of_account
 @option("--export", metavar="SUBJECT", default="", help="Revoke activation tokens of this export")
 @option(
     "--at", metavar="TIME|DURATION", default="", help="Refuse what was signed up to this time, by default now"

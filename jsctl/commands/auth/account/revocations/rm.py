@@ -5,7 +5,7 @@ import copy
 from jsctl.auth.changes import change_account
 from jsctl.auth.revocations import find_key, list_revocations, remove_revocation
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
+from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.auth import revocations as view
 from jsctl.views.intent import Intent
@@ -14,8 +14,7 @@ from jsctl.views.result import Result
 
 @command("rm", examples=["jsctl auth account revocations rm alice ORDERS --force"])
 @argument("name", metavar="NAME|KEY|*")
-@account_argument()
-@operator_option()
+@of_account
 @option(
     "--export", metavar="SUBJECT", default="", help="Export whose activation tokens the revocation is for"
 )
