@@ -3,14 +3,13 @@
 import io
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
 from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import INTERVAL, argument, command, option
 from jsctl.commands.options.watch import check_every, watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -18,16 +17,6 @@ from jsctl.monitor.server.top import SORTS, Top
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import top as view
-
-
-class Seconds(click.ParamType[int]):
-    """A duration such as `500ms`, or a number of seconds; the value is in ns."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        text = f"{value}s" if isinstance(value, str) and value.isdecimal() else value
-        return int(DURATION.convert(text, param, ctx))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +53,7 @@ class Options:
 )
 @argument("name", metavar="[SERVER]", required=False, default="")
 @option("--conns", "-n", type=click.IntRange(min=1), default=1024, help="Connections of each server (1024)")
-@option("--interval", "-d", type=Seconds(), default=SECOND, metavar="SECONDS", help="Time between rounds (1)")
+@option("--interval", "-d", type=INTERVAL, default=SECOND, metavar="SECONDS", help="Time between rounds (1)")
 @option(
     "--sort", type=click.Choice(SORTS), default="cid", help="What servers sort their connections by (cid)"
 )

@@ -24,6 +24,14 @@ class Duration(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+class Interval(Duration):
+    """A duration such as `500ms`, or a number of seconds, as `nats` takes it; the value is in ns."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        is_number = isinstance(value, str) and value.replace(".", "", 1).isdecimal()
+        return super().convert(f"{value}s" if is_number else value, param, ctx)
+
+
 class Size(click.ParamType[int]):
     """A size such as `1GB`; the value is in bytes, -1 for unlimited."""
 
@@ -44,6 +52,7 @@ class Size(click.ParamType[int]):
 DURATION = Duration()
 OPTIONAL_DURATION = Duration(may_be_blank=True)
 """A duration that is not given if it is empty, as `"$AGE"` in a script may be."""
+INTERVAL = Interval()
 SIZE = Size()
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.values import Duration
+from jsctl.commands.cli.values import Interval
 from jsctl.errors import BadInput
 from jsctl.views.board import parse_filter
 
 
-class Interval(Duration):
+class ReportInterval(Interval):
     """The type of an interval in ns. It refuses the name of a subcommand in its place."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

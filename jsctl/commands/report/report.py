@@ -14,7 +14,7 @@ from jsctl.commands.options.criteria import Expression
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.commands.report.failing import FailOn
-from jsctl.commands.report.flags import Interval, validate_filter
+from jsctl.commands.report.flags import ReportInterval, validate_filter
 from jsctl.commands.report.recording import fetch_rounds, open_recorder
 from jsctl.commands.report.screen import (
     Selection,
@@ -59,7 +59,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 @option(
     "--watch",
     metavar="[INTERVAL]",
-    type=Interval(),
+    type=ReportInterval(),
     is_flag=False,
     flag_value="2s",
     help="Repeat it every INTERVAL (2s) until ctrl-C or q",

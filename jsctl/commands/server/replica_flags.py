@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from jsctl.base.units import SECOND, pluralize
-from jsctl.commands.cli import DURATION, option
+from jsctl.commands.cli import INTERVAL, option
 from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
@@ -46,7 +46,7 @@ def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
             (
                 ("--watch",),
                 {
-                    "type": DURATION,
+                    "type": INTERVAL,
                     "metavar": "INTERVAL",
                     "help": "Repeat it every INTERVAL until ctrl-C or q",
                 },

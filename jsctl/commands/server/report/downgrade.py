@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.cli import INTERVAL, argument, command, option
 from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
 from jsctl.env import Env
@@ -24,7 +24,7 @@ from jsctl.views.server import downgrade as view
 @option(
     "--watch",
     into="servers",
-    type=DURATION,
+    type=INTERVAL,
     metavar="INTERVAL",
     help="Repeat it every INTERVAL until ctrl-C or q",
 )

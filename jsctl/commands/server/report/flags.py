@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import DURATION, argument, option
+from jsctl.commands.cli import INTERVAL, argument, option
 from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -40,7 +40,7 @@ def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
             (
                 ("--watch",),
                 {
-                    "type": DURATION,
+                    "type": INTERVAL,
                     "metavar": "INTERVAL",
                     "help": "Repeat it every INTERVAL until ctrl-C or q",
                 },

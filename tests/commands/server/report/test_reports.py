@@ -27,3 +27,19 @@ def test_each_fits_80_columns(system: Cli, line: str, title: str) -> None:
     out = system(f"server report {line}", tty=True, width=80, status=0).out
     assert title in out
     assert all(len(re.sub(r"\x1b\[\d+m", "", row)) <= 80 for row in out.splitlines())
+
+
+@pytest.mark.parametrize("interval", ["5", "0.5", "500ms"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"server report {verb}" for verb in ("jetstream", "connections", "accounts", "downgrade 1")),
+        "account report statistics",
+    ],
+)
+def test_an_interval_is_a_duration_or_seconds(offline_cli: Cli, line: str, interval: str) -> None:
+    offline_cli(f"{line} --watch {interval} --server nats://127.0.0.1:1", status=4)
+
+
+def test_an_interval_in_seconds_is_read_as_such(offline_cli: Cli) -> None:
+    assert "must be 100ms or more" in offline_cli("server report cpu --watch 0.05", status=64).err
