@@ -4,7 +4,7 @@ from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
-from jsctl.errors import NotFound, RequestTimeout
+from jsctl.errors import ApiError, NotFound, RequestTimeout
 from jsctl.monitor.server.requests import ask_server, ping
 from jsctl.nats.connection import Connection
 
@@ -28,19 +28,23 @@ async def find_server(connection: Connection, name: str = "") -> Json:
 async def fetch_account(connection: Connection, account: str, server: str = "") -> Json:
     """Fetch what a server knows of an account. server: its name; empty for the first that answers.
 
-    Raises ApiError for an account that it does not know, Denied.
+    Raises NotFound for an account that it does not know, Denied.
     """
-    if server:
-        named = await find_server(connection, server)
-        reply = await ask_server(connection, named["server"]["id"], "ACCOUNTZ", {"account": account})
-    else:
-        replies = await ping(connection, "ACCOUNTZ", {"account": account}, expect=1)
-        if not replies:
-            raise RequestTimeout("no server answered in time", "--timeout may help")
-        reply = replies[0]
+    missing = NotFound(
+        f"there is no account {account!r}", f"{build_line('server report accounts')} shows the accounts"
+    )
+    try:
+        if server:
+            named = await find_server(connection, server)
+            reply = await ask_server(connection, named["server"]["id"], "ACCOUNTZ", {"account": account})
+        else:
+            replies = await ping(connection, "ACCOUNTZ", {"account": account}, expect=1)
+            if not replies:
+                raise RequestTimeout("no server answered in time", "--timeout may help")
+            reply = replies[0]
+    except ApiError as error:  # server/monitor.go has no code of its own for it
+        raise missing if "does not exist" in error.description else error from None
     detail: Json | None = (reply.get("data") or {}).get("account_detail")
     if not detail:
-        raise NotFound(
-            f"there is no account {account!r}", f"{build_line('server report accounts')} shows the accounts"
-        )
+        raise missing
     return detail
