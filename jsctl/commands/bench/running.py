@@ -1,6 +1,7 @@
 """The course of a benchmark, from its plan to its result, for every verb of `jsctl bench`."""
 
 import contextlib
+import signal
 from dataclasses import replace
 from typing import Any
 
@@ -53,13 +54,15 @@ async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
         advance = stack.enter_context(env.progress(view.NAMES[plan.kind][0], steps))
         settings = await with_files(env.settings())  # other processes cannot read our pipes
         bench = Bench(plan, settings, connection.url, advance=advance)
-        with interrupts(bench.stop):
+        with interrupts(bench.stop) as arrived:
             outcome, failure = await bench.run()
     result = view.result(plan, outcome, find_limit(plan, outcome), plot=flags.plot)
     if flags.csv:
         write_output(flags.csv, view.csv_lines(plan, outcome))
     if flags.hdr:
         write_output(flags.hdr, view.hdr_log(outcome, env.clock()))
+    if signal.SIGTERM in arrived:
+        result = result._replace(status=ExitStatus.TERMINATED)
     if result.status is ExitStatus.INTERRUPTED and not outcome.messages:
         raise KeyboardInterrupt
     if failure is not None:

@@ -1,6 +1,8 @@
 """`bench sub`."""
 
 import json
+import re
+import signal
 
 import pytest
 
@@ -24,13 +26,14 @@ def test_a_subscription_measures_what_arrives(cli: Cli) -> None:
     assert [one["messages"] for one in document["clients"]] == [300, 300]
 
 
-def test_ctrl_c_before_anything(cli: Cli) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_anything(cli: Cli, number: signal.Signals, status: int) -> None:
     waiting = start(cli, "sub nothing")
     try:
         assert waiting.stderr
         line = waiting.stderr.readline()
         assert "Subscribing" in line and "waiting for the first message, ctrl-C ends it" in line
-        out, err = stop(waiting)
+        out, err = stop(waiting, number)
     finally:
         waiting.kill()
-    assert waiting.returncode == 130 and not out and "Traceback" not in err
+    assert waiting.returncode == status and not re.search("[1-9] received", out) and "Traceback" not in err
