@@ -61,7 +61,7 @@ async def purge(env: Env, options: Options) -> Result:
         losses = await estimate_purges(api, names, limits)
         for warning in view.warnings(names):
             env.say(warning)
-        await env.confirm(view.intent("purge", losses), force=options.force)
+        await env.confirm(view.intent("purge", losses, limits), force=options.force)
     purged = await purge_streams(
         api, names, limits, lambda done: env.say(view.purged_lines(done)), options.unprotect
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from jsctl.base.units import pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
-from jsctl.jetstream.message.removal import Purged
+from jsctl.jetstream.message.removal import Purged, PurgeLimits
 from jsctl.jetstream.stream.requests import is_internal
 from jsctl.views.intent import Intent
 from jsctl.views.result import Part, Result, Text
@@ -13,6 +13,7 @@ from jsctl.views.stream import info as stream_info
 
 _MAX_LISTED = 10
 """Streams that a question lists."""
+_EVERYTHING = PurgeLimits()
 
 
 def amount(loss: DataLoss) -> str:
@@ -20,25 +21,34 @@ def amount(loss: DataLoss) -> str:
     return f"{loss.format_count()}, {loss.format_size()}"
 
 
-def intent(verb: str, losses: Mapping[str, DataLoss]) -> Intent:
+def intent(verb: str, losses: Mapping[str, DataLoss], limits: PurgeLimits = _EVERYTHING) -> Intent:
     """Return the intent to purge or remove streams. verb: "purge" or "delete". losses: what is lost, by
-    stream.
+    stream. limits: what a purge is limited to.
     """
     facts = [
         {"stream": name, "messages": loss.messages, "bytes": loss.bytes, "exact": loss.exact}
         for name, loss in losses.items()
     ]
     lines = [f"Would {verb} Stream {name}: {amount(loss)}" for name, loss in losses.items()]
-    return Intent(_format_action(verb, losses), {"streams": facts}, lines)
+    return Intent(_format_action(verb, losses, _format_limits(limits)), {"streams": facts}, lines)
 
 
-def _format_action(verb: str, losses: Mapping[str, DataLoss]) -> str:
+def _format_limits(limits: PurgeLimits) -> str:
+    parts = [
+        *([f" on {limits.subject}"] if limits.subject else []),
+        *([f" before sequence {limits.sequence}"] if limits.sequence else []),
+        *([f" except the newest {limits.keep:,}"] if limits.keep else []),
+    ]
+    return ",".join(parts)
+
+
+def _format_action(verb: str, losses: Mapping[str, DataLoss], limits: str) -> str:
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
-        return f"{verb} Stream {name} ({amount(loss)})"
+        return f"{verb} Stream {name}{limits} ({amount(loss)})"
     listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_MAX_LISTED])
     more = f"; and {len(losses) - _MAX_LISTED} more" if len(losses) > _MAX_LISTED else ""
-    return f"{verb} {len(losses)} Streams ({amount(add_losses(losses.values()))}: {listed}{more})"
+    return f"{verb} {len(losses)} Streams{limits} ({amount(add_losses(losses.values()))}: {listed}{more})"
 
 
 def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:

@@ -22,6 +22,17 @@ def test_purge_asks_with_numbers(orders: Cli, url: str) -> None:
     assert "use --force" in orders("stream purge ORDERS", status=64).err
 
 
+def test_the_question_says_which_messages(cli: Cli, url: str) -> None:
+    js.stream(url, "P", "p.>")
+    js.publish(url, "p.a", b"x", count=3)
+    for limits, shown in {
+        "--subject 'p.*' --keep 1": " on p.*, except the newest 1 (2 messages, 68 B)",
+        "--seq 3": " before sequence 3 (2 messages, 68 B)",
+    }.items():
+        no = cli(f"stream purge P {limits}", tty=True, answers=[False], status=0)
+        assert no.asked == [f"Really purge Stream P{shown}"]
+
+
 @pytest.mark.parametrize("storage", ["file", "memory"])
 @pytest.mark.parametrize("direct", [True, False])
 @pytest.mark.parametrize(
