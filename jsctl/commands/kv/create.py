@@ -31,5 +31,6 @@ async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: in
     header = write.format_ttl(ttl)
     data = await read_value(env, value)
     store = await open_named(env, bucket)
+    revision = await write.create(store, key, data, ttl=header)
     warn_of_ttl(env, store, ttl)
-    return view.stored(store.name, key, await write.create(store, key, data, ttl=header))
+    return view.stored(store.name, key, revision)

@@ -27,5 +27,6 @@ async def purge(env: Env, bucket: str, key: tuple[str, ...], ttl: int, force: bo
     """
     header = write.format_ttl(ttl)
     store = await open_named(env, bucket)
+    result = await remove_keys(env, store, key, PURGE, force=force, ttl=header)
     warn_of_ttl(env, store, ttl)
-    return await remove_keys(env, store, key, PURGE, force=force, ttl=header)
+    return result

@@ -59,6 +59,14 @@ def parse_amount(text: str) -> str:
     return f"-{digits}" if text.startswith("-") and digits != "0" else digits
 
 
+def _validate_counter(subject: str) -> None:
+    """Raise BadInput for what is not the subject of one counter."""
+    if any(token in ("*", ">") for token in subject.split(".")):
+        line = build_line("counter list", subject)
+        raise BadInput(f"{subject!r} contains a wildcard", f"name one counter; {line} lists those that match")
+    validate_subject(subject)
+
+
 def negate(amount: str) -> str:
     """Return the amount with the opposite sign."""
     if amount.startswith("-"):
@@ -144,7 +152,7 @@ async def find_stream(api: Api, subject: str, name: str = "") -> Json:
 
 async def get(api: Api, subject: str, stream: str = "") -> Counter:
     """Fetch a counter. Raises MissingName for one that was never changed, and what `find_stream` raises."""
-    validate_subject(subject)
+    _validate_counter(subject)
     info = await find_stream(api, subject, stream)
     config = info["config"]
     message = await fetch_newest(api, config["name"], subject, direct=bool(config.get("allow_direct")))
@@ -187,7 +195,7 @@ async def estimate_addition(
 
 async def _find_counting(api: Api, subject: str, stream: str) -> Json:
     """Return the configuration of the stream that receives the changes of a counter. Raises JsctlError."""
-    validate_subject(subject)
+    _validate_counter(subject)
     config: Json = (await find_stream(api, subject, stream))["config"]
     if not any(matches(stream_subject, subject) for stream_subject in config.get("subjects") or []):
         raise JsctlError(

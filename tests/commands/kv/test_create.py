@@ -30,3 +30,4 @@ def test_ttls_that_cannot_be(cli: Cli, config: Cli) -> None:
     assert "--marker-ttl 1m allows it" in config("kv create CONFIG a x --ttl 5s", status=1).err
     cli("kv add S --marker-ttl 1h", status=0)
     assert "warning: it expires after 1h0m0s" in cli("kv create S a x --ttl 5s", status=0).err
+    assert "warning" not in cli("kv create S a y --ttl 5s", status=1).err
