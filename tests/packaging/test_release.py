@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from tests.packaging.conftest import ROOT, Dist
 from tests.support import dependencies, release
@@ -110,9 +111,10 @@ def test_a_tag_that_does_not_fit_makes_no_release(tmp_path: Path, monkeypatch: p
 @pytest.mark.slow
 @pytest.mark.parametrize("path", SCHEMAS)
 def test_it_fits_its_published_schema(path: str) -> None:
-    words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", SCHEMAS[path], str(ROOT / path)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    from check_jsonschema.cli import main  # a second of imports
+
+    done = CliRunner().invoke(main, ["--builtin-schema", SCHEMAS[path], str(ROOT / path)])
+    assert done.exit_code == 0, done.output
 
 
 def test_every_file_of_github_is_checked() -> None:
@@ -206,6 +208,12 @@ def test_other_versions_of_each_dependency_are_tried() -> None:
 
 
 # -- what is beside a release ---------------------------------------------------------------------
+
+
+def test_what_uv_builds_is_not_kept(tmp_path: Path) -> None:
+    words = [*release.uv_for(tmp_path), "cache", "dir"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()).is_relative_to(tmp_path)
 
 
 @pytest.mark.long

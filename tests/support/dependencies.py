@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.support.release import uv_for
+
 ROOT = Path(__file__).parents[2]
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 
@@ -37,7 +39,7 @@ USERS = {
 """The tests, in `tests`, that use each dependency most."""
 
 
-def list_requirements(which: str) -> str:
+def list_requirements(which: str, uv: list[str]) -> str:
     """Return what jsctl needs directly, and the versions that uv finds, one a line."""
     extras = ["--extra", "spark", "--extra", "decode"]
     words = [
@@ -50,7 +52,7 @@ def list_requirements(which: str) -> str:
         "--resolution",
         RESOLUTIONS[which],
     ]
-    command = [sys.executable, "-m", "uv", *words, *extras, str(ROOT / "pyproject.toml")]
+    command = [*uv, *words, *extras, str(ROOT / "pyproject.toml")]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
@@ -67,9 +69,9 @@ def try_tests(which: str, arguments: list[str]) -> int:
     the newest that fit."""
     with tempfile.TemporaryDirectory(prefix=f"jsctl-{which}-") as folder:
         versions, environment = Path(folder, "versions.txt"), Path(folder, "env")
-        versions.write_text(list_requirements(which))
+        uv = uv_for(Path(folder))
+        versions.write_text(list_requirements(which, uv))
         print(versions.read_text(), flush=True)
-        uv = [sys.executable, "-m", "uv"]
         subprocess.run([*uv, "venv", "-q", "--python", sys.executable, str(environment)], check=True)
         python = str(environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
         packages = ["-c", str(versions), "-e", f"{ROOT}[spark,decode,dev]"]

@@ -72,13 +72,19 @@ def list_licenses(folder: str = "") -> list[str]:
     return sorted(set(lines), key=str.lower)
 
 
+def uv_for(folder: Path) -> list[str]:
+    """Return the words that call uv with a cache in a temporary folder: the user's would keep a gigabyte for
+    each PySpark that uv builds."""
+    return [sys.executable, "-m", "uv", "--cache-dir", str(folder / "cache")]
+
+
 def write_sbom(folder: Path) -> None:
     """Write the SBOM and the licenses of all that the wheel in a folder brings, with its extras for users.
     It needs a package index."""
     [wheel] = folder.glob("*.whl")
     target = str(folder / "sbom.json")
-    uv = [sys.executable, "-m", "uv"]
-    with tempfile.TemporaryDirectory(prefix="jsctl-sbom-") as environment:
+    with tempfile.TemporaryDirectory(prefix="jsctl-sbom-") as temporary:
+        environment, uv = f"{temporary}/env", uv_for(Path(temporary))
         subprocess.run([*uv, "venv", "-q", "--python", sys.executable, environment], check=True)
         python = f"{environment}/bin/python"
         subprocess.run([*uv, "pip", "install", "-q", "-p", python, f"{wheel}[spark,decode]"], check=True)
