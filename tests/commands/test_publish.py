@@ -14,6 +14,7 @@ import pytest
 
 from jsctl.nats.headers import parse_headers
 from tests.support import js
+from tests.support.cases import sample
 from tests.support.run import Cli
 from tests.support.waiting import wait_until
 
@@ -140,31 +141,34 @@ def run(cli: Cli, command: str, status: int = 0) -> "subprocess.CompletedProcess
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    [
-        "printf hello | $JSCTL pub s.a",
-        "printf hello | timeout 20 $JSCTL pub s.a -J",
-        "printf hello | sh -c '$JSCTL pub s.a; true'",
-        "printf hello | sh -c 'sh -c \"$JSCTL pub s.a -J; true\"; true'",
-        "printf hello > FILE; cat FILE | sh SCRIPT",
-        "printf hello | bash -c 'time $JSCTL pub s.a'",
-        "printf hello | nice env A=1 $JSCTL pub s.a",
-        "(sleep 1; printf hel; sleep 1; printf lo) | $JSCTL pub s.a; true",
-        "$JSCTL pub s.a < FILE; true",
-        "sh -c '$JSCTL pub s.a; true' < FILE",
-        "printf hello | { $JSCTL pub s.a; true; }",
-        "f() { $JSCTL pub s.a; true; }; printf hello | f",
-        "$JSCTL pub s.a <<< hello",
-        "$JSCTL pub s.a < <(printf hello)",
-        "$JSCTL pub s.a <<EOF\nhello\nEOF",
-        "{ $JSCTL pub s.a -; true; } < FILE",
-        "{ $JSCTL pub s.a --force-stdin; true; } < FILE",
-        "{ $JSCTL pub s.a --send-on newline; true; } < FILE",
-        "printf 'x\\nhello' > FILE; { read x; $JSCTL pub s.a -; } < FILE",
-        "printf 'x\\nhello' > FILE; { read x; $JSCTL pub s.a --force-stdin; } < FILE",
-        "printf 'x\\nhello' | { read x; $JSCTL pub s.a; }",
-        # another process made the pipe non-blocking
-        "(sleep 1; printf hello) | { $PY -c 'import os; os.set_blocking(0, False)'; $JSCTL pub s.a; }",
-    ],
+    sample(
+        [
+            "printf hello | $JSCTL pub s.a",
+            "printf hello | timeout 20 $JSCTL pub s.a -J",
+            "printf hello | sh -c '$JSCTL pub s.a; true'",
+            "printf hello | sh -c 'sh -c \"$JSCTL pub s.a -J; true\"; true'",
+            "printf hello > FILE; cat FILE | sh SCRIPT",
+            "printf hello | bash -c 'time $JSCTL pub s.a'",
+            "printf hello | nice env A=1 $JSCTL pub s.a",
+            "(sleep 1; printf hel; sleep 1; printf lo) | $JSCTL pub s.a; true",
+            "$JSCTL pub s.a < FILE; true",
+            "sh -c '$JSCTL pub s.a; true' < FILE",
+            "printf hello | { $JSCTL pub s.a; true; }",
+            "f() { $JSCTL pub s.a; true; }; printf hello | f",
+            "$JSCTL pub s.a <<< hello",
+            "$JSCTL pub s.a < <(printf hello)",
+            "$JSCTL pub s.a <<EOF\nhello\nEOF",
+            "{ $JSCTL pub s.a -; true; } < FILE",
+            "{ $JSCTL pub s.a --force-stdin; true; } < FILE",
+            "{ $JSCTL pub s.a --send-on newline; true; } < FILE",
+            "printf 'x\\nhello' > FILE; { read x; $JSCTL pub s.a -; } < FILE",
+            "printf 'x\\nhello' > FILE; { read x; $JSCTL pub s.a --force-stdin; } < FILE",
+            "printf 'x\\nhello' | { read x; $JSCTL pub s.a; }",
+            # another process made the pipe non-blocking
+            "(sleep 1; printf hello) | { $PY -c 'import os; os.set_blocking(0, False)'; $JSCTL pub s.a; }",
+        ],
+        3,
+    ),
 )
 def test_stdin_is_the_body(command: str, stream: Cli, url: str, tmp_path: Path) -> None:
     file = tmp_path / "text"
@@ -183,7 +187,9 @@ def test_stdin_is_the_body_under_make(stream: Cli, url: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", ["pub s.a", "pub s.a --send-on newline", "req s.a", "pub s.a -J --count 3"])
+@pytest.mark.parametrize(
+    "line", sample(["pub s.a", "pub s.a --send-on newline", "req s.a", "pub s.a -J --count 3"], 2)
+)
 def test_the_list_of_a_loop_is_no_body(line: str, stream: Cli, url: str, tmp_path: Path) -> None:
     file = tmp_path / "lines"
     file.write_text("a\nb\nc\n")

@@ -1,13 +1,26 @@
 """SIGTERM, as timeout, systemd and Kubernetes send it, to what has no end of its own."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from tests.support import js
 from tests.support.processes import is_connected
 from tests.support.run import Cli
+from tests.support.servers import Account, AccountServers
 from tests.support.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def account(account_servers: AccountServers, tmp_path_factory: pytest.TempPathFactory) -> Account:
+    """With something to watch of each kind."""
+    account = account_servers.new_account()
+    cli = Cli(tmp_path_factory.mktemp("account"), account.url)
+    js.stream(account.url, "S", "s.>")
+    for line in ("consumer add S C --pull --defaults", "kv add B", "object add O"):
+        cli(line, status=0)
+    return account
 
 
 @pytest.mark.parametrize(
@@ -30,15 +43,11 @@ from tests.support.waiting import wait_for
         "server watch jetstream",
     ],
 )
-def test_what_is_watched_ends_with_143(line: str, cli: Cli, url: str, system_url: str) -> None:
-    js.stream(url, "S", "s.>")
-    cli("consumer add S C --pull --defaults", status=0)
-    cli("kv add B", status=0)
-    cli("object add O", status=0)
+def test_what_is_watched_ends_with_143(line: str, account: Account, tmp_path: Path) -> None:
     words: Sequence[str] = line.split()
     if words[0] == "server":
-        words = [*words, "--server", system_url]
-    process = cli.start(words)
+        words = [*words, "--server", account.server.url_for("admin")]
+    process = Cli(tmp_path, account.url).start(words)
     try:
         wait_for(lambda: is_connected(process.pid), "it does not connect")
         process.terminate()

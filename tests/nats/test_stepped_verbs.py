@@ -20,6 +20,7 @@ from jsctl.nats import drivers
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
 from tests.support import js, stepping
+from tests.support.cases import sample
 from tests.support.hostile import hostile_server, info
 from tests.support.processes import suspend, unread_bytes
 from tests.support.run import Cli
@@ -76,7 +77,7 @@ UNNEEDED = {
 """Modules of other verbs of the same noun."""
 
 
-@pytest.mark.parametrize("line", VERBS)
+@pytest.mark.parametrize("line", sample(VERBS, 2))
 def test_what_hot_verbs_do_not_import(url: str, cli: Cli, line: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     consumer = {"stream_name": "ORDERS", "config": {"durable_name": "NEW", "ack_policy": "explicit"}}

@@ -15,7 +15,7 @@ from tests.support.samples import BEGIN, build_sample
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
-RECORDINGS = 200
+RECORDINGS = 80
 
 
 def record(numbers: random.Random, report: RollupReport, context: str) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ import functools
 import gc
 import os
 import re
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
@@ -16,8 +17,13 @@ _LONG = {"long", "cluster"}
 """Marks of what kills, makes faults, starts clusters or walks demos: it needs `--long`, or a file's name."""
 
 _NOT_FAST = _LONG | {"slow", "spark"}
-"""Marks that `--fast` leaves out; it also leaves out `tests/fuzz`, where a case takes all memory it may.
-Contracts hold in all runs: of these, `slow` ones are fast, too."""
+"""Marks that `--fast` leaves out. Contracts hold in all runs: of these, `slow` ones are fast, too."""
+
+_WHOLE = ("contract", "unit", "architecture")
+"""Folders of which `--fast` has all tests."""
+
+_FIRST = 2
+"""How many tests it has of each file of verbs: the first ones say what a verb is for. It has no others."""
 
 _ORDER = (
     "spark/test_chaos.py",
@@ -56,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fast",
         action="store_true",
-        help="every contract, one case of each other test that does not wait, no property tests",
+        help="every contract, one case of each unit test and of two tests of each file of verbs",
     )
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
@@ -70,8 +76,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Do not import what `--fast` leaves out as a whole."""
     if not config.getoption("--fast") or not collection_path.is_relative_to(TESTS):
         return None
-    if collection_path == TESTS / "fuzz":
-        return True
+    if collection_path.parent == TESTS and collection_path.is_dir():
+        is_asked_for = config.args != config.getini("testpaths")
+        return None if is_asked_for or collection_path.name in (*_WHOLE, "commands") else True
     if not collection_path.match("test_*.py") or _is_contract(collection_path):
         return None
     of_all = re.search(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
@@ -101,8 +108,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order: tuple[str, ...] = _ORDER
     if config.getoption("--fast"):
         order = ("contract", *_ORDER)
-        first_cases = {_case(item): item for item in items[::-1] if _is_fast(item)}
-        items[:] = list(first_cases.values())[::-1]
+        items[:] = _select_fast(items)
     folders = [TESTS / path for path in order]
 
     @functools.cache
@@ -110,6 +116,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return next((at for at, path in enumerate(folders) if file.is_relative_to(path)), len(folders))
 
     items.sort(key=lambda item: place(item.path))
+
+
+def _select_fast(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return what `--fast` has: one case of each test, and the first tests of each file of verbs."""
+    first_cases: dict[tuple[object, ...], pytest.Item] = {}
+    for item in filter(_is_fast, items):
+        first_cases.setdefault(_case(item), item)
+    results, counts = [], Counter[Path]()
+    for item in first_cases.values():
+        counts[item.path] += 1
+        if counts[item.path] <= _FIRST or item.path.relative_to(TESTS).parts[0] in _WHOLE:
+            results.append(item)
+    return results
 
 
 def _list_marks(item: pytest.Item) -> set[str]:

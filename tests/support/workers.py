@@ -1,6 +1,9 @@
 """How many processes run the tests, which of them runs which file, and what they share."""
 
 import contextlib
+import fcntl
+import functools
+import re
 import subprocess
 import sys
 from collections.abc import Generator
@@ -17,19 +20,8 @@ from tests.support.selection import TESTS
 _QUICK = ("unit", "architecture")
 """Folders whose tests take less time than workers need to start."""
 
-_WITH_SPARK = (
-    "commands/export",
-    "commands/test_import.py",
-    "contract/test_file_modes.py",
-    "fuzz/test_spark_session.py",
-    "scenarios/test_permissions.py",
-    "spark/datasource",
-    "spark/sink",
-    "spark/test_decoding.py",
-    "spark/test_registry.py",
-    "spark/test_rollup.py",
-)
-"""Files and folders whose tests use the fixture `spark`; no others may."""
+_WITH_SPARK = re.compile(r"\b(spark: Any|lake: Lake)\b")
+"""What files have whose tests use the fixture `spark`."""
 
 _SPARKS = 2
 """How many workers start a Spark of their own."""
@@ -40,8 +32,14 @@ _WITHOUT_TREES = ("test_lint.py", "test_contributing.py")
 """Files of that folder that start other programs."""
 
 
+_COMPILED = "jsctl/compiled"
+"""What pytest's cache says when all tests have been imported once."""
+
+
+@functools.cache
 def _is_with_spark(file: str) -> bool:
-    return file.removeprefix(f"{TESTS.name}/").startswith(_WITH_SPARK)
+    path = TESTS.parent / file
+    return path.is_file() and bool(_WITH_SPARK.search(path.read_text(encoding="utf-8")))
 
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
@@ -54,24 +52,25 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no typ
         is_sharing = file.startswith(_WITH_TREES) and not file.endswith(_WITHOUT_TREES)
         return _WITH_TREES if is_sharing else file
 
-    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
-        has_spark = node in self.nodes[:_SPARKS]
-        suitable = (file for file in self.workqueue if _is_with_spark(file) == has_spark)
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        has_begun = bool(self.assigned_work[node])  # what needs no Spark comes first, while one is made
+        takes_spark = has_begun and node in self.nodes[:_SPARKS]
+        suitable = (file for file in self.workqueue if _is_with_spark(file) == takes_spark)
         if file := next(suitable, ""):
             self.workqueue.move_to_end(file, last=False)
-        super().mark_test_complete(node, item_index, duration)
+        super()._assign_work_unit(node)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """How many processes `-n auto` means: five, or none where they would not help. Tests wait for servers
-    longer than they compute: five keep two cores busy, three in the fast loop, where each costs its start.
+    longer than they compute: five keep two cores busy, four in the fast loop, where each costs its start.
 
     A file's tests share a worker, so that one file, like the quick folders, runs in this process.
     """
     paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     quick = all(any(path.is_relative_to(TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
-    return 0 if quick or one_file else 3 if config.getoption("--fast") else 5
+    return 0 if quick or one_file else 4 if config.getoption("--fast") else 5
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
@@ -88,6 +87,20 @@ def pytest_configure(config: pytest.Config) -> None:
         subprocess.Popen(make, cwd=TESTS.parent, stdin=nowhere, stdout=nowhere, stderr=nowhere)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """In a new clone, one worker compiles the tests while the others wait: then these read what it wrote."""
+    cache = getattr(session.config, "cache", None)
+    if cache and hasattr(session.config, "workerinput") and not cache.get(_COMPILED, False):
+        with (cache.mkdir("tests") / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not cache.get(_COMPILED, False):
+                result = yield
+                cache.set(_COMPILED, True)
+                return result
+    return (yield)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Make the quick Spark before a test's timeout begins to run: the first time, it takes a minute or more.
@@ -98,8 +111,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if "spark" in getattr(item, "fixturenames", ()) and not _is_with_spark(item.nodeid):
-        pytest.fail(f"{item.nodeid} uses `spark`: name its file in _WITH_SPARK of {__name__}", pytrace=False)
+    if "spark" in getattr(item, "fixturenames", ()) and not _is_with_spark(item.nodeid.split("::")[0]):
+        pytest.fail(f"{item.nodeid} uses `spark`, and not as _WITH_SPARK of {__name__} says", pytrace=False)
     _use_quick_spark(item)
 
 

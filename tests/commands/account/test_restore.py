@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from jsctl.jetstream.backup.account_files import UNFINISHED
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from jsctl.jetstream.state import MARK
 from tests.support.account_backups import remove_all, statuses
+from tests.support.cases import sample
 from tests.support.js import ask, publish
 from tests.support.run import Cli
 from tests.support.stored import stored
@@ -125,29 +127,29 @@ def test_an_unfinished_account_backup_says_so(cli: Cli, account: str, tmp_path: 
     assert "not finished" in cli(f"account backup {tmp_path}/all", status=64).err
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        (META, b"[" * 100_000),
-        (META, b'{"config": {"name": 7}, "state": {}}'),
-        (META, b'{"config": {"name": "MEM"}, "state": {"messages": "many"}}'),
-        (META, b"\xff\xfe"),
-        (MANIFEST, b'{"complete": true, "format": "x"}'),
-        (MANIFEST, b'{"complete": true, "files": []}'),
-        (MANIFEST, b'{"complete": true, "files": {"backup.json": 7}}'),
-        (MANIFEST, b'{"complete": true, "consumers": 7}'),
-        (MANIFEST, b'{"complete": true, "account": 7}'),
-        (MANIFEST, b'{"complete": true, "consumers": [{"max_deliver": "x"}], "files": {}}'),
-        (DATA, b""),
-        (DATA, b"\xff\x06\x00\x00S2sTwO"),
-        (DATA, b"no snapshot"),
-    ],
+BAD = (
+    (META, b"[" * 100_000),
+    (META, b'{"config": {"name": 7}, "state": {}}'),
+    (META, b'{"config": {"name": "MEM"}, "state": {"messages": "many"}}'),
+    (META, b"\xff\xfe"),
+    (MANIFEST, b'{"complete": true, "format": "x"}'),
+    (MANIFEST, b'{"complete": true, "files": []}'),
+    (MANIFEST, b'{"complete": true, "files": {"backup.json": 7}}'),
+    (MANIFEST, b'{"complete": true, "consumers": 7}'),
+    (MANIFEST, b'{"complete": true, "account": 7}'),
+    (MANIFEST, b'{"complete": true, "consumers": [{"max_deliver": "x"}], "files": {}}'),
+    (DATA, b""),
+    (DATA, b"\xff\x06\x00\x00S2sTwO"),
+    (DATA, b"no snapshot"),
 )
-@pytest.mark.parametrize("update", ["", " --update-streams"])
+
+
+@pytest.mark.parametrize(("update", "bad"), sample(product(["", " --update-streams"], BAD), 2))
 def test_a_bad_entry_does_not_stop_the_others(
-    cli: Cli, account: str, tmp_path: Path, name: str, content: bytes, update: str
+    cli: Cli, account: str, tmp_path: Path, update: str, bad: tuple[str, bytes]
 ) -> None:
     cli(f"account backup {tmp_path}/all", status=0)
+    name, content = bad
     (tmp_path / "all" / "MEM" / name).write_bytes(content)
     if not update:
         remove_all(cli)

@@ -7,6 +7,7 @@ import pytest
 
 from jsctl.jetstream.config.documents import parse_documents
 from tests.support import js
+from tests.support.cases import sample
 from tests.support.declared import BUCKETS, DAY, Files, config
 from tests.support.run import Cli
 
@@ -59,7 +60,7 @@ def test_buckets_come_back_from_an_export(files: Files, url: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flag", ["", "--json"])
+@pytest.mark.parametrize("flag", sample(["", "--json"], 2))
 def test_an_export_of_5000_streams_is_read(cli: Cli, flag: str) -> None:
     cli("stream add E --subjects 'e.>' --max-age 90m --metadata team=x --defaults", status=0)
     for name in ("ONE", "TWO"):

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support import js
+from tests.support.cases import sample
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 from tests.support.waiting import wait_for
@@ -122,7 +123,7 @@ def test_what_is_chosen(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
     assert chosen(f"--until {when} --since 1h") == list(range(1, 31))
 
 
-@pytest.mark.parametrize("format", ["json", "csv", "orc", "xml"])
+@pytest.mark.parametrize("format", sample(["json", "csv", "orc", "xml"], 2))
 def test_other_formats_and_partitions(cli: Cli, url: str, spark: Any, tmp_path: Path, format: str) -> None:
     fill(url, 9, payload=b' "a",\r\nb\xff %d ')
     fill(url, 1, payload=b"")
@@ -243,7 +244,7 @@ def test_fields_that_appear_later_become_columns(cli: Cli, url: str, spark: Any,
 
 
 @pytest.mark.parametrize(
-    ("decode", "good", "bad"), [("text", b"\xc3\xa4", b"\xff"), ("base64", b"AAE=", b"*")]
+    ("decode", "good", "bad"), sample([("text", b"\xc3\xa4", b"\xff"), ("base64", b"AAE=", b"*")], 2)
 )
 def test_text_and_base64(
     cli: Cli, url: str, spark: Any, tmp_path: Path, decode: str, good: bytes, bad: bytes
@@ -257,7 +258,8 @@ def test_text_and_base64(
     assert [(row["data"], row["bad_payload"]) for row in rows] == [(expected, None), (None, bad)]
 
 
-def test_verify_sees_changes(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kinds", sample(["missing foreign", "changed twice"], 2))
+def test_verify_sees_changes(cli: Cli, url: str, spark: Any, tmp_path: Path, kinds: str) -> None:
     fill(url, 20)
     to = tmp_path / "out"
     line = f"export stream ORDERS --to {to} --incremental --verify --json"
@@ -271,14 +273,15 @@ def test_verify_sees_changes(cli: Cli, url: str, spark: Any, tmp_path: Path) -> 
         "twice": [*rows, rows[3], rows[3]],
         "foreign": [*rows, {**rows[0], "sequence": 999}],
     }
-    for what, changed in changes.items():
+    for what in kinds.split():
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
-        pq.write_table(type(table).from_pylist(changed, schema=table.schema), file)
+        pq.write_table(type(table).from_pylist(changes[what], schema=table.schema), file)
         verified = cli(line, status=1).json["streams"][0]["verified"]
         wrong = {word: verified[word] for word in changes if verified[word]}
         assert wrong == {what: 2 if what == "twice" else 1}
         assert verified["same"] is False
-    assert "ORDERS differs from the stream: 1 foreign" in cli(line.replace(" --json", ""), status=1).out
+    kind = f"{2 if what == 'twice' else 1} {what}"
+    assert f"ORDERS differs from the stream: {kind}" in cli(line.replace(" --json", ""), status=1).out
 
 
 def test_several_domains(hub_cli: Cli, hub_leaf: HubLeaf, spark: Any, tmp_path: Path) -> None:

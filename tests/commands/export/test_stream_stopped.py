@@ -44,6 +44,7 @@ def test_kill_9_and_again(cli: Cli, url: str, spark: Any, tmp_path: Path) -> Non
     assert not (to / ".staging").exists()
 
 
+@pytest.mark.long
 def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path) -> None:
     fill(url, 26_000)
     to = tmp_path / "out"

@@ -30,12 +30,12 @@ SCHEMA = (
 @pytest.mark.parametrize(
     "flags",
     [
-        "",
         "--partition-by hour --partition-by subject:2 --headers",
         f"--decode json --schema '{SCHEMA}' --keep-data",
         *(
             pytest.param(flags, marks=pytest.mark.long)
             for flags in (
+                "",
                 "--partition-by date",
                 "--partition-by subject:3",
                 f"--decode json --schema '{SCHEMA}' --partition-by subject:2",

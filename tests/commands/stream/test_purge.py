@@ -1,10 +1,12 @@
 """`stream purge` on a real server."""
 
 import re
+from itertools import product
 
 import pytest
 
 from tests.support import js
+from tests.support.cases import sample
 from tests.support.run import Cli
 
 
@@ -33,26 +35,26 @@ def test_the_question_says_which_messages(cli: Cli, url: str) -> None:
         assert no.asked == [f"Really purge Stream P{shown}"]
 
 
-@pytest.mark.parametrize("storage", ["file", "memory"])
-@pytest.mark.parametrize("direct", [True, False])
+LIMITS = (
+    "",
+    "--keep 2",
+    "--keep 99",
+    "--seq 1",
+    "--seq 5",
+    "--seq 17",
+    "--seq 99",
+    "--subject a.x",
+    "--subject 'a.*' --keep 3",
+    "--subject a.x --seq 8",
+    "--subject a.y --seq 99",
+    "--subject a.nothing",
+    "--subject a.nothing --seq 5",
+    "--keep 0",
+)
+
+
 @pytest.mark.parametrize(
-    "limits",
-    [
-        "",
-        "--keep 2",
-        "--keep 99",
-        "--seq 1",
-        "--seq 5",
-        "--seq 17",
-        "--seq 99",
-        "--subject a.x",
-        "--subject 'a.*' --keep 3",
-        "--subject a.x --seq 8",
-        "--subject a.y --seq 99",
-        "--subject a.nothing",
-        "--subject a.nothing --seq 5",
-        "--keep 0",
-    ],
+    ("storage", "direct", "limits"), sample(product(["file", "memory"], [True, False], LIMITS), 3)
 )
 def test_a_dry_run_says_what_goes(cli: Cli, url: str, storage: str, direct: bool, limits: str) -> None:
     js.stream(url, "P", "a.>", storage=storage, allow_direct=direct)

@@ -13,6 +13,7 @@ from jsctl.jetstream.backup.compare import Comparison, compare_streams
 from jsctl.jetstream.backup.copy_transfer import Endpoint
 from jsctl.jetstream.state import MARK
 from jsctl.nats.connection import Connection
+from tests.support.cases import sample
 from tests.support.hostile import middleman
 from tests.support.js import ask, info, publish, publish_all, stream
 from tests.support.run import Cli
@@ -38,7 +39,7 @@ def orders(url: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("direct", sample([True, False], 2))
 def test_messages_come_along(cli: Cli, orders: str, direct: bool) -> None:
     allowed = "" if direct else " --no-allow-direct"
     outcome = cli(f"stream copy ORDERS OLD --data --subjects 'old.>' --description mine{allowed}", status=0)

@@ -12,6 +12,7 @@ import pytest
 from tests.spark.datasource.test_planning import publishing
 from tests.spark.datasource.test_source import fill, frame, more, sequences
 from tests.support import js
+from tests.support.cases import sample
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
@@ -151,7 +152,7 @@ def test_a_purge_between_runs(spark: Any, url: str, tmp_path: Path) -> None:
     assert query.sequences() == [*range(1, 101), *range(151, 201)]
 
 
-@pytest.mark.parametrize(("rate", "limit"), [(40, 20), (2000, 500)])
+@pytest.mark.parametrize(("rate", "limit"), sample([(40, 20), (2000, 500)], 2))
 def test_a_stream_at_its_limit(spark: Any, url: str, tmp_path: Path, rate: int, limit: int) -> None:
     """Half a second or less of messages, which is less than Spark takes from planning to reading."""
     fill(url, limit, max_msgs=limit)
@@ -218,7 +219,7 @@ def test_deletions_fail_a_query_that_says_so(spark: Any, url: str, tmp_path: Pat
     assert missing(query.run()) == [(99, 0, 1)]
 
 
-@pytest.mark.parametrize("again", [50, 100, 300])
+@pytest.mark.parametrize("again", sample([300, 50, 100], 3))
 def test_a_stream_created_again_between_runs_fails(spark: Any, url: str, tmp_path: Path, again: int) -> None:
     fill(url, 100)
     query = Query(spark, url, tmp_path)
