@@ -151,6 +151,9 @@ class StreamExporter:
         """Return whether the tasks that read messages can write the table."""
         if self.target.format != "parquet" or self.layout.decode == "variant":
             return False
+        # Not on object stores: Python workers do not reach Hadoop's file systems, and pyarrow's own S3 needs
+        # logins of its own. Files on the disk first, which the JVM uploads, take less than half the time
+        # (tests/bench/lake.py), but that disk must hold the whole export, and executors have none in common.
         if not isinstance(self.target.path, Path) or find_context(spark) is None:
             return False
         return not has_parquet_settings(spark)
