@@ -4,7 +4,6 @@ import functools
 import gc
 import os
 import re
-from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
@@ -20,10 +19,8 @@ _NOT_FAST = _LONG | {"slow", "spark"}
 """Marks that `--fast` leaves out. Contracts hold in all runs: of these, `slow` ones are fast, too."""
 
 _WHOLE = ("contract", "unit", "architecture")
-"""Folders of which `--fast` has all tests."""
-
-_FIRST = 2
-"""How many tests it has of each file of verbs: the first ones say what a verb is for. It has no others."""
+"""Folders of which `--fast` has all tests. Of each file of `commands`, it has the first, which says what a
+verb is for."""
 
 _ORDER = (
     "spark/test_chaos.py",
@@ -62,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fast",
         action="store_true",
-        help="every contract, one case of each unit test and of two tests of each file of verbs",
+        help="every contract, one case of each unit test, and a test of each file of verbs",
     )
     parser.addoption("--fuzz", type=float, metavar="N", help="try N times as many cases in tests/fuzz")
 
@@ -119,16 +116,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _select_fast(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return what `--fast` has: one case of each test, and the first tests of each file of verbs."""
-    first_cases: dict[tuple[object, ...], pytest.Item] = {}
+    """Return what `--fast` has: one case of each test, or of a file's first test."""
+    first_cases: dict[object, pytest.Item] = {}
     for item in filter(_is_fast, items):
-        first_cases.setdefault(_case(item), item)
-    results, counts = [], Counter[Path]()
-    for item in first_cases.values():
-        counts[item.path] += 1
-        if counts[item.path] <= _FIRST or item.path.relative_to(TESTS).parts[0] in _WHOLE:
-            results.append(item)
-    return results
+        is_whole = item.path.relative_to(TESTS).parts[0] in _WHOLE
+        first_cases.setdefault(_case(item) if is_whole else item.path, item)
+    return list(first_cases.values())
 
 
 def _list_marks(item: pytest.Item) -> set[str]:
