@@ -52,7 +52,7 @@ def test_consumer_why(have: Cli, tmp_path: Path) -> None:
     [
         ("1", "Messages", ["stream", "info", STREAM]),
         ("2", "Drains In", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
-        ("6", "What  ", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
+        ("6", "nobody pulls", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
     ],
 )
 def test_the_line_of_a_row(have: Cli, tmp_path: Path, part: str, column: str, words: list[str]) -> None:
