@@ -1,11 +1,8 @@
 """`jsctl server check connection`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.base.units import MS, SECOND
 from jsctl.commands.cli import DURATION, command
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.servers import check_connection
 from jsctl.views.result import Result
@@ -26,6 +23,6 @@ _DEFAULTS = {
 @threshold("--rtt-critical", DURATION, "DURATION", "Critical from this time of a ping on (1s)")
 @threshold("--req-warn", DURATION, "DURATION", "Warn from this time of a message to itself on (500ms)")
 @threshold("--req-critical", DURATION, "DURATION", "Critical from this time of a message to itself on (1s)")
-async def connection(env: Env, thresholds: Mapping[str, Any]) -> Result:
+async def connection(env: Env, thresholds: Thresholds) -> Result:
     limits = merge_thresholds(thresholds, _DEFAULTS)
     return await run_check(env, "connections", "Connection", check_connection(env.settings(), limits))

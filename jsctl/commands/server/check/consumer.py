@@ -1,10 +1,7 @@
 """`jsctl server check consumer`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_consumer
@@ -26,9 +23,7 @@ from jsctl.views.result import Result
 @threshold("--last-ack-critical", DURATION, "DURATION", "Critical if nothing was acknowledged for this time")
 @threshold("--redelivery-critical", int, "N", "Critical from this number of redeliveries on")
 @option("--pinned", is_flag=True, help="Every group must have a pinned client")
-async def consumer(
-    env: Env, stream: str, consumer: str, pinned: bool, thresholds: Mapping[str, Any]
-) -> Result:
+async def consumer(env: Env, stream: str, consumer: str, pinned: bool, thresholds: Thresholds) -> Result:
     """Read thresholds from the metadata of the consumer, too: io.nats.monitor.waiting-critical: 20."""
 
     async def check() -> Check:

@@ -15,15 +15,16 @@ from jsctl.views.server import check as view
 
 _NAMESPACE = "nats_server_check"
 
+Thresholds = Mapping[str, Any]
+"""Thresholds that were given, by the name of their flag."""
+
 
 def threshold(name: str, kind: Any, metavar: str, help: str) -> Callable[[Callable[..., Any]], Any]:
     """Declare a threshold; the verb gets those that were given as `thresholds`. kind: a type of click's."""
     return option(name, into="thresholds", type=kind, metavar=metavar, help=help)
 
 
-def merge_thresholds(
-    thresholds: Mapping[str, Any], defaults: Mapping[str, float] | None = None
-) -> dict[str, float]:
+def merge_thresholds(thresholds: Thresholds, defaults: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return thresholds by the name of their flag (`lag-critical`), with defaults."""
     named = {key.replace("_", "-"): float(value) for key, value in thresholds.items() if value is not None}
     return {**(defaults or {}), **named}

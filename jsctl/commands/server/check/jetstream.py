@@ -1,11 +1,8 @@
 """`jsctl server check jetstream`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_account
@@ -38,7 +35,7 @@ _DEFAULTS = {
     "--replica-seen-critical", DURATION, "DURATION", "Critical if a replica was last seen longer ago (5s)"
 )
 @threshold("--replica-lag-critical", int, "OPERATIONS", "Critical above this lag of a replica (200)")
-async def jetstream(env: Env, replicas: bool, thresholds: Mapping[str, Any]) -> Result:
+async def jetstream(env: Env, replicas: bool, thresholds: Thresholds) -> Result:
     """Compare usage with the account's limits; percentages are of these."""
 
     async def check() -> Check:

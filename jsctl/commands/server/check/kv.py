@@ -1,10 +1,7 @@
 """`jsctl server check kv`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_bucket
@@ -16,7 +13,7 @@ from jsctl.views.result import Result
 @option("--key", metavar="KEY", default="", help="A key that must have a value")
 @threshold("--values-warn", int, "N", "Warn from this number of values on")
 @threshold("--values-critical", int, "N", "Critical from this number of values on")
-async def kv(env: Env, bucket: str, key: str, thresholds: Mapping[str, Any]) -> Result:
+async def kv(env: Env, bucket: str, key: str, thresholds: Thresholds) -> Result:
     """Report a bucket that does not exist as critical."""
 
     async def check() -> Check:

@@ -1,11 +1,8 @@
 """`jsctl server check message`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_message
@@ -23,7 +20,7 @@ from jsctl.views.result import Result
 @option("--content", metavar="REGEX", default=".", help="Pattern that the body must match")
 @option("--body-timestamp", is_flag=True, help="The body is the message's time, in seconds since 1970")
 async def message(
-    env: Env, stream: str, subject: str, content: str, body_timestamp: bool, thresholds: Mapping[str, Any]
+    env: Env, stream: str, subject: str, content: str, body_timestamp: bool, thresholds: Thresholds
 ) -> Result:
     async def check() -> Check:
         return await check_message(

@@ -1,10 +1,7 @@
 """`jsctl server check meta`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import DURATION, command
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_meta
@@ -15,7 +12,7 @@ from jsctl.views.result import Result
 @threshold("--expect", int, "N", "Critical with another number of servers")
 @threshold("--lag-critical", int, "OPERATIONS", "Critical above this lag of a server")
 @threshold("--seen-critical", DURATION, "DURATION", "Critical if a server was last seen longer ago")
-async def meta(env: Env, thresholds: Mapping[str, Any]) -> Result:
+async def meta(env: Env, thresholds: Thresholds) -> Result:
     """Ask all servers, which needs a login of the system account."""
 
     async def check() -> Check:

@@ -1,10 +1,7 @@
 """`jsctl server check request`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_request
@@ -34,7 +31,7 @@ async def request(
     headers: tuple[str, ...],
     match_payload: str,
     match_headers: tuple[str, ...],
-    thresholds: Mapping[str, Any],
+    thresholds: Thresholds,
 ) -> Result:
     sent = [parse_header_text(text, "NAME:VALUE") for text in headers]
     expected = [parse_header_text(text, "NAME:REGEX") for text in match_headers]

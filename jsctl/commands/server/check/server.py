@@ -1,10 +1,7 @@
 """`jsctl server check server`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import DURATION, SIZE, command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.servers import check_server
@@ -41,7 +38,7 @@ async def server(
     auth_required: bool,
     tls_required: bool,
     js_required: bool,
-    thresholds: Mapping[str, Any],
+    thresholds: Thresholds,
 ) -> Result:
     """Ask the server, which needs a login of the system account."""
     required = {"auth": auth_required, "tls": tls_required, "js": js_required}

@@ -1,10 +1,7 @@
 """`jsctl server check stream`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.check.flags import merge_thresholds, run_check, threshold
+from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.check.streams import check_stream
@@ -27,7 +24,7 @@ from jsctl.views.result import Result
 @threshold("--msgs-critical", int, "N", "Critical with this number of messages or fewer")
 @threshold("--subjects-warn", int, "N", "Warn from this number of subjects on")
 @threshold("--subjects-critical", int, "N", "Critical from this number of subjects on")
-async def stream(env: Env, stream: str, thresholds: Mapping[str, Any]) -> Result:
+async def stream(env: Env, stream: str, thresholds: Thresholds) -> Result:
     """Read thresholds from the metadata of the stream, too: io.nats.monitor.lag-critical: 200."""
 
     async def check() -> Check:

@@ -1,12 +1,9 @@
 """`jsctl server request connections`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
 from jsctl.views.result import Result
 from jsctl.views.server import replies as view
@@ -46,7 +43,7 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
 async def connections(
     env: Env,
     expect: int | None,
-    servers: Mapping[str, Any],
+    servers: Servers,
     sort: str,
     subscriptions: bool,
     filter_cid: int | None,

@@ -17,6 +17,9 @@ from jsctl.views.server import replies as view
 
 GROUP = "server request"  #: the key of the group's own flags in `Env.flags`
 
+Servers = Mapping[str, Any]
+"""Flags that choose servers, by name."""
+
 _FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
     (("--limit",), {"type": click.IntRange(min=1), "help": "Maximum number of records per server (2048)"}),
     (("--offset",), {"type": click.IntRange(min=0), "help": "Skip this many records of each server"}),
@@ -60,7 +63,7 @@ def build_server_filter(flags: Mapping[str, Any]) -> Filter:
 
 
 async def request(
-    env: Env, endpoint: str, body: Mapping[str, Any], expect: int | None, servers: Mapping[str, Any]
+    env: Env, endpoint: str, body: Mapping[str, Any], expect: int | None, servers: Servers
 ) -> Result:
     """Ask all servers for `endpoint` (CONNZ, VARZ, ...). Empty values of `body` are left out.
 

@@ -1,10 +1,7 @@
 """`jsctl server request gateways`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -22,7 +19,7 @@ from jsctl.views.result import Result
 async def gateways(
     env: Env,
     expect: int | None,
-    servers: Mapping[str, Any],
+    servers: Servers,
     filter_account: str,
     accounts: bool,
     subscriptions: bool,

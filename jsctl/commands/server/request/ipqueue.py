@@ -1,10 +1,7 @@
 """`jsctl server request ipqueue`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -13,8 +10,6 @@ from jsctl.views.result import Result
 @option("--all/--no-all", "everything", default=True, help="Include empty queues")
 @option("--filter", metavar="TEXT", default="", help="Only queues whose names contain this")
 @request_flags
-async def ipqueue(
-    env: Env, expect: int | None, servers: Mapping[str, Any], everything: bool, filter: str
-) -> Result:
+async def ipqueue(env: Env, expect: int | None, servers: Servers, everything: bool, filter: str) -> Result:
     """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "IPQUEUESZ", {"all": everything, "filter": filter}, expect, servers)

@@ -1,10 +1,7 @@
 """`jsctl server request jetstream`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -23,7 +20,7 @@ from jsctl.views.result import Result
 async def jetstream(
     env: Env,
     expect: int | None,
-    servers: Mapping[str, Any],
+    servers: Servers,
     account: str,
     accounts: bool,
     streams: bool,

@@ -13,7 +13,7 @@ from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.server.request.flags import GROUP, build_server_filter, server_flags
+from jsctl.commands.server.request.flags import GROUP, Servers, build_server_filter, server_flags
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.monitor.audit.archive import Archive
@@ -36,7 +36,7 @@ _COLUMNS = (Column("Server", "server"), Column("File", "file"), Column("Size", "
 @argument("folder", metavar="[DIR]", required=False, default=".")
 @option("--level", type=click.IntRange(min=0), default=0, help="Debug level of the profile")
 @server_flags
-async def profile(env: Env, profile: str, folder: str, level: int, servers: Mapping[str, Any]) -> Result:
+async def profile(env: Env, profile: str, folder: str, level: int, servers: Servers) -> Result:
     """Write a file for each server, which go tool pprof reads; the time is in its name. A cpu profile takes
     as long as --timeout.
     """

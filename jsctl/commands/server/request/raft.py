@@ -1,10 +1,7 @@
 """`jsctl server request raft`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -13,6 +10,6 @@ from jsctl.views.result import Result
 @option("--account", metavar="ACCOUNT", default="", help="Only this account")
 @option("--group", metavar="GROUP", default="", help="Only this group")
 @request_flags
-async def raft(env: Env, expect: int | None, servers: Mapping[str, Any], account: str, group: str) -> Result:
+async def raft(env: Env, expect: int | None, servers: Servers, account: str, group: str) -> Result:
     """End after WAIT answers; without it, wait for all servers."""
     return await request(env, "RAFTZ", {"account": account, "group": group}, expect, servers)

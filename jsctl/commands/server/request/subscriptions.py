@@ -1,10 +1,7 @@
 """`jsctl server request subscriptions`."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from jsctl.commands.cli import command, option
-from jsctl.commands.server.request.flags import request, request_flags
+from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
 from jsctl.views.result import Result
 
@@ -17,7 +14,7 @@ from jsctl.views.result import Result
 async def subscriptions(
     env: Env,
     expect: int | None,
-    servers: Mapping[str, Any],
+    servers: Servers,
     detail: bool,
     filter_account: str,
     filter_subject: str,
