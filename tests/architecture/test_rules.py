@@ -103,6 +103,7 @@ def test_top_level_holds_what_the_design_says() -> None:
         "jsctl",
         "contexts",
         "tests",
+        "completions",
         "README.md",
         "LICENSE",
         "CHANGELOG.md",

@@ -1,4 +1,4 @@
-"""`jsctl completion` prints the files in jsctl/completions/, and they complete; no name runs code."""
+"""The files in completions/ are what `jsctl completion` prints, and they complete; no name runs code."""
 
 import os
 import shutil
@@ -19,11 +19,11 @@ from tests.support import js
 from tests.support.run import Cli, Terminal
 from tests.support.waiting import wait_for
 
-FOLDER = Path(__file__).parents[2] / "jsctl" / "completions"
+FOLDER = Path(__file__).parents[2] / "completions"
 
 
 @pytest.mark.parametrize("shell", FILES)
-def test_files_are_what_is_printed(shell: str, offline_cli: Cli) -> None:
+def test_files_are_as_generated(shell: str, offline_cli: Cli) -> None:
     assert (FOLDER / FILES[shell]).read_text() == offline_cli(["completion", shell], status=0).out
 
 
