@@ -156,7 +156,7 @@ def _select_wait_state(model: Model) -> object:
 
 def _draw_last_lines(model: Model) -> list[Line]:
     """Return what the screen showed last, without the line of its keys."""
-    model = model._replace(mode="table", notice="")
-    height = min(model.height, len(model.rows) + len(model.board.notices) + 4)
-    height = model.height if model.board.picture is not None else height
-    return draw(model, model.width, max(4, height))[:-1]
+    lines = draw(model._replace(mode="table", notice=""), model.width, model.height)[:-1]
+    while lines and not any(text.strip() for _, text in lines[-1]):
+        lines.pop()
+    return lines

@@ -40,6 +40,8 @@ def test_a_screen(system: Cli) -> None:
         screen.expect_exact("hub-server")
         screen.send("q")
         screen.expect(pexpect.EOF)
+        left = screen.before.rpartition("\x1b[?1049l")[2]
+        assert "slow consumers" in left and "more such lines" not in left
 
 
 def test_connections_that_have_ended(system: Cli) -> None:
