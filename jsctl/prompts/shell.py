@@ -18,6 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from jsctl.base.posix import make_private_folder, open_private
+from jsctl.prompts.restoring import restoring_terminal
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 
@@ -67,7 +68,8 @@ class ShellPrompt:
         prompt = FormattedText([*status_text, ("ansicyan", place), ("bold", "> ")])
         try:
             # The session handles signals; a prompt that is about to end would lose them.
-            line = await self._session.prompt_async(prompt, handle_sigint=False)
+            with restoring_terminal(self._session.app):
+                line = await self._session.prompt_async(prompt, handle_sigint=False)
         except KeyboardInterrupt:
             return ""
         except EOFError:

@@ -18,6 +18,7 @@ from jsctl.base.loops import await_event_loop
 from jsctl.errors import Cancelled
 from jsctl.prompts.picker import build_key_bindings, build_picker
 from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
+from jsctl.prompts.restoring import restoring_terminal
 from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 _STYLE = questionary.Style(
@@ -54,7 +55,8 @@ class TerminalPrompter(Prompter):
             )
             try:
                 # The command handles signals; a prompt that is about to end would lose them.
-                answer = await prompt.application.run_async(handle_sigint=False)
+                with restoring_terminal(prompt.application):
+                    answer = await prompt.application.run_async(handle_sigint=False)
                 raise_typed_interrupt(prompt.application.input)
             except (KeyboardInterrupt, EOFError):  # ctrl-D is EOFError
                 raise Cancelled("interrupted; nothing was changed") from None

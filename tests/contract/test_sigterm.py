@@ -1,8 +1,10 @@
 """SIGTERM, as timeout, systemd and Kubernetes send it, to what has no end of its own."""
 
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from tests.support import js
@@ -55,3 +57,28 @@ def test_what_is_watched_ends_with_143(line: str, account: Account, tmp_path: Pa
     finally:
         process.kill()
     assert process.returncode == 143 and "Traceback" not in err, (out, err)
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("stream rm S", "Really delete"),
+        ("stream add", "Stream Name"),
+        ("stream state", "Select a Stream"),
+        ("server passwd", "Password"),
+        ("shell", "ctrl-D ends it"),
+    ],
+)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_question_leaves_the_terminal_as_it_was(
+    line: str, question: str, number: signal.Signals, cli: Cli, url: str
+) -> None:
+    js.stream(url, "S", "s.>")
+    with cli.terminal(line) as screen:
+        screen.expect_exact(question)
+        wait_for(lambda: not screen.getecho(), "the question does not read keys")
+        screen.kill(number)
+        screen.expect(pexpect.EOF)
+        assert screen.getecho()
+        screen.close()
+        assert 128 + number in (screen.exitstatus, 128 + (screen.signalstatus or 0))
