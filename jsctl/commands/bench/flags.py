@@ -8,7 +8,7 @@ import click
 
 from jsctl.base.files import read_bytes
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import DURATION, SIZE, GroupOption, option
+from jsctl.commands.cli import DURATION, SIZE, Count, GroupOption, option
 from jsctl.commands.cli.values import Size
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -19,7 +19,7 @@ C = TypeVar("C", bound=click.Command)
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PREFIX = "bench_"
-_COUNT = click.IntRange(min=1)
+_COUNT = Count(min=1)
 _SIZES = {"object put": 1 << 20}
 _MESSAGES = {"object put": 100, "object get": 100}
 _MAX_SIZE = 64 << 20

@@ -7,13 +7,14 @@ Only the root reads the environment.
 from jsctl.commands.cli.declare import argument, command, declare_all, option
 from jsctl.commands.cli.destructive import destructive, dry_run_flag
 from jsctl.commands.cli.global_flags import GroupOption
-from jsctl.commands.cli.values import DURATION, INTERVAL, OPTIONAL_DURATION, SIZE
+from jsctl.commands.cli.values import DURATION, INTERVAL, OPTIONAL_DURATION, SIZE, Count
 
 __all__ = [
     "DURATION",
     "INTERVAL",
     "OPTIONAL_DURATION",
     "SIZE",
+    "Count",
     "GroupOption",
     "argument",
     "command",

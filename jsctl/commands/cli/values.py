@@ -49,6 +49,17 @@ class Size(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+class Count(click.IntRange):
+    """A number of messages, also written as `1e6`, as `nats` takes it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str):
+            digits, mark, zeros = value.partition("e")
+            if mark and digits.isdecimal() and zeros.isdecimal() and int(zeros) < 19:
+                value = digits + "0" * int(zeros)
+        return super().convert(value, param, ctx)
+
+
 DURATION = Duration()
 OPTIONAL_DURATION = Duration(may_be_blank=True)
 """A duration that is not given if it is empty, as `"$AGE"` in a script may be."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsctl.commands.cli import declare_all, option
+from jsctl.commands.cli import Count, declare_all, option
 from jsctl.commands.options.body import find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -53,4 +53,4 @@ _FLAGS = (
 
 def message_flags(count: str) -> Callable[[Any], Any]:
     """Declare the flags of MessageFlags, but for the body. count: the help of --count."""
-    return declare_all((option("--count", type=int, default=1, metavar="N", help=count), *_FLAGS))
+    return declare_all((option("--count", type=Count(), default=1, metavar="N", help=count), *_FLAGS))

@@ -46,3 +46,10 @@ def test_a_bar_on_a_terminal(cli: Cli) -> None:
     quiet.expect("100 published")
     assert "/100" not in str(quiet.before)
     quiet.wait()
+
+
+def test_a_number_of_messages_may_have_an_exponent(cli: Cli) -> None:
+    assert run(cli, "pub a --msgs 2e3")["messages"] == 2000
+    assert cli("pub a x --count 1e1", status=0).err.count("Published") == 10
+    for wrong in ("2e", "e3", "2e-1", "2.5e3", "1e99", "-1e3"):
+        assert "--msgs" in cli(f"bench pub a --msgs {wrong}", status=64).err
