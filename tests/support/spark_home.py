@@ -6,7 +6,6 @@ pytest's cache. A run of all tests makes them in the background (`python -m test
 another the first worker that needs them.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -21,6 +20,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from jsctl.base import posix
 from jsctl.spark.session import class_archive, java
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=200m"
@@ -76,7 +76,7 @@ def use_quick_spark(folder: Path) -> None:
     key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
     home, archive = folder / key, folder / f"{key}.jsa"
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        posix.lock(lock)
         if not home.exists():
             _link(package, home)
         os.environ["SPARK_HOME"] = str(home)

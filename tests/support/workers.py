@@ -1,7 +1,6 @@
 """How many processes run the tests, which of them runs which file, and what they share."""
 
 import contextlib
-import fcntl
 import functools
 import re
 import subprocess
@@ -14,6 +13,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
+from jsctl.base import posix
 from tests.support import spark_home
 from tests.support.selection import TESTS
 
@@ -93,7 +93,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     cache = getattr(session.config, "cache", None)
     if cache and hasattr(session.config, "workerinput") and not cache.get(_COMPILED, False):
         with (cache.mkdir("tests") / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            posix.lock(lock)
             if not cache.get(_COMPILED, False):
                 result = yield
                 cache.set(_COMPILED, True)
