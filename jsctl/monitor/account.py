@@ -1,7 +1,6 @@
 """What a server reports about a login and its connection."""
 
 from jsctl.base.json_text import parse_json
-from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.nats.connection import Connection
@@ -13,7 +12,7 @@ async def fetch_login(connection: Connection) -> Json:
     Empty when the server does not reply.
     """
     try:
-        reply = await connection.request("$SYS.REQ.USER.INFO", timeout=_find_timeout(connection))
+        reply = await connection.request("$SYS.REQ.USER.INFO")
         user = parse_json(reply.data).get("data")
     except (JsctlError, ValueError, AttributeError):
         return {}
@@ -27,14 +26,10 @@ async def fetch_user(connection: Connection) -> Json:
         return {}
     try:
         # Servers reply to this in the system account only.
-        await connection.request("$SYS.REQ.SERVER.PING.IDZ", timeout=_find_timeout(connection))
+        await connection.request("$SYS.REQ.SERVER.PING.IDZ")
     except JsctlError:
         return {**user, "system": False}
     return {**user, "system": True}
-
-
-def _find_timeout(connection: Connection) -> int:
-    return min(connection.settings.timeout, SECOND)
 
 
 async def describe_connection(connection: Connection) -> Json:

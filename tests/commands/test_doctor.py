@@ -105,6 +105,16 @@ def test_a_network_that_is_well(pair: Pair) -> None:
 
 
 @pytest.mark.slow
+def test_a_login_whose_account_is_unknown(pair: Pair) -> None:
+    js.stream(pair.url, "ORDERS", "orders.>")
+    js.stream(pair.hub.url_for("imp"), "ACROSS", mirror={"name": "ORDERS", "external": ACROSS})
+    pair.context("mute", pair.hub.url_for("mute"))
+    outcome = pair.cli("doctor --context mute --context system", status=0)
+    assert "not checked: mute: the server did not say of which account it is" in outcome.out, outcome
+    pair.cli("context rm mute --force", status=0)
+
+
+@pytest.mark.slow
 def test_missing_origins(pair: Pair) -> None:
     js.stream(pair.url, "ORDERS", "orders.>")
     mirror(pair, "LOST", "ORDERS", "$JS.nowhere.API")

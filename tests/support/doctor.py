@@ -49,7 +49,10 @@ accounts {{
   SYS: {{ users: [{{user: admin, password: admin}}] }}
   ACC: {{ users: [{{user: acc, password: acc}}], jetstream: enabled, exports: [ {ACC_EXPORTS}
     {exports} ] }}
-  IMP: {{ users: [{{user: imp, password: imp}}], jetstream: enabled, imports: [ {", ".join(imports)} ] }}
+  IMP: {{ users: [
+    {{user: imp, password: imp}}
+    {{user: mute, password: mute, permissions: {{ publish: {{ deny: "$SYS.>" }} }} }}
+  ], jetstream: enabled, imports: [ {", ".join(imports)} ] }}
   {more}
 }}
 system_account: SYS

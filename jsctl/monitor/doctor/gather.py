@@ -65,6 +65,11 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         systems = await asyncio.gather(*(_ask_system(login, names) for login in logins))
         servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
         gaps = [gap for _, some in systems for gap in some]
+        gaps += [
+            Gap("accounts", f"{login.view.name}: the server did not say of which account it is")
+            for login in logins
+            if login.connection is not None and not login.view.account
+        ]
         if not any(login.view.is_system for login in logins):
             gaps += {gap.why: gap for login in logins for gap in find_silence(login.servers)}.values()
         reached = await asyncio.gather(*(_try_domains(login, servers) for login in logins))

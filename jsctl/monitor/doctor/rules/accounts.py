@@ -21,8 +21,8 @@ from jsctl.nats.subjects import covers
 
 def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources whose account does not import their delivery prefix."""
-    for link, hops in _list_cross_account_links(snapshot):
-        gap = _find_missing_stream_import(snapshot, link, hops)
+    for link in snapshot.links():
+        gap = _find_missing_stream_import(snapshot, link, _trace_requests(snapshot, link))
         if gap:
             importer, exporter = (
                 find_account_name(snapshot, gap.importer),
@@ -43,13 +43,12 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
 
 def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield mirrors and sources across accounts that lack the import of the flow control subject."""
-    hops_by_link = {link.object: hops for link, hops in _list_cross_account_links(snapshot)}
     for link in snapshot.links():
         error = link.state.get("error") or {}
         stalled = error.get("err_code") == ErrorCode.SOURCE_CONSUMER_FLOW_CONTROL_STALLED
         subject = f"$JS.FC.{link.name}.>"
-        hops = hops_by_link.get(link.object)
-        gap = _find_missing_service_import(snapshot, link, hops, subject) if hops else None
+        hops = _trace_requests(snapshot, link)
+        gap = _find_missing_service_import(snapshot, link, hops, subject)
         if not gap and not stalled:
             continue
         observation, fix = "flow control does not pass", ""
@@ -128,15 +127,14 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _list_cross_account_links(snapshot: Snapshot) -> Iterator[tuple[Link, list[ImportHop]]]:
-    """Yield the mirrors and sources whose requests pass through imports, each with these imports."""
-    for link in snapshot.links():
-        view = link.view
-        if link.api and find_details(snapshot.servers, view.account):
-            subject = f"{link.api}.{build_create_subject(link.config)}"
-            hops = trace_imports(snapshot.servers, view.account, subject, view.domain)
-            if hops:
-                yield link, hops
+def _trace_requests(snapshot: Snapshot, link: Link) -> list[ImportHop]:
+    """Return the imports through which the requests of a mirror or source pass; none if they stay in its
+    account, or that is not known."""
+    view = link.view
+    if not (link.api and find_details(snapshot.servers, view.account)):
+        return []
+    subject = f"{link.api}.{build_create_subject(link.config)}"
+    return trace_imports(snapshot.servers, view.account, subject, view.domain)
 
 
 def _find_missing_stream_import(snapshot: Snapshot, link: Link, hops: Sequence[ImportHop]) -> Gap | None:
