@@ -50,13 +50,20 @@ def test_the_leader_steps_down(cluster_cli: Cli, shared_cluster: Cluster, flag: 
     url = shared_cluster.url
     js.stream(url, "S", "s.>", num_replicas=3)
 
+    ended = threading.Event()
+
+    def step_down_at(count: int) -> None:
+        wait_for(lambda: ended.is_set() or stored(url, "S") >= count, f"S does not get {count} messages")
+        if not ended.is_set():
+            js.ask_patiently(url, "STREAM.LEADER.STEPDOWN.S", {})
+
     def step_down() -> None:
         for count in (2000, 6000):
-            has(url, "S", count)
-            js.ask_patiently(url, "STREAM.LEADER.STEPDOWN.S", {})
+            step_down_at(count)
 
     with meanwhile(step_down):
         outcome = cluster_cli(f"pub -J s.a x --count 9000 --timeout 3s --json {flag}")
+        ended.set()
     if outcome.status:  # a message without an id went to the old leader
         assert not flag and "may be stored" in outcome.err, outcome
     else:
