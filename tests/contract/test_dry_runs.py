@@ -265,6 +265,7 @@ OF_STORE = [
     "auth user edit alice ORDERS --tags ours",
     "auth operator keys rm ACME {operator}",
     "auth operator backup ACME acme.json",
+    "auth nkey gen user --output user.nk",
     "auth operator import {folder}/data/nats/nsc/stores/ACME/ACME.jwt --force",
     "auth account exports rm orders.> ORDERS",
     "auth account imports rm orders.> SHOP",

@@ -14,6 +14,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, MissingDependency
 from jsctl.jetstream.api import Api
 from jsctl.nats.connection import Connection
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.session.session import preload
 from tests.contract.test_commands import VERBS, resolve
 from tests.contract.test_nouns import NAMES, add_object, command_line
@@ -167,8 +168,8 @@ def make_again(url: str, **login: Any) -> None:
             for subject, body in requests:
                 try:
                     await api.call(subject, body)
-                except ApiError:
-                    assert "DELETE" in subject, subject
+                except ApiError as error:
+                    assert "DELETE" in subject and error.err_code == ErrorCode.STREAM_NOT_FOUND, error
             for subject in ("ORDERS.received", "$KV.CONFIG.user.1"):
                 for _ in range(7):
                     await connection.publish(subject, b"x")

@@ -8,9 +8,11 @@ import click
 from jsctl.auth.keys import CURVE, KINDS, create_key
 from jsctl.base.files import escape_path, open_pipe, write_atomically
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.auth.credentials import check_free
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.views.intent import file_intent
 from jsctl.views.result import Result, Text
 
 _X25519 = "x25519"
@@ -23,14 +25,17 @@ _X25519 = "x25519"
 @option("--public", is_flag=True, help="Show the public key, too")
 @option("--entropy", metavar="FILE", default="", help="Take the random bytes from this file or device")
 @option("--output", metavar="FILE", default="", help="Write the seed to a file instead of showing it")
-def gen(env: Env, type: str, public: bool, entropy: str, output: str) -> Result:
+@destructive("Overwrite the file")
+def gen(env: Env, type: str, public: bool, entropy: str, output: str, force: bool) -> Result:
     """Use user, account, server, cluster, operator, curve or x25519 as TYPE; the last two are the same.
 
     Without --output, the seed is shown: keep it secret.
     """
+    check_free(output, force=force)
     kind = CURVE if type == _X25519 else type
     key = create_key(kind, _make_reader(entropy)) if entropy else create_key(kind)
     if output:
+        env.announce(file_intent(f"a new seed of kind {kind}", expand_home(output)))
         write_atomically(expand_home(output), key.seed + "\n" + (key.public + "\n" if public else ""))
         shown = [key.public] if public else []
         data = {"kind": kind, "public": key.public, "output": output}

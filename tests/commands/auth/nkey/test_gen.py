@@ -33,3 +33,16 @@ def test_the_same_entropy_gives_the_same_key(offline_cli: Cli, tmp_path: Path) -
     assert first == second
     source.write_bytes(b"few")
     assert "32 are needed" in offline_cli(f"auth nkey gen user --entropy {source}", status=64).err
+
+
+def test_a_seed_is_not_overwritten(offline_cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "key.nk"
+    offline_cli(f"auth nkey gen user --output {file}", status=0)
+    before = file.read_text()
+    outcome = offline_cli(f"auth nkey gen user --output {file}", status=64)
+    assert (outcome.err, file.read_text()) == (
+        f"jsctl: error: the file {file} exists; overwrite it with --force\n",
+        before,
+    )
+    offline_cli(f"auth nkey gen user --output {file} --force", status=0)
+    assert file.read_text() != before
