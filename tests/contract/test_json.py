@@ -253,9 +253,9 @@ def find_fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
     if endless:
         for seconds in (0.15, 1, 5):  # on a busy machine
             outcome = run_until_interrupted(cli, url, line, seconds)
-            shape = (path, outcome.status, outcome.out)
+            written = (path, outcome.status, outcome.out)
             if path in NO_DOCUMENT or (
-                documents(outcome, line) and not verb_shapes.find_difference(*shape, is_endless=True)
+                documents(outcome, line) and not verb_shapes.find_difference(*written, is_endless=True)
             ):
                 break
     else:

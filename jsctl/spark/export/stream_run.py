@@ -31,6 +31,8 @@ FEW_MESSAGES = 2_000_000
 FEW_BYTES = 1 << 30
 """For less than either a JVM that starts faster is better than one that runs faster."""
 
+_WAIT = 0.3  #: seconds between two looks at the other thread
+
 
 class Display(Protocol):
     """What people see while an export runs. Used by one thread at a time."""
@@ -153,6 +155,8 @@ class StreamExportRun:
     def _run_in_thread(self, task: Callable[[], T]) -> T:
         work = self._thread.submit(task)
         try:
+            while not work.done():  # a signal just before a wait without an end would be lost
+                wait([work], _WAIT)
             return work.result()
         except KeyboardInterrupt:
             self._stop.set()
@@ -161,7 +165,7 @@ class StreamExportRun:
                     cancel_jobs(self._spark)
                 else:
                     jvm.abort()
-                wait([work], 0.3)
+                wait([work], _WAIT)
             try:
                 return work.result()  # it may have been done already
             except JsctlError:
