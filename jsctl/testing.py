@@ -178,7 +178,8 @@ class Network:
             check=False,
         )
         if completed.returncode:
-            reason = completed.stderr.strip() or f"exit status {completed.returncode}"
+            said = completed.stderr.strip() or completed.stdout.strip()  # such as what each server answered
+            reason = said or f"exit status {completed.returncode}"
             raise JsctlError(f"{format_arguments(args)}: {reason}")
         return completed.stdout
 

@@ -240,7 +240,7 @@ def test_a_user_loses_his_rights(healthy: Network) -> None:
     def auth(*lines: str) -> None:
         for line in lines:
             net.jsctl(f"auth {line} {store}")
-        net.jsctl(f"auth account push TEST {store} --context system")
+        net.jsctl(f"auth account push TEST {store} --context system --timeout 20s")
 
     net.jsctl(f"auth user add watcher TEST --defaults --credential {creds} {store}")
     net.jsctl(f"context add watcher --server {url} --creds {creds}")
@@ -266,7 +266,7 @@ def test_an_account_loses_its_jetstream(healthy: Network) -> None:
 
     def auth(change: str) -> None:
         net.jsctl(f"auth account edit TEST {change} {store}")
-        net.jsctl(f"auth account push TEST {store} --context system")
+        net.jsctl(f"auth account push TEST {store} --context system --timeout 20s")
 
     async def run() -> None:
         # Servers answer after 4 seconds when a stream is silent.
