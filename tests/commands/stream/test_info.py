@@ -19,6 +19,7 @@ def test_the_sheet(cli: Cli, url: str) -> None:
         status=0,
     )
     js.publish(url, "ORDERS.a", b"hello", 4)
+    js.wait_for_messages(url, "ORDERS", 4)
     check("stream_info.txt", cli("stream info ORDERS", tty=True, width=100, status=0).out)
     check("stream_state.txt", cli("s nfo ORDERS --state", status=0).out)
 
