@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.commands.cli import INTERVAL, command, option
+from jsctl.commands.cli import command, option
 from jsctl.commands.declared.saved_plan import write_plan
 from jsctl.commands.declared.sources import (
     SourceOptions,
@@ -12,7 +12,7 @@ from jsctl.commands.declared.sources import (
     show_plan,
     source_flags,
 )
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.declared.owners import fetch_owners
@@ -42,7 +42,7 @@ class Options:
 @source_flags
 @option("--out", metavar="FILE", default="", help="Also write the plan to a file, for jsctl apply FILE")
 @option("--owners", is_flag=True, help="Show who owns each key, instead of what differs")
-@option("--watch", type=INTERVAL, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+@option(*WATCH[0], **WATCH[1])
 async def diff(env: Env, options: Options) -> Report:
     """See jsctl apply --help for the form of the files. The status is 2 for differences, and 1 if some of
     them cannot be applied."""

@@ -1,10 +1,12 @@
 """`--watch INTERVAL`: a result once, or repeated until ctrl-C."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import click
 
 from jsctl.base.units import MS
+from jsctl.commands.cli import INTERVAL
 from jsctl.errors import BadInput
 from jsctl.monitor.polling import fetch_again
 from jsctl.views.board import Start, table_live
@@ -13,6 +15,11 @@ from jsctl.views.result import Result
 
 Report = Result | Events[Result]
 
+WATCH: tuple[tuple[str], dict[str, Any]] = (
+    ("--watch",),
+    {"type": INTERVAL, "metavar": "INTERVAL", "help": "Repeat it every INTERVAL until ctrl-C or q"},
+)
+"""The flag, for `option(*WATCH[0], **WATCH[1])`."""
 
 _SHORTEST = 100 * MS
 

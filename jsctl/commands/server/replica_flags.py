@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from jsctl.base.units import SECOND, pluralize
-from jsctl.commands.cli import INTERVAL, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.cli import option
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -43,14 +43,7 @@ def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
                     "help": "Wait this long for answers (5)",
                 },
             ),
-            (
-                ("--watch",),
-                {
-                    "type": INTERVAL,
-                    "metavar": "INTERVAL",
-                    "help": "Repeat it every INTERVAL until ctrl-C or q",
-                },
-            ),
+            WATCH,
             ARCHIVE,
             (("--csv",), {"is_flag": True, "help": "The same as --as csv"}),
         )

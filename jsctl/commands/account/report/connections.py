@@ -2,8 +2,8 @@
 
 import click
 
-from jsctl.commands.cli import INTERVAL, command, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.reports import STATES, build_connection_request, build_connection_rows
 from jsctl.monitor.server.requests import ping_account
@@ -23,7 +23,7 @@ from jsctl.views.server import reports as view
 @option("--reverse", "-R", is_flag=True, help="Largest first")
 @option("--state", type=click.Choice(list(STATES)), default="open", help="Only connections in this state")
 @option("--closed-reason", metavar="REASON", default="", help="Only those that were closed for this reason")
-@option("--watch", type=INTERVAL, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+@option(*WATCH[0], **WATCH[1])
 async def connections(
     env: Env,
     order: str,

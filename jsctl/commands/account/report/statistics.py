@@ -1,7 +1,7 @@
 """`jsctl account report statistics`."""
 
-from jsctl.commands.cli import INTERVAL, command, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.monitor.server.requests import ping_account
 from jsctl.views.account import statistics as view
@@ -13,7 +13,7 @@ from jsctl.views.result import Result
     columns=view.COLUMNS,
     examples=["jsctl account report statistics", "jsctl account report statistics --watch 5s"],
 )
-@option("--watch", type=INTERVAL, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+@option(*WATCH[0], **WATCH[1])
 async def statistics(env: Env, watch: int | None) -> Report:
     """Ask as the account itself; a login of the system account is not needed. Servers without a connection of
     the account do not answer.

@@ -35,8 +35,9 @@ def gen(env: Env, type: str, public: bool, entropy: str, output: str, force: boo
     kind = CURVE if type == _X25519 else type
     key = create_key(kind, _make_reader(entropy)) if entropy else create_key(kind)
     if output:
-        env.announce(file_intent(f"a new seed of kind {kind}", expand_home(output)))
-        write_atomically(expand_home(output), key.seed + "\n" + (key.public + "\n" if public else ""))
+        path = expand_home(output)
+        env.announce(file_intent(f"a new seed of kind {kind}", path))
+        write_atomically(path, key.seed + "\n" + (key.public + "\n" if public else ""))
         shown = [key.public] if public else []
         data = {"kind": kind, "public": key.public, "output": output}
         return Result([Text("\n".join(shown), whole=True)] if shown else [], data=data)

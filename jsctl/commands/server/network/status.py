@@ -1,7 +1,7 @@
 """`jsctl server network status`."""
 
-from jsctl.commands.cli import INTERVAL, command, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.cli import command, option
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.commands.server.network.choose import network_argument
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
@@ -17,7 +17,7 @@ from jsctl.views.server import network as view
     examples=["jsctl server network status hub-leaf", "jsctl server network status --watch 1s"],
 )
 @network_argument
-@option("--watch", type=INTERVAL, metavar="INTERVAL", help="Repeat it every INTERVAL until ctrl-C or q")
+@option(*WATCH[0], **WATCH[1])
 async def status(env: Env, network: str, watch: int | None) -> Report:
     """Show the servers of a network by cluster, which of them leads its domain, leaf node connections and
     gateways, disturbed links, and streams with their replicas. Exit with 1 if something is down.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import click
 
-from jsctl.commands.cli import INTERVAL, argument, command, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
 from jsctl.env import Env
 from jsctl.monitor.server.downgrade import find_incompatible
@@ -21,13 +21,7 @@ from jsctl.views.server import downgrade as view
 )
 @argument("api", type=click.IntRange(min=0))
 @option("--all", "with_all", is_flag=True, help="Also the other consumers of streams that need more")
-@option(
-    "--watch",
-    into="servers",
-    type=INTERVAL,
-    metavar="INTERVAL",
-    help="Repeat it every INTERVAL until ctrl-C or q",
-)
+@option(*WATCH[0], into="servers", **WATCH[1])
 @option(*ARCHIVE[0], into="servers", **ARCHIVE[1])
 async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Report:
     """Take API as the level of the version to go back to, as jsctl server info shows it: 0 for nats-server

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import INTERVAL, argument, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.cli import argument, option
+from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Filter, ping
@@ -37,14 +37,7 @@ def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
                 ("--tags",),
                 {"metavar": "TAG", "multiple": True, "help": "Only servers with this tag; may be repeated"},
             ),
-            (
-                ("--watch",),
-                {
-                    "type": INTERVAL,
-                    "metavar": "INTERVAL",
-                    "help": "Repeat it every INTERVAL until ctrl-C or q",
-                },
-            ),
+            WATCH,
             ARCHIVE,
         )
     ):
