@@ -1,15 +1,13 @@
 """Parquet files of messages, like those that Spark writes."""
 
 import contextlib
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export.arrangement import Arrangement
+from jsctl.spark.export.task_folders import TaskFolder, name_in_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,11 +21,10 @@ PARTITIONED = 96 << 20
 
 
 class Part(NamedTuple):
-    """A part of a table. files: pairs of the file as it was written and its path in the table, without the
-    beginning `part-`; none without rows. first, last: sequences, None without rows. bytes: of payload. bad:
-    payloads that could not be decoded."""
+    """A part of a table. files: their paths in the table; none without rows. first, last: sequences, None
+    without rows. bytes: of payload. bad: payloads that could not be decoded."""
 
-    files: Sequence[tuple[Path, str]]
+    files: Sequence[str]
     rows: int
     first: int | None
     last: int | None
@@ -37,16 +34,19 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartFiles:
-    """Files of parts in a folder. arrangement: makes the rows. schema: of the columns in the files. about:
-    the files' own metadata."""
+    """Files of parts in a folder. write_id: UUID of the write, which is part of their names. arrangement:
+    makes the rows. schema: of the columns in the files. about: the files' own metadata."""
 
-    folder: Path
+    folder: TaskFolder
+    write_id: str
     arrangement: Arrangement
     schema: "StructType"
     about: Mapping[str, str]
 
     @classmethod
-    def of(cls, folder: Path, arrangement: Arrangement, schema: "StructType") -> "PartFiles":
+    def of(
+        cls, folder: TaskFolder, write_id: str, arrangement: Arrangement, schema: "StructType"
+    ) -> "PartFiles":
         """Return the files of a table of these columns."""
         import pyspark
 
@@ -54,10 +54,10 @@ class PartFiles:
             "org.apache.spark.version": pyspark.__version__,
             "org.apache.spark.sql.parquet.row.metadata": schema.json(),
         }
-        return cls(folder, arrangement, schema, about)
+        return cls(folder, write_id, arrangement, schema, about)
 
     def write(self, number: int, batches: "Iterable[pa.RecordBatch]") -> Part:
-        """Write the messages of one part to hidden files of this attempt.
+        """Write the messages of one part.
 
         Without messages there is no file, but for the first part: an empty table has its columns.
         """
@@ -91,14 +91,13 @@ class _Files:
     def __init__(self, table: PartFiles, number: int) -> None:
         import pyarrow as pa
 
-        self.written: list[tuple[Path, str]] = []
+        self.written: list[str] = []
         self._table = table
         self._number = number
         arrow = table.arrangement.build_arrow_schema()
         self._schema = pa.schema([arrow.field(name) for name in table.schema.names])
         self._batches: list[pa.RecordBatch] = []
         self._size = 0
-        self._attempt = uuid.uuid4()
         self._rounds = 0
         self._group: _RowGroups | None = None
         arrangement = table.arrangement
@@ -107,9 +106,9 @@ class _Files:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._group:
-            self._group.__exit__()
+            self._group.__exit__(*error)
 
     def add(self, rows: "pa.RecordBatch", size: int) -> None:
         """Add rows. size: bytes that their messages take."""
@@ -150,12 +149,11 @@ class _Files:
 
     def _open(self, partition: str, count: int) -> "_RowGroups":
         """Open a file. partition: its folder, empty for none. count: of files before it."""
-        attempt = f".part-{self._number:05}-{self._attempt}-{count:03}.parquet"
-        hidden = self._table.folder / partition / attempt
         sign = "." if partition else "-"
-        name = f"{self._number:05}-{{label}}{sign}c{count:03}.snappy.parquet"
-        self.written.append((hidden, name))
-        return _RowGroups(hidden, self._schema, self._table.about)
+        file = f"part-{self._number:05}-{self._table.write_id}{sign}c{count:03}.snappy.parquet"
+        name = f"{partition}/{file}" if partition else file
+        self.written.append(name)
+        return _RowGroups(self._table.folder, name, self._schema, self._table.about)
 
 
 _ALL_DIFFERENT = ("sequence", "timestamp")
@@ -182,8 +180,9 @@ class _RowGroups:
     """A Parquet file, written in groups of as many messages as may be in memory. Every method raises
     JsctlError when it cannot be written."""
 
-    def __init__(self, path: Path, schema: "pa.Schema", about: Mapping[str, str]) -> None:
-        self._path = path
+    def __init__(self, folder: TaskFolder, name: str, schema: "pa.Schema", about: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._name = name
         self._schema = schema
         self._about = about
         self._batches: list[pa.RecordBatch] = []
@@ -194,9 +193,9 @@ class _RowGroups:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        with self._name_target_in_errors():
-            self._stack.close()
+    def __exit__(self, *error: Any) -> None:
+        with name_in_errors(self._folder.target):
+            self._stack.__exit__(*error)
 
     def add(self, messages: "pa.RecordBatch") -> None:
         self._batches.append(messages)
@@ -205,15 +204,16 @@ class _RowGroups:
             self._write()
 
     def finish(self) -> None:
-        """Write what is left. A file without messages has its columns."""
+        """Write what is left, and complete the file. One without messages has its columns."""
         if self._batches or self._writer is None:
             self._write()
+        self.__exit__(None, None, None)
 
     def _write(self) -> None:
         import pyarrow as pa
 
         table = pa.Table.from_batches(self._batches, self._schema)
-        with self._name_target_in_errors():
+        with name_in_errors(self._folder.target):
             if self._writer is None:
                 self._writer = self._open()
             self._writer.write_table(table)
@@ -223,8 +223,7 @@ class _RowGroups:
     def _open(self) -> Any:
         from pyarrow import parquet
 
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._stack.enter_context(self._path.open("xb"))
+        file = self._stack.enter_context(self._folder.create(self._name))
         writer = parquet.ParquetWriter(
             file,
             self._schema,
@@ -242,11 +241,3 @@ class _RowGroups:
         )
         writer.add_key_value_metadata(self._about)
         return self._stack.enter_context(writer)
-
-    @contextlib.contextmanager
-    def _name_target_in_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            target = str(self._path).partition("/.staging/")[0]
-            raise JsctlError(f"Spark cannot write to {target}: {error.strerror or error}") from None

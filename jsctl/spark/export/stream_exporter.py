@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.units import format_rfc3339
@@ -15,6 +14,7 @@ from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
+from jsctl.spark.export.catalog_table import CatalogTable
 from jsctl.spark.export.exported_tables import check_columns
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import (
@@ -32,6 +32,7 @@ from jsctl.spark.export.stream_planning import plan_read
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
 from jsctl.spark.export.table_settings import build_settings, check_settings
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
+from jsctl.spark.export.task_folders import FolderOpener, find_opener
 from jsctl.spark.export.verify import Comparison, compare
 from jsctl.spark.session.context import find_context
 from jsctl.spark.session.task_progress import report_task_progress
@@ -137,9 +138,9 @@ class StreamExporter:
     ) -> tuple[TableFiles, TableLayout]:
         """Return the writer of the messages, and the layout with its schema."""
         layout = self._find_schema(spark, source, read_plan, checkpoint)
-        if self._can_tasks_write(spark):
+        if open_folder := self._find_task_folders(spark):
             reader = self.reads.build_reader(source, read_plan)
-            files = TaskFiles(spark, reader, Arrangement.of(layout))
+            files = TaskFiles(spark, reader, Arrangement.of(layout), open_folder)
             if checkpoint:
                 names = check_columns(self.target.path, checkpoint, files.schema.names)
                 files = replace(files, columns=names)
@@ -147,16 +148,14 @@ class StreamExporter:
         messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
         return self._build_spark_files(messages, layout, checkpoint), layout
 
-    def _can_tasks_write(self, spark: "SparkSession") -> bool:
-        """Return whether the tasks that read messages can write the table."""
+    def _find_task_folders(self, spark: "SparkSession") -> FolderOpener | None:
+        """Return what opens folders for the tasks that read messages, None if they cannot write the table."""
         if self.target.format != "parquet" or self.layout.decode == "variant":
-            return False
-        # Not on object stores: Python workers do not reach Hadoop's file systems, and pyarrow's own S3 needs
-        # logins of its own. Files on the disk first, which the JVM uploads, take less than half the time
-        # (tests/bench/lake.py), but that disk must hold the whole export, and executors have none in common.
-        if not isinstance(self.target.path, Path) or find_context(spark) is None:
-            return False
-        return not has_parquet_settings(spark)
+            return None
+        path = self.target.path
+        if isinstance(path, CatalogTable) or find_context(spark) is None or has_parquet_settings(spark):
+            return None
+        return find_opener(path)
 
     def _build_spark_files(
         self, messages: "DataFrame", layout: TableLayout, checkpoint: dict[str, Any] | None

@@ -8,18 +8,21 @@ say how Spark is to write its files.
 
 import uuid
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from jsctl.errors import JsctlError
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.catalog_table import TABLE_FORMATS, Counts, TableWrite
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
+from jsctl.spark.export.task_folders import FolderOpener
 from jsctl.spark.session.folders import write_path
-from jsctl.spark.session.hadoop import HadoopPath, Place
+from jsctl.spark.session.hadoop import HadoopPath, Place, list_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
@@ -125,6 +128,18 @@ def replace_table(
     return rows, int(observed.get("bad") or 0)
 
 
+def _keep_only(folder: Place, write_id: str, names: AbstractSet[str]) -> None:
+    """Remove what failed attempts of tasks wrote and others did not replace. Raises JsctlError when a file is
+    missing: on a disk, another machine wrote it to one of its own."""
+    files = {file.name: file.path for file in list_files(folder) if write_id in file.name}
+    for name in files.keys() - names:
+        files[name].unlink()
+    if names - files.keys():
+        if isinstance(folder, Path):
+            raise shared_folder.build_error(folder)
+        raise JsctlError(f"{folder} lacks files that were written to it", "run it again")
+
+
 def has_parquet_settings(spark: "SparkSession") -> bool:
     """Return whether the session sets how Spark writes Parquet files."""
     from jsctl.spark.session.session import RUNTIME_CONF
@@ -138,12 +153,14 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TaskFiles:
-    """A table that the reading tasks write into Parquet files like Spark's. columns: its first columns,
-    which those of the arrangement follow that are not among them."""
+    """A table that the reading tasks write into Parquet files like Spark's. open_folder: returns a folder as
+    they write to it. columns: its first columns, which those of the arrangement follow that are not among
+    them."""
 
     spark: "SparkSession"
     reader: "JetStreamReader"
     arrangement: Arrangement
+    open_folder: FolderOpener
     columns: Sequence[str] = ()
 
     @property
@@ -154,14 +171,15 @@ class TaskFiles:
         return StructType([fields[name] for name in dict.fromkeys([*self.columns, *fields])])
 
     def write(self, folder: Destination) -> Counts:
-        if not isinstance(folder, Path):
+        if isinstance(folder, TableWrite):
             raise TypeError(f"tasks cannot write to {folder}")
-        folder.mkdir(parents=True)
         from pyspark.sql.types import StructType
 
         partition_by = self.arrangement.partition_by
         schema = StructType([field for field in self.schema if field.name not in partition_by])
-        reader, files = self.reader, PartFiles.of(folder.absolute(), self.arrangement, schema)
+        write_id = str(uuid.uuid4())
+        reader = self.reader
+        files = PartFiles.of(self.open_folder(folder), write_id, self.arrangement, schema)
         partitions = reader.partitions()
 
         def write(number: int) -> Part:
@@ -171,13 +189,7 @@ class TaskFiles:
         # these, each Python imports pandas.
         numbers = range(len(partitions))
         parts = self.spark.sparkContext.parallelize(numbers, len(numbers)).map(write).collect()
-        label = uuid.uuid4()
-        for part in parts:
-            for hidden, name in part.files:
-                try:
-                    hidden.rename(hidden.with_name(f"part-{name.format(label=label)}"))
-                except FileNotFoundError:  # written by another machine to a disk of its own
-                    raise shared_folder.build_error(folder) from None
+        _keep_only(folder, write_id, {name for part in parts for name in part.files})
         full = [part for part in parts if part.rows]
         return Counts(
             sum(part.rows for part in full),

@@ -101,6 +101,16 @@ class HadoopPath:
             raise RuntimeError(f"{self.uri} is not connected")
         return self.spark
 
+    def list_settings(self, prefix: str) -> dict[str, str]:
+        """Return what was set in Hadoop's configuration: values, without defaults, by name without prefix."""
+        with self._translated_errors() as (_, _, jvm):
+            settings = jvm.org.apache.spark.SparkContext.getOrCreate().hadoopConfiguration()
+            defaults = jvm.org.apache.hadoop.conf.Configuration(False)
+            defaults.addResource("core-default.xml")
+            known = dict(defaults.getPropsWithPrefix(prefix))
+            found = dict(settings.getPropsWithPrefix(prefix))
+            return {str(name): str(value) for name, value in found.items() if known.get(name) != value}
+
     def exists(self) -> bool:
         """Return whether there is a file or folder."""
         with self._translated_errors() as (system, path, _):

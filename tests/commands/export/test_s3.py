@@ -84,7 +84,7 @@ def test_two_at_once(cli: Cli, url: str, store: Store) -> None:
 
 
 REPLACE_AND_READ = """
-import sys, threading
+import sys, threading, time
 from jsctl.spark.session.hadoop import HadoopPath
 from jsctl.spark.session.packages import add_packages
 from jsctl.spark.session.session import SessionOptions
@@ -94,7 +94,13 @@ conf = dict(word.split("=", 1) for word in sys.argv if "=" in word)
 with SessionOptions(conf=add_packages(conf, "auto", [file])).open() as spark:
     file = file.connect(spark)
     file.write_text("0")
-    writer = threading.Thread(target=lambda: [file.write_text("1" * n) for n in range(1, 201)])
+
+    def write():
+        for n in range(1, 201):
+            file.write_text("1" * n)
+            time.sleep(0.01)
+
+    writer = threading.Thread(target=write)
     writer.start()
     while writer.is_alive():
         assert file.read_text().strip("1") in ("", "0")
