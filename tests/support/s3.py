@@ -1,8 +1,11 @@
 """An S3 on this machine: moto's server, with the bucket `lake`."""
 
+import json
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -15,6 +18,50 @@ from tests.support.waiting import wait_for
 
 LOGIN = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_REGION": "us-east-1"}
 """Variables of a process that uses it."""
+
+
+class _Metadata(BaseHTTPRequestHandler):
+    """Amazon's "Instance metadata service" (version 2), as far as logins go."""
+
+    def do_PUT(self) -> None:
+        self._answer("a-token" if self.path == "/latest/api/token" else None)
+
+    def do_GET(self) -> None:
+        below = self.path.removeprefix("/latest/meta-data/iam/security-credentials").strip("/")
+        is_asked = below != self.path.strip("/")
+        self._answer({"": "the-role", "the-role": json.dumps(ROLE)}.get(below) if is_asked else None)
+
+    def _answer(self, text: str | None) -> None:
+        self.send_response(404 if text is None else 200)
+        self.send_header("x-aws-ec2-metadata-token-ttl-seconds", "21600")
+        self.end_headers()
+        self.wfile.write((text or "").encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+ROLE = {
+    "Code": "Success",
+    "Type": "AWS-HMAC",
+    "AccessKeyId": "the-role",
+    "SecretAccessKey": "hush",
+    "Token": "for-a-while",
+    "LastUpdated": "2026-01-01T00:00:00Z",
+    "Expiration": "2099-01-01T00:00:00Z",
+}
+"""What a machine with a role is told."""
+
+
+@contextmanager
+def serve_metadata() -> Iterator[str]:
+    """Serve what a machine with a role is told, and yield the URL."""
+    with HTTPServer(("127.0.0.1", 0), _Metadata) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
 
 
 class Store:

@@ -2,8 +2,10 @@
 would have to go; pyarrow brings a client of its own, which is used where it does what Hadoop's does."""
 
 import functools
+import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from jsctl.spark.session.hadoop import HadoopPath
@@ -12,8 +14,8 @@ S3Options = tuple[tuple[str, Any], ...]
 """Arguments of pyarrow's S3FileSystem, as pairs."""
 
 _KEYS = frozenset(("access.key", "secret.key"))
-_KNOWN = _KEYS | {
-    "session.token",
+_LOGIN = _KEYS | {"session.token"}
+_KNOWN = _LOGIN | {
     "endpoint",
     "endpoint.region",
     "path.style.access",
@@ -27,7 +29,8 @@ _AMAZON = re.compile(r"(?:s3[.-](?:dualstack\.)?)?(?:([a-z]+(?:-[a-z]+)+-\d)\.)?
 
 def find_options(folder: HadoopPath) -> S3Options | None:
     """Return how pyarrow reaches a folder of S3 as Hadoop does. None when the folder is elsewhere, when the
-    login is not by keys, when a setting for S3 has no counterpart, and when pyarrow is refused."""
+    login is neither by keys nor by the machine's role, when any other setting for S3 has no counterpart, and
+    when pyarrow is refused."""
     if folder.scheme != "s3a":
         return None
     settings = folder.list_settings("fs.s3a.")
@@ -35,7 +38,7 @@ def find_options(folder: HadoopPath) -> S3Options | None:
     settings |= {
         name.removeprefix(of_bucket): value for name, value in settings.items() if name.startswith(of_bucket)
     }
-    options = _translate({name: value for name, value in settings.items() if not name.startswith("bucket.")})
+    options = translate({name: value for name, value in settings.items() if not name.startswith("bucket.")})
     return options if options and _can_look(options, find_path(folder)) else None
 
 
@@ -52,13 +55,18 @@ def connect(options: S3Options) -> Any:
     return S3FileSystem(**dict(options))
 
 
-def _translate(settings: Mapping[str, str]) -> S3Options | None:
-    """Return the options for settings `fs.s3a.*`, by their names without this beginning."""
-    if not _KEYS <= settings.keys() <= _KNOWN:
+def translate(settings: Mapping[str, str]) -> S3Options | None:
+    """Return the options for settings `fs.s3a.*`, by their names without this beginning; None if pyarrow
+    might do something else with them."""
+    if not settings.keys() <= _KNOWN:
         return None
-    options: dict[str, Any] = {"access_key": settings["access.key"], "secret_key": settings["secret.key"]}
-    if token := settings.get("session.token"):
-        options["session_token"] = token
+    options: dict[str, Any] = {}
+    if login := settings.keys() & _LOGIN:
+        if not login >= _KEYS:
+            return None
+        options = {name.replace(".", "_"): settings[name] for name in login}
+    elif _has_profile():
+        return None
     scheme, _, host = settings.get("endpoint", "").rpartition("://")
     region = settings.get("endpoint.region", "")
     if amazon := _AMAZON.fullmatch(host or "amazonaws.com"):
@@ -71,6 +79,12 @@ def _translate(settings: Mapping[str, str]) -> S3Options | None:
         options["endpoint_override"] = host.rstrip("/")
         options["force_virtual_addressing"] = settings.get("path.style.access") != "true"
     return tuple({**options, "region": region or "us-east-1"}.items())
+
+
+def _has_profile() -> bool:
+    """Return whether pyarrow, without keys, would log in with what Hadoop does not look at."""
+    names = ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE")
+    return any(name in os.environ for name in names) or Path("~/.aws").expanduser().exists()
 
 
 def _can_look(options: S3Options, path: str) -> bool:

@@ -4,15 +4,20 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import Any
 
+import pyarrow.dataset
+import pyarrow.parquet as pq
 import pytest
 
+from jsctl.errors import JsctlError
+from jsctl.spark.export.task_folders import S3Folder
 from tests.commands.export.test_stream import fill
 from tests.support.run import Cli
-from tests.support.s3 import LOGIN, Store, serve_s3
+from tests.support.s3 import LOGIN, Store, serve_metadata, serve_s3
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -25,13 +30,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield store
 
 
-def start(cli: Cli, store: Store, *words: str, program: Sequence[str] = ("-m", "jsctl")) -> Popen[str]:
+def start(
+    cli: Cli,
+    store: Store,
+    *words: str,
+    program: Sequence[str] = ("-m", "jsctl"),
+    login: Mapping[str, str] = LOGIN,
+) -> Popen[str]:
     return Popen(
         [sys.executable, *program, *words, *store.settings],
         env={
             **os.environ,
             **cli.environ,
-            **LOGIN,
+            **login,
             "HOME": str(Path.home()),
             "SPARK_HOME": "",
             "JAVA_HOME": "",
@@ -42,8 +53,8 @@ def start(cli: Cli, store: Store, *words: str, program: Sequence[str] = ("-m", "
     )
 
 
-def run(cli: Cli, store: Store, *words: str, program: Sequence[str] = ("-m", "jsctl")) -> str:
-    process = start(cli, store, *words, program=program)
+def run(cli: Cli, store: Store, *words: str, **options: Any) -> str:
+    process = start(cli, store, *words, **options)
     out, err = process.communicate(timeout=600)
     if "unresolved dependency" in err or "Server access error" in err:
         pytest.skip("hadoop-aws is not here and Maven Central cannot be reached")
@@ -81,6 +92,48 @@ def test_two_at_once(cli: Cli, url: str, store: Store) -> None:
         assert process.returncode == 0 or "another export" in err, err
     run(cli, store, *line)
     assert store.sequences("lake/two/ORDERS") == list(range(1, COUNT + 1))
+
+
+def created_by(store: Store, folder: str) -> set[str]:
+    """What wrote the files of a table."""
+    files = pyarrow.dataset.dataset(folder, filesystem=store.files).files
+    return {pq.read_metadata(file, filesystem=store.files).created_by.partition(" ")[0] for file in files}
+
+
+def test_tasks_write_partitions(cli: Cli, url: str, store: Store) -> None:
+    fill(url, 2000)
+    line = ("export", "stream", "ORDERS", "--incremental", "--partition-by", "hour", "--to")
+    for to, settings in (("tasks", ()), ("spark", ("--conf", "spark.sql.parquet.compression.codec=snappy"))):
+        run(cli, store, *line, f"s3a://lake/{to}", "--to-seq", "900", *settings)
+        run(cli, store, *line, f"s3a://lake/{to}", "--verify", *settings)
+        assert store.sequences(f"lake/{to}/ORDERS") == list(range(1, 2001))
+    assert created_by(store, "lake/tasks/ORDERS") == {"parquet-cpp-arrow"}
+    assert created_by(store, "lake/spark/ORDERS") == {"parquet-mr"}
+
+
+@pytest.mark.skipif(Path("~/.aws").expanduser().exists(), reason="pyarrow would take the login from ~/.aws")
+def test_the_role_of_a_machine(cli: Cli, url: str, store: Store) -> None:
+    """Both Hadoop and pyarrow ask for it."""
+    fill(url, 20)
+    with serve_metadata() as metadata:
+        role = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata}
+        run(cli, store, "export", "stream", "ORDERS", "--to", "s3a://lake/role", "--verify", login=role)
+    assert created_by(store, "lake/role/ORDERS") == {"parquet-cpp-arrow"}
+
+
+def test_a_file_is_there_when_it_is_complete(store: Store) -> None:
+    options = (("access_key", "somebody"), ("secret_key", "hush"), ("region", "us-east-1"))
+    options += (("endpoint_override", f"127.0.0.1:{store.port}"), ("scheme", "http"))
+    folder = S3Folder("lake/complete", "s3a://lake/complete", options)
+    with folder.create("a=1/whole") as file:
+        file.write(b"whole")
+    with pytest.raises(ZeroDivisionError), folder.create("a=1/whole") as file:
+        file.write(b"a part")
+        raise ZeroDivisionError
+    assert store.files.open_input_stream("lake/complete/a=1/whole").read() == b"whole"
+    lost = S3Folder("no-such-bucket/x", "s3a://no-such-bucket/x", options)
+    with pytest.raises(JsctlError, match="Spark cannot write to s3a://no-such-bucket/x"), lost.create("y"):
+        pass
 
 
 REPLACE_AND_READ = """
