@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl.base.command_lines import format_arguments
+from jsctl.base.loops import wait_for_thread
 from jsctl.base.units import MS, SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.contexts.environment import forget_secrets
@@ -279,7 +280,7 @@ class Network:
             raise JsctlError(f"network {self.source} is not running", "use it in a with block")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return future.result()
+            return wait_for_thread(future)
         except BaseException:  # ctrl-C: the work in the loop must end, too
             future.cancel()
             raise

@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+    from concurrent.futures import Future
 
 
 T = TypeVar("T")
+
+THREAD_WAIT = 0.3  #: seconds between two looks at another thread
 
 _stepped = contextvars.ContextVar("stepped", default=False)
 _beginning = contextvars.ContextVar("beginning", default=False)
@@ -94,11 +97,24 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1, "jsctl") as thread:
-            return thread.submit(contextvars.copy_context().run, asyncio.run, work).result()
+            return wait_for_thread(thread.submit(contextvars.copy_context().run, asyncio.run, work))
     except ExceptionGroup as failures:
         raise _find_first(failures) from None
     finally:
         _stepped.reset(token)
+
+
+def wait_for_thread(future: "Future[T]") -> T:
+    """Return what a thread's work returns; raise what it raises, or KeyboardInterrupt.
+
+    The wait has ends, after which Python handles signals: one that comes just before a wait without an end
+    would wake nobody.
+    """
+    from concurrent.futures import wait
+
+    while not future.done():
+        wait([future], THREAD_WAIT)
+    return future.result()
 
 
 def _find_first(error: Exception) -> Exception:

@@ -37,8 +37,7 @@ def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> 
 
 
 def watch_results(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:
-    """Return the results of `fetch`, one every `every` ns, for what is always watched; ctrl-C is its ordinary
-    end.
+    """Return the results of `fetch`, one every `every` ns; ctrl-C is the ordinary end.
 
     count: how many; None for no end.
     """
@@ -53,9 +52,4 @@ async def fetch_or_watch(fetch: Callable[[], Awaitable[Result]], watch: int | No
     """Return the result of `fetch`; with `watch` (ns), one per interval, on a terminal on a screen with
     keys.
     """
-    if watch is None:
-        return await fetch()
-    context = click.get_current_context()
-    fetch = context.obj.select_each(fetch)
-    live = table_live(fetch, Start(context.command_path), watch)
-    return repeated(fetch_again(fetch, watch), live)
+    return await fetch() if watch is None else watch_results(fetch, watch, None)

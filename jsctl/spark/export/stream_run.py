@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
+from jsctl.base.loops import THREAD_WAIT, wait_for_thread
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark.export import formats, query
@@ -30,8 +31,6 @@ T = TypeVar("T")
 FEW_MESSAGES = 2_000_000
 FEW_BYTES = 1 << 30
 """For less than either a JVM that starts faster is better than one that runs faster."""
-
-_WAIT = 0.3  #: seconds between two looks at the other thread
 
 
 class Display(Protocol):
@@ -155,9 +154,7 @@ class StreamExportRun:
     def _run_in_thread(self, task: Callable[[], T]) -> T:
         work = self._thread.submit(task)
         try:
-            while not work.done():  # a signal just before a wait without an end would be lost
-                wait([work], _WAIT)
-            return work.result()
+            return wait_for_thread(work)
         except KeyboardInterrupt:
             self._stop.set()
             while not work.done() and not self._may_finish.is_set():
@@ -165,7 +162,7 @@ class StreamExportRun:
                     cancel_jobs(self._spark)
                 else:
                     jvm.abort()
-                wait([work], _WAIT)
+                wait([work], THREAD_WAIT)
             try:
                 return work.result()  # it may have been done already
             except JsctlError:

@@ -122,8 +122,13 @@ def test_the_role_of_a_machine(cli: Cli, url: str, store: Store) -> None:
 
 
 def test_a_file_is_there_when_it_is_complete(store: Store) -> None:
-    options = (("access_key", "somebody"), ("secret_key", "hush"), ("region", "us-east-1"))
-    options += (("endpoint_override", f"127.0.0.1:{store.port}"), ("scheme", "http"))
+    options = (
+        ("access_key", "somebody"),
+        ("secret_key", "hush"),
+        ("region", "us-east-1"),
+        ("endpoint_override", f"127.0.0.1:{store.port}"),
+        ("scheme", "http"),
+    )
     folder = S3Folder("lake/complete", "s3a://lake/complete", options)
     with folder.create("a=1/whole") as file:
         file.write(b"whole")

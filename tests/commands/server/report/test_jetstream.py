@@ -92,5 +92,5 @@ def test_watch(system: Cli) -> None:
     watched.press("/no-such-server\r")
     watched.until("rows matches /no-such-server")
     watched.press("\x03")
-    assert watched.end() == 130
+    assert watched.end() == 0
     assert not watched.screen.alternate

@@ -12,7 +12,7 @@ from jsctl.commands.picking.auth import (
 )
 from jsctl.env import Env
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result
+from jsctl.views.result import Result, Text
 
 
 @command("rm", examples=["jsctl auth account keys rm ORDERS shipper --force"])
@@ -42,4 +42,4 @@ async def rm(env: Env, account: str, role: str, key: str, operator: str, force: 
 
     change_account(store, owner.name, change)
     store.remove_seed(signing_key.public)
-    return Result(data=data)
+    return Result([Text(f"Signing key {label} was removed from {owner.name}")], data=data)

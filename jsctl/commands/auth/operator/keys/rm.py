@@ -8,7 +8,7 @@ from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_t
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result
+from jsctl.views.result import Result, Text
 
 
 @command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
@@ -40,4 +40,4 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
 
     change_operator(store, change)
     store.remove_seed(key)
-    return Result(data=data)
+    return Result([Text(f"Signing key {key} was removed")], data=data)
