@@ -72,7 +72,8 @@ class ObjectTarget:
             finally:
                 self._log = None
                 if not self._state.tables:
-                    log.remove()
+                    with contextlib.suppress(JsctlError):
+                        log.remove()
 
     def complete_killed_runs(self) -> None:
         """Do nothing: the next `lock` removes what killed runs left."""
@@ -136,11 +137,15 @@ class ObjectTarget:
 
     @contextlib.contextmanager
     def _cleaned(self, tables: Sequence[str]) -> Iterator[None]:
-        """Remove files of these tables that do not count, at the end."""
+        """Remove files of these tables that do not count, at the end; after an error, if that is possible,
+        since the next run does it, too."""
         try:
             yield
-        finally:
-            self._clean(tables)
+        except BaseException:
+            with contextlib.suppress(JsctlError):
+                self._clean(tables)
+            raise
+        self._clean(tables)
 
     def _clean(self, tables: Sequence[str]) -> None:
         if self.format not in FILE_FORMATS:

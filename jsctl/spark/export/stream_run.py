@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_GRACE = 15.0
+"""Seconds after ctrl-C in which what is under way may end by itself. Then the JVM is ended, for which exports
+are made: it may wait for a store that does not answer."""
+
 FEW_MESSAGES = 2_000_000
 FEW_BYTES = 1 << 30
 """For less than either a JVM that starts faster is better than one that runs faster."""
@@ -157,15 +161,18 @@ class StreamExportRun:
             return wait_for_thread(work)
         except KeyboardInterrupt:
             self._stop.set()
+            deadline = time.monotonic() + _GRACE
             while not work.done() and not self._may_finish.is_set():
-                if self._spark is not None:
+                if self._spark is None:
+                    jvm.abort()
+                elif time.monotonic() < deadline:
                     cancel_jobs(self._spark)
                 else:
-                    jvm.abort()
+                    jvm.kill()
                 wait([work], THREAD_WAIT)
             try:
                 return work.result()  # it may have been done already
-            except JsctlError:
+            except Exception:
                 raise KeyboardInterrupt from None
 
     def plan(self) -> dict[str, ReadPlan]:

@@ -5,6 +5,7 @@ settings.
 
 import posixpath
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,6 +32,17 @@ _READS = 10  #: tries to read a file that is replaced meanwhile
 _OTHER_CONTENT = re.compile(r"PreconditionFailed|RemoteFileChangedException|\D412\D")
 """What an object store's error says when an object is not the one that a request named: created or replaced
 meanwhile (S3A reads with the ETag that it saw when the file was opened)."""
+
+_NO_ANSWER = re.compile(
+    r"ConnectException|Unable to execute HTTP request|UnknownHost|NoRouteToHost|imeoutException"
+)
+"""What an error says when a store did not answer for as long as Hadoop tries, which is a minute."""
+
+_PAUSE = (
+    60.0  #: seconds in which a store that did not answer is not asked again, to clean up after the failure
+)
+_unanswered: dict[str, float] = {}
+"""When a store last did not answer, by the beginning of its URI."""
 
 _OTHER_NAMES = {"s3": "s3a", "s3n": "s3a", "gcs": "gs", "wasb": "abfs", "wasbs": "abfss"}
 
@@ -202,6 +214,9 @@ class HadoopPath:
         """Yield the file system, the path in it and the JVM; raise errors of the JVM as JsctlError."""
         from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 
+        root = self.uri.removesuffix(self._path)
+        if time.monotonic() < _unanswered.get(root, 0) + _PAUSE:
+            raise JsctlError(f"{root} did not answer")
         context: Any = self.find_session().sparkContext
         try:
             apache = context._jvm.org.apache
@@ -209,6 +224,8 @@ class HadoopPath:
             settings = apache.spark.SparkContext.getOrCreate().hadoopConfiguration()
             yield path.getFileSystem(settings), path, context._jvm
         except (Py4JError, Py4JNetworkError) as error:
+            if _NO_ANSWER.search(str(error)):
+                _unanswered[root] = time.monotonic()
             raise _build_error(self, error) from None
 
 

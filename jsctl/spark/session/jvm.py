@@ -33,6 +33,7 @@ _SECRET = re.compile(r"secret|password|token|access[._]?key|account\.key|credent
 _POLL = 0.02  #: seconds between two looks whether the JVM answers
 
 _starting: list[subprocess.Popen[bytes]] = []
+_running: list[subprocess.Popen[bytes]] = []
 
 
 class _Process(subprocess.Popen[bytes]):
@@ -81,6 +82,7 @@ def start(settings: Collection[tuple[str, str]], log: Path) -> Any:
             for name in names:
                 del os.environ[name]
         gateway.proc = process
+        _running.append(process)
         return gateway
     except BaseException:
         abort()
@@ -97,6 +99,12 @@ def abort() -> None:
     for process in list(_starting):
         if getattr(process, "pid", None):
             process.kill()
+
+
+def kill() -> None:
+    """Kill the running JVM, from any thread: whatever waits for it fails at once."""
+    for process in list(_running):
+        process.kill()
 
 
 def end(gateway: Any, timeout: float) -> None:
@@ -122,6 +130,7 @@ def end(gateway: Any, timeout: float) -> None:
     finally:  # also after ctrl-C
         process.kill()
         process.wait()
+        _running.remove(process)
 
 
 def _build_environment() -> dict[str, str]:

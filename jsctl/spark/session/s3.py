@@ -13,6 +13,8 @@ from jsctl.spark.session.hadoop import HadoopPath
 S3Options = tuple[tuple[str, Any], ...]
 """Arguments of pyarrow's S3FileSystem, as pairs."""
 
+_ATTEMPTS = 10  #: of a request, which wait for a minute in all, as long as Hadoop's
+
 _KEYS = frozenset(("access.key", "secret.key"))
 _LOGIN = _KEYS | {"session.token"}
 _KNOWN = _LOGIN | {
@@ -48,11 +50,12 @@ def find_path(folder: HadoopPath) -> str:
 
 
 @functools.cache
-def connect(options: S3Options) -> Any:
-    """Return pyarrow's S3FileSystem. Raises ImportError if this pyarrow has none."""
-    from pyarrow.fs import S3FileSystem
+def connect(options: S3Options, attempts: int = _ATTEMPTS) -> Any:
+    """Return pyarrow's S3FileSystem. attempts: of each request. Raises ImportError if this pyarrow has
+    none."""
+    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
 
-    return S3FileSystem(**dict(options))
+    return S3FileSystem(**dict(options), retry_strategy=AwsStandardS3RetryStrategy(max_attempts=attempts))
 
 
 def translate(settings: Mapping[str, str]) -> S3Options | None:
@@ -89,7 +92,7 @@ def _has_profile() -> bool:
 
 def _can_look(options: S3Options, path: str) -> bool:
     try:
-        connect(options).get_file_info(path)
+        connect(options, 1).get_file_info(path)
     except (ImportError, OSError):
         return False
     return True

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,12 +13,14 @@ from typing import Any
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.fs import FileSelector
 
 from jsctl.errors import JsctlError
 from jsctl.spark.export.task_folders import S3Folder
 from tests.commands.export.test_stream import fill
 from tests.support.run import Cli
 from tests.support.s3 import LOGIN, Store, serve_metadata, serve_s3
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -119,6 +122,19 @@ def test_the_role_of_a_machine(cli: Cli, url: str, store: Store) -> None:
         role = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata}
         run(cli, store, "export", "stream", "ORDERS", "--to", "s3a://lake/role", "--verify", login=role)
     assert created_by(store, "lake/role/ORDERS") == {"parquet-cpp-arrow"}
+
+
+def test_ctrl_c_while_no_store_answers(cli: Cli, url: str, store: Store, tmp_path: Path) -> None:
+    """Hadoop goes on asking for minutes."""
+    fill(url, COUNT)
+    run(cli, store, "export", "stream", "ORDERS", "--to", "s3a://lake/first", "--to-seq", "1")
+    with serve_s3(tmp_path / "log") as lost:
+        process = start(cli, lost, "export", "stream", "ORDERS", "--to", "s3a://lake/x", "--file-size", "1kB")
+        table = FileSelector("lake/x/ORDERS", allow_not_found=True)
+        wait_for(lambda: lost.files.get_file_info(table), "no file in the store", 90)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
 
 
 def test_a_file_is_there_when_it_is_complete(store: Store) -> None:
