@@ -19,7 +19,10 @@ class ExitStatus(IntEnum):
         status.meaning = meaning
         return status
 
-    OK = 0, "done; or the answer to a question was no, and nothing was changed"
+    OK = (
+        0,
+        "done, also by ctrl-C where a command runs until then; or the answer was no, and nothing was changed",
+    )
     FAILURE = 1, "the command failed"
     DIFFERENT = 2, "`diff` or `edit --dry-run` found a difference"
     NOT_FOUND = 3, "the stream, consumer, context or message does not exist"

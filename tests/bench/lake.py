@@ -80,7 +80,7 @@ def main() -> None:
                 measure_memory(server.url, Path(name), messages)
                 return
             with serve_s3(Path(name, "s3.log")) as store:
-                print(f"{messages:,} messages, {options.mib} MiB, {count} processors", flush=True)
+                print(f"{messages:,} messages, {options.mib} MiB, {count} of the processors", flush=True)
                 results.append(compare(server.url, Path(name), store, count, options))
     one, two = results
     for way in two:

@@ -5,9 +5,9 @@ import functools
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from jsctl.base.user_folders import expand_home
 from jsctl.spark.session.hadoop import HadoopPath
 
 S3Options = tuple[tuple[str, Any], ...]
@@ -87,7 +87,7 @@ def translate(settings: Mapping[str, str]) -> S3Options | None:
 def _has_profile() -> bool:
     """Return whether pyarrow, without keys, would log in with what Hadoop does not look at."""
     names = ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE")
-    return any(name in os.environ for name in names) or Path("~/.aws").expanduser().exists()
+    return any(name in os.environ for name in names) or expand_home("~/.aws").exists()
 
 
 def _can_look(options: S3Options, path: str) -> bool:
