@@ -10,6 +10,7 @@ import click
 from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
+from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import KINDS, SKIP_ID, WITH_FIELDS, parse_registry
@@ -49,7 +50,9 @@ class SparkOptions:
             check_settings(table, format, settings)
             settings = {**FORMAT_SETTINGS.get(format, {}), **settings}
         check_environment(self.master, self.remote)
-        return SessionOptions(name, self.master, self.remote, settings)
+        env: Env = click.get_current_context().obj
+        say = env.say if env.can_ask else None
+        return SessionOptions(name, self.master, self.remote, settings, say)
 
 
 def _parse_setting(text: str) -> tuple[str, str]:

@@ -227,6 +227,8 @@ class _RowGroups:
         writer = parquet.ParquetWriter(
             file,
             self._schema,
+            version="2.6",
+            data_page_version="1.0",
             compression="snappy",
             # As in Spark's files: no dictionary of values that are all different, and no schema of Arrow's.
             use_dictionary=[

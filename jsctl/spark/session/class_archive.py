@@ -70,6 +70,20 @@ def read_options() -> str:
     return use(archive)
 
 
+def offer() -> bool:
+    """Return whether to tell people of an archive, which is so once: when one could be used and there is
+    none."""
+    try:
+        archive = find()
+        if archive.exists():
+            return False
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        (archive.parent / "offered").touch(exist_ok=False)
+    except (JsctlError, OSError):
+        return False
+    return True
+
+
 def use(archive: Path) -> str:
     """Return the JVM options for using an archive."""
     return f"{_OPTIONS} {_join(*_list_files(archive))}"

@@ -8,7 +8,7 @@ from jsctl.errors import BadInput
 from jsctl.spark.session import java
 from jsctl.spark.session.hadoop import PACKAGES, HadoopPath, Place
 
-_SETTING = "spark.jars.packages"
+PACKAGES_SETTING = "spark.jars.packages"
 AUTO = "auto"
 
 FORMAT_PACKAGES = {
@@ -45,7 +45,7 @@ def add_packages(
 
     Raises BadInput.
     """
-    packages = [name.strip() for name in settings.get(_SETTING, "").split(",") if name.strip()]
+    packages = [name.strip() for name in settings.get(PACKAGES_SETTING, "").split(",") if name.strip()]
     for name in map(str.strip, names.split(",")):
         if name == AUTO:
             schemes = [place.scheme for place in places if isinstance(place, HadoopPath)]
@@ -56,7 +56,7 @@ def add_packages(
         else:
             raise BadInput(f"--packages {name!r} is not a package", "write auto, or GROUP:NAME:VERSION")
     joined = ",".join(dict.fromkeys(packages))
-    return {**settings, **({_SETTING: joined} if joined else {})}
+    return {**settings, **({PACKAGES_SETTING: joined} if joined else {})}
 
 
 def find_packages(schemes: Sequence[str]) -> list[str]:

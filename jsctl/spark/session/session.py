@@ -13,9 +13,9 @@ import re
 import shutil
 import sys
 import threading
+import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from jsctl.base.files import temporary_folder
 from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
 from jsctl.spark.session import class_archive, cluster, java, jvm, task_archive
+from jsctl.spark.session.packages import PACKAGES_SETTING
 from jsctl.spark.session.spark_errors import extract_message
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ FAST_START_CONF = {
 
 _COMPLETE_JAVA = "this Java lacks a part that Spark needs: point JAVA_HOME at a whole JRE or JDK"
 
+SLOW_START = 5.0  #: seconds that a start takes when people are told how to have it faster
+STARTED_SLOWLY = "jsctl: Spark started slowly; jsctl spark warm-up, once, halves the time that it takes"
 _CONNECT_TIMEOUT = 10  #: seconds for a Connect server's first answer
 _END_TIMEOUT = 10  #: seconds for the JVM to end
 _WRITE_TIMEOUT = 900  #: seconds for it to end when it writes its classes
@@ -162,21 +165,30 @@ def open_session(
 class SessionOptions:
     """Which Spark a command uses, and how.
 
-    name: of the application. master, remote: as for `open_session`. conf: further settings for Spark.
+    name: of the application. master, remote: as for `open_session`. conf: further settings for Spark. say:
+    shows a sentence to people, if there are any.
     """
 
     name: str = "jsctl"
     master: str = ""
     remote: str = ""
     conf: Mapping[str, str] = field(default_factory=dict)
+    say: Callable[[str], None] | None = None
 
-    def open(self, *, fast_start: bool = True) -> "AbstractContextManager[SparkSession]":
+    @contextlib.contextmanager
+    def open(self, *, fast_start: bool = True) -> Iterator["SparkSession"]:
         """Open the session. fast_start: for short work, see FAST_START_CONF.
 
         Raises what `open_session` raises.
         """
         conf = {**(FAST_START_CONF if fast_start else {}), **self.conf}
-        return open_session(self.master, self.remote, name=self.name, conf=conf)
+        begin = time.monotonic()
+        with open_session(self.master, self.remote, name=self.name, conf=conf) as spark:
+            is_slow = time.monotonic() - begin > SLOW_START
+            starts_jvm = not self.remote and PACKAGES_SETTING not in conf  # packages are loaded at first
+            if self.say and starts_jvm and is_slow and class_archive.offer():
+                self.say(STARTED_SLOWLY)
+            yield spark
 
 
 def get_or_start_session() -> "SparkSession":

@@ -74,8 +74,25 @@ def test_equals_what_spark_writes(
     assert first.name[10 + 37 :] == second.name[10 + 37 :]
     described, by_spark = (pq.ParquetFile(file) for file in (first, second))
     assert str(described.schema).splitlines()[2:] == str(by_spark.schema).splitlines()[2:]
+    assert statistics(ours) == statistics(theirs)
+    assert described.metadata.format_version == "2.6"
     key = b"org.apache.spark.sql.parquet.row.metadata"
     assert json.loads(described.metadata.metadata[key]) == json.loads(by_spark.metadata.metadata[key])
+
+
+def statistics(folder: Path) -> list[str]:
+    """What readers skip the first row group of each file by."""
+    found = []
+    for file in folder.rglob("*.parquet"):
+        group = pq.read_metadata(file).row_group(0)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        parts = [(column.path_in_schema, column.statistics) for column in columns]
+        bounds = [
+            (path, part and (part.null_count, part.has_min_max and (part.min, part.max)))
+            for path, part in parts
+        ]
+        found.append(repr(bounds))
+    return sorted(found)
 
 
 def partitions(folder: Path) -> set[str]:

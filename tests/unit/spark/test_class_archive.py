@@ -1,5 +1,6 @@
 """The archive of Spark's classes: its name, who makes it, and what is left when that fails."""
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from jsctl.errors import BadInput, JsctlError
-from jsctl.spark.session import class_archive, make_class_archive
+from jsctl.spark.session import class_archive, make_class_archive, session
+from jsctl.spark.session.packages import PACKAGES_SETTING
+from jsctl.spark.session.session import SessionOptions
 
 pytest.importorskip("pyspark")
 
@@ -135,3 +138,19 @@ def test_all_are_removed(cache: Path) -> None:
         (cache / name).write_text("classes")
     assert class_archive.remove_all() == (2, 28)
     assert list(cache.iterdir()) == []
+
+
+def test_a_slow_start_says_once_how_to_have_it_faster(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "SLOW_START", -1.0)
+    monkeypatch.setattr(session, "open_session", lambda *_, **__: contextlib.nullcontext())
+    said: list[str] = []
+    for options in (
+        SessionOptions(say=said.append, conf={PACKAGES_SETTING: "a:b:1"}),
+        SessionOptions(say=said.append, remote="sc://host"),
+        SessionOptions(),
+    ):
+        with options.open():
+            assert not said
+    for _ in range(2):
+        with SessionOptions(say=said.append).open():
+            assert said == [session.STARTED_SLOWLY]
