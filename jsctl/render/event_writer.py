@@ -1,10 +1,14 @@
-"""The writer of Events, as text for people, JSON or raw bytes, until their end, a count or ctrl-C."""
+"""The writer of Events, as text for people, JSON or raw bytes, until their end, a count or ctrl-C.
+
+Longer than others: all ways in which events end are in one place, as they can come at once.
+"""
 
 import contextlib
 import json
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
 from jsctl.base.loops import call_later, sleep, start
@@ -176,7 +180,7 @@ class _Writer(Generic[E]):
             try:
                 async for batch in batches:
                     self._restart_timer()
-                    items = batch[: limit - self._written] if limit else batch
+                    items = self._take(batch)
                     if items:
                         self._write(items)
                         self._written += len(items) if counts is None else sum(map(counts, items))
@@ -198,6 +202,14 @@ class _Writer(Generic[E]):
                 # The source may have ended in order when it was cancelled.
                 if self._given_up and self._task is not None:
                     self._task.uncancel()
+
+    def _take(self, batch: Sequence[E]) -> Sequence[E]:
+        """Return the events of a batch up to the one that reaches the limit."""
+        left, counts = self._end.limit - self._written, self._end.counts
+        if not self._end.limit:
+            return batch
+        before = accumulate((1 if counts is None else counts(event) for event in batch), initial=0)
+        return [event for event, number in zip(batch, before, strict=False) if number < left]
 
     @contextlib.contextmanager
     def _handle_interrupts(self) -> Iterator[None]:

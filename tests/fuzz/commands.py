@@ -1,6 +1,7 @@
 """The command lines of every verb: those of networks stand here, the others are made from help."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -171,9 +172,9 @@ def make_again(url: str, **login: Any) -> None:
                 except ApiError as error:
                     assert "DELETE" in subject and error.err_code == ErrorCode.STREAM_NOT_FOUND, error
             for subject in ("ORDERS.received", "$KV.CONFIG.user.1"):
-                for _ in range(7):
-                    await connection.publish(subject, b"x")
-                await connection.request(subject, b"x")  # acknowledged when all are stored
+                for sequence in range(1, 9):
+                    ack = json.loads((await connection.request(subject, b"x")).data)
+                    assert ack.get("seq") == sequence, (subject, ack)
         finally:
             await connection.close()
 

@@ -108,6 +108,12 @@ def test_the_limit_closes_the_source() -> None:
     assert closed == [True]
 
 
+def test_what_does_not_count_takes_nobodys_place() -> None:
+    for lists in ([["", "a", "", "b", "c"]], [["", "a"], ["", "b"], ["c"]]):
+        what = events(batches(*lists))._replace(end=End(limit=2, counts=len))
+        assert write(what)[0] == "<>\n<a>\n<>\n<b>\n"
+
+
 def test_at_the_limit_a_source_may_finish_its_work() -> None:
     stopped: list[bool] = []
     answered: list[str] = []
