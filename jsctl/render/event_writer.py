@@ -1,6 +1,6 @@
 """The writer of Events, as text for people, JSON or raw bytes, until their end, a count or ctrl-C.
 
-Longer than others: all ways in which events end are in one place, as they can come at once.
+This file is long because all ways in which events end are in one place: several can come at once.
 """
 
 import contextlib

@@ -13,7 +13,7 @@ import pytest
 from jsctl import registry
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, MissingDependency
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.session.session import preload
@@ -141,36 +141,39 @@ def prepare(cli: Cli, url: str, folder: Path, **login: Any) -> None:
 def make_again(url: str, **login: Any) -> None:
     """Make the streams as new ones; the last command may have removed or sealed them. login: as for
     `prepare`."""
-    requests = (
-        ("STREAM.DELETE.ORDERS", None),
-        ("STREAM.CREATE.ORDERS", {"name": "ORDERS", "subjects": ["ORDERS.*"], "allow_direct": True}),
-        (
-            "CONSUMER.DURABLE.CREATE.ORDERS.NEW",
-            {"stream_name": "ORDERS", "config": {"durable_name": "NEW", "ack_policy": "explicit"}},
-        ),
-        ("STREAM.DELETE.KV_CONFIG", None),
-        (
-            "STREAM.CREATE.KV_CONFIG",
-            {
-                "name": "KV_CONFIG",
-                "subjects": ["$KV.CONFIG.>"],
-                "max_msgs_per_subject": 8,
-                "allow_rollup_hdrs": True,
-                "deny_delete": True,
-                "allow_direct": True,
-            },
-        ),
+    streams = (
+        {"name": "ORDERS", "subjects": ["ORDERS.*"], "allow_direct": True},
+        {
+            "name": "KV_CONFIG",
+            "subjects": ["$KV.CONFIG.>"],
+            "max_msgs_per_subject": 8,
+            "allow_rollup_hdrs": True,
+            "deny_delete": True,
+            "allow_direct": True,
+        },
     )
+    consumer = {"stream_name": "ORDERS", "config": {"durable_name": "NEW", "ack_policy": "explicit"}}
+
+    async def is_new(api: Api, stream: Json) -> bool:
+        """Make a stream; False if it continues the last one: the server moves the folder of a stream that is
+        deleted, and cannot while it still removes the one before (filestore.go, Delete)."""
+        try:
+            await api.call(f"STREAM.DELETE.{stream['name']}")
+        except ApiError as error:
+            assert error.err_code == ErrorCode.STREAM_NOT_FOUND, error
+        made = await api.call(f"STREAM.CREATE.{stream['name']}", stream)
+        return bool(made["state"]["last_seq"] == 0)
 
     async def work() -> None:
         connection = await Connection.open(replace(Settings(url=url), **login))
         try:
             api = Api(connection)
-            for subject, body in requests:
-                try:
-                    await api.call(subject, body)
-                except ApiError as error:
-                    assert "DELETE" in subject and error.err_code == ErrorCode.STREAM_NOT_FOUND, error
+            for stream in streams:
+                for _ in range(1000):
+                    if await is_new(api, stream):
+                        break
+                    await asyncio.sleep(0.01)
+            await api.call("CONSUMER.DURABLE.CREATE.ORDERS.NEW", consumer)
             for subject in ("ORDERS.received", "$KV.CONFIG.user.1"):
                 for sequence in range(1, 9):
                     ack = json.loads((await connection.request(subject, b"x")).data)
