@@ -207,7 +207,8 @@ class _RowGroups:
         """Write what is left, and complete the file. One without messages has its columns."""
         if self._batches or self._writer is None:
             self._write()
-        self.__exit__(None, None, None)
+        with name_in_errors(self._folder.target):
+            self._stack.close()
 
     def _write(self) -> None:
         import pyarrow as pa

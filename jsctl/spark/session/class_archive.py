@@ -16,6 +16,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from jsctl.base.posix import make_private_folder
 from jsctl.base.user_folders import find_cache_folder
 from jsctl.errors import BadInput, JsctlError, MissingDependency
 from jsctl.spark.session import java
@@ -75,9 +76,9 @@ def offer() -> bool:
     none."""
     try:
         archive = find()
-        if archive.exists():
+        if is_whole(archive):
             return False
-        archive.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(archive.parent)
         (archive.parent / "offered").touch(exist_ok=False)
     except (JsctlError, OSError):
         return False

@@ -38,9 +38,8 @@ _NO_ANSWER = re.compile(
 )
 """What an error says when a store did not answer for as long as Hadoop tries, which is a minute."""
 
-_PAUSE = (
-    60.0  #: seconds in which a store that did not answer is not asked again, to clean up after the failure
-)
+_PAUSE = 60.0
+"""Seconds in which a store that did not answer is not asked again, such as to clean up after the failure."""
 _unanswered: dict[str, float] = {}
 """When a store last did not answer, by the beginning of its URI."""
 
