@@ -135,6 +135,29 @@ def open_session(
     Raises what `check_environment` raises, and JsctlError when Spark does not start.
     """
     check_environment(master, remote)
+    with _interrupts_first(), _open(master, remote, name, conf or {}, new_archive) as spark:
+        yield spark
+
+
+@contextlib.contextmanager
+def _interrupts_first() -> Iterator[None]:
+    """Raise KeyboardInterrupt for an error that ctrl-C caused: after it, PySpark's `toArrow` waits for its
+    job, and raises that the job was cancelled."""
+    try:
+        yield
+    except Exception as error:
+        cause = error.__context__
+        while cause and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__context__
+        if cause:
+            raise KeyboardInterrupt from None
+        raise
+
+
+@contextlib.contextmanager
+def _open(
+    master: str, remote: str, name: str, conf: Mapping[str, str], new_archive: Path | None
+) -> Iterator["SparkSession"]:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -147,11 +170,7 @@ def open_session(
         return
     with temporary_folder(FOLDERS) as folder:
         folder_name = str(folder)
-        opened = (
-            _connect(remote, conf or {})
-            if remote
-            else _start(master, name, conf or {}, folder_name, new_archive)
-        )
+        opened = _connect(remote, conf) if remote else _start(master, name, conf, folder_name, new_archive)
         with opened as spark:
             if remote or not cluster.is_local(master):
                 with cluster.watch_connection(spark, remote or master):
