@@ -6,11 +6,13 @@ imported only when needed. Nothing here imports larger parts of jsctl, so that `
 stay fast.
 """
 
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from jsctl.registry import top
-from jsctl.registry.model import Entry
+from jsctl.registry.model import COMMANDS, Entry
 
 if TYPE_CHECKING:
     from jsctl.registry.noun_record import Noun
@@ -21,8 +23,6 @@ __all__ = ["Entry", "find_noun", "list_children", "list_commands", "list_groups"
 def list_children(path: str) -> dict[str, Entry]:
     """Return the commands directly below `path` ("" for the top level) by name, in the order of help."""
     noun, _, rest = path.partition(" ")
-    if not noun:
-        return top.VERBS
     prefix = rest + " " if rest else ""
     return {
         name.removeprefix(prefix): entry
@@ -34,7 +34,7 @@ def list_children(path: str) -> dict[str, Entry]:
 def list_commands() -> dict[str, Entry]:
     """Return every command and group by its path ("stream ls"), in the order of help."""
     commands: dict[str, Entry] = {}
-    for noun, entry in top.VERBS.items():
+    for noun, entry in _load_verbs("").items():
         commands[noun] = entry
         if entry.group:
             commands |= {f"{noun} {name}": below for name, below in _load_verbs(noun).items()}
@@ -57,10 +57,20 @@ def list_nouns() -> "list[Noun]":
     return [find_noun(name) for name in top.NOUNS]
 
 
+@cache
 def _load_verbs(noun: str) -> dict[str, Entry]:
-    """Import the file of a noun, and return its verbs by their path below it."""
-    entry = top.VERBS.get(noun)
-    if entry is None or not entry.group:
-        return {}
-    verbs: dict[str, Entry] = import_module(f"jsctl.registry.{noun}").VERBS
-    return verbs
+    """Import the file of a noun, and return its verbs by their path below it; "" stands for the top level."""
+    verbs: dict[str, Entry] = top.VERBS
+    if noun:
+        if noun not in top.VERBS or not top.VERBS[noun].group:
+            return {}
+        verbs = import_module(f"jsctl.registry.{noun}").VERBS
+    return {name: _with_target(f"{noun} {name}".split(), entry) for name, entry in verbs.items()}
+
+
+def _with_target(path: Sequence[str], entry: Entry) -> Entry:
+    """Return an entry with its target: that of its path, unless the file of its noun has one."""
+    if entry.group or entry.target:
+        return entry
+    words = [word.replace("-", "_") for word in path]
+    return entry._replace(target=f"{COMMANDS}{'.'.join(words)}:{words[-1]}")

@@ -3,9 +3,7 @@
 from jsctl.registry.model import Entry, verb
 
 VERBS: dict[str, Entry] = {
-    "gather": verb(
-        "Gather monitoring data of all servers into an archive", "audit.gather:gather", "capture", "cap"
-    ),
-    "analyze": verb("Check an archive for what is wrong", "audit.analyze:analyze"),
-    "checks": verb("List the checks", "audit.checks:checks", "ls"),
+    "gather": verb("Gather monitoring data of all servers into an archive", "capture", "cap"),
+    "analyze": verb("Check an archive for what is wrong"),
+    "checks": verb("List the checks", "ls"),
 }

@@ -15,16 +15,14 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "add": verb("Create or update a context from the global flags", "context.add:add", "create", "save"),
-    "copy": verb("Copy a context; the global flags change the copy", "context.copy:copy", "cp"),
-    "edit": verb("Edit a context in your EDITOR", "context.edit:edit", "vi"),
-    "ls": verb("List the contexts", "context.ls:ls", "list", "l"),
-    "rm": verb("Remove a context", "context.rm:rm", "remove"),
-    "select": verb("Select the default context", "context.select:select", "switch", "set"),
-    "unselect": verb("Clear the selection of a context", "context.unselect:unselect"),
-    "info": verb("Show a context, by default the selected one", "context.info:info", "show", "v", "view"),
-    "validate": verb(
-        "Check the files, logins and addresses of one context or all", "context.validate:validate"
-    ),
-    "previous": verb("Select the context that was selected before", "context.previous:previous", "-"),
+    "add": verb("Create or update a context from the global flags", "create", "save"),
+    "copy": verb("Copy a context; the global flags change the copy", "cp"),
+    "edit": verb("Edit a context in your EDITOR", "vi"),
+    "ls": verb("List the contexts", "list", "l"),
+    "rm": verb("Remove a context", "remove"),
+    "select": verb("Select the default context", "switch", "set"),
+    "unselect": verb("Clear the selection of a context"),
+    "info": verb("Show a context, by default the selected one", "show", "v", "view"),
+    "validate": verb("Check the files, logins and addresses of one context or all"),
+    "previous": verb("Select the context that was selected before", "-"),
 }

@@ -14,10 +14,10 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "list": verb("List the counters with their values", "counter.list_:list_", "l", "ls"),
-    "get": verb("Show the value of a counter", "counter.get:get", "g"),
-    "view": verb("Show a counter and what each source contributes", "counter.view:view", "v"),
-    "increment": verb("Add to a counter", "counter.increment:increment", "incr", "i"),
-    "decrement": verb("Subtract from a counter", "counter.decrement:decrement", "decr", "d"),
-    "watch": verb("Show counters as they change", "counter.watch:watch", "w"),
+    "list": verb("List the counters with their values", "l", "ls", target="counter.list_:list_"),
+    "get": verb("Show the value of a counter", "g"),
+    "view": verb("Show a counter and what each source contributes", "v"),
+    "increment": verb("Add to a counter", "incr", "i"),
+    "decrement": verb("Subtract from a counter", "decr", "d"),
+    "watch": verb("Show counters as they change", "w"),
 }

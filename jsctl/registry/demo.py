@@ -3,8 +3,8 @@
 from jsctl.registry.model import Entry, verb
 
 VERBS: dict[str, Entry] = {
-    "guide": verb("Play the leaf node guide: domains, mirrors, two accounts", "demo.walk:guide"),
+    "guide": verb("Play the leaf node guide: domains, mirrors, two accounts", target="demo.walk:guide"),
     "hub-spokes": verb(
-        "Play the leaf node demo: nine servers, an outage, accounts", "demo.walk:hub_spokes", "spokes"
+        "Play the leaf node demo: nine servers, an outage, accounts", "spokes", target="demo.walk:hub_spokes"
     ),
 }

@@ -3,10 +3,8 @@
 from jsctl.registry.model import Entry, verb
 
 VERBS: dict[str, Entry] = {
-    "ls": verb("List the errors", "errors.ls:ls", "list"),
-    "lookup": verb(
-        "Look up an error by its code", "errors.lookup:lookup", "find", "get", "l", "view", "show"
-    ),
-    "edit": verb("Edit or add an error in a file", "errors.edit:edit", "vi", "add", "new"),
-    "validate": verb("Check a file of errors", "errors.validate:validate"),
+    "ls": verb("List the errors", "list"),
+    "lookup": verb("Look up an error by its code", "find", "get", "l", "view", "show"),
+    "edit": verb("Edit or add an error in a file", "vi", "add", "new"),
+    "validate": verb("Check a file of errors"),
 }

@@ -2,15 +2,16 @@
 
 from typing import NamedTuple
 
-_COMMANDS = "jsctl.commands."
+COMMANDS = "jsctl.commands."
 
 
 class Entry(NamedTuple):
     """One command or group.
 
     help: its one line of help. The command's docstring holds only further paragraphs.
-    target: "module:attribute" of a click command. For a group, that of a command whose flags (and, with
-        `runs`, whose callback) become those of the group; empty for a group without flags.
+    target: "module:attribute" of a click command; empty in the file of its noun where its path says it, as
+        "stream ls" does stream.ls:ls. For a group, that of a command whose flags (and, with `runs`, whose
+        callback) become those of the group; empty for a group without flags.
     runs: whether the group also does something without a subcommand.
     """
 
@@ -21,11 +22,11 @@ class Entry(NamedTuple):
     runs: bool = False
 
 
-def verb(help: str, target: str, *aliases: str) -> Entry:
-    """Return the entry of a command. target: "module:attribute" below jsctl.commands."""
-    return Entry(help, _COMMANDS + target, aliases)
+def verb(help: str, *aliases: str, target: str = "") -> Entry:
+    """Return the entry of a command. target: "module:attribute" below jsctl.commands; see `Entry`."""
+    return Entry(help, target and COMMANDS + target, aliases)
 
 
 def group(help: str, target: str = "", aliases: tuple[str, ...] = (), runs: bool = False) -> Entry:
     """Return the entry of a group of commands. target: "module:attribute" below jsctl.commands, or empty."""
-    return Entry(help, target and _COMMANDS + target, aliases, group=True, runs=runs)
+    return Entry(help, target and COMMANDS + target, aliases, group=True, runs=runs)

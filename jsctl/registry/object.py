@@ -16,16 +16,16 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "add": verb("Create a bucket for objects", "object.add:add", "create", "new"),
-    "edit": verb("Change the configuration of a bucket", "object.edit:edit", "update"),
-    "put": verb("Store files in a bucket", "object.put:put"),
-    "get": verb("Write an object to a file or to stdout", "object.get:get"),
-    "sync": verb("Make a bucket match a folder, or a folder match a bucket", "object.sync:sync"),
-    "ls": verb("List the buckets, or the objects of a bucket", "object.ls:ls", "list"),
-    "info": verb("Show a bucket or an object", "object.info:info", "show", "i"),
-    "status": verb("Show the size and the state of buckets", "object.status:status"),
-    "watch": verb("Show what changes in a bucket until ctrl-C", "object.watch:watch"),
-    "link": verb("Create a link to an object or a bucket", "object.link:link"),
-    "rm": verb("Remove objects, or a bucket with all that is in it", "object.rm:rm", "del", "delete"),
-    "seal": verb("Seal a bucket permanently", "object.seal:seal"),
+    "add": verb("Create a bucket for objects", "create", "new"),
+    "edit": verb("Change the configuration of a bucket", "update"),
+    "put": verb("Store files in a bucket"),
+    "get": verb("Write an object to a file or to stdout"),
+    "sync": verb("Make a bucket match a folder, or a folder match a bucket"),
+    "ls": verb("List the buckets, or the objects of a bucket", "list"),
+    "info": verb("Show a bucket or an object", "show", "i"),
+    "status": verb("Show the size and the state of buckets"),
+    "watch": verb("Show what changes in a bucket until ctrl-C"),
+    "link": verb("Create a link to an object or a bucket"),
+    "rm": verb("Remove objects, or a bucket with all that is in it", "del", "delete"),
+    "seal": verb("Seal a bucket permanently"),
 }

@@ -3,7 +3,5 @@
 from jsctl.registry.model import Entry, verb
 
 VERBS: dict[str, Entry] = {
-    "history": verb(
-        "Show how streams, consumers, replication and servers changed over time", "report.history:history"
-    ),
+    "history": verb("Show how streams, consumers, replication and servers changed over time"),
 }

@@ -16,8 +16,8 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "search": verb("List the schemas whose names match", "schema.search:search", "find", "list", "ls"),
-    "info": verb("Show a schema", "schema.info:info", "show", "view"),
-    "validate": verb("Validate a JSON file against a schema", "schema.validate:validate", "check"),
-    "request": verb("Send a request, and validate the reply", "schema.request:request", "req"),
+    "search": verb("List the schemas whose names match", "find", "list", "ls"),
+    "info": verb("Show a schema", "show", "view"),
+    "validate": verb("Validate a JSON file against a schema", "check"),
+    "request": verb("Send a request, and validate the reply", "req"),
 }

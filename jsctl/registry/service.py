@@ -15,10 +15,10 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "list": verb("List the services, or the instances of one", "service.list_:list_", "ls", "l"),
-    "info": verb("Show the instances and endpoints of a service", "service.info:info", "i"),
-    "stats": verb("Show the statistics of service endpoints", "service.stats:stats"),
-    "ping": verb("Ping all services, or the instances of one", "service.ping:ping"),
-    "request": verb("Send a request to an endpoint of a service", "service.request:request", "req"),
-    "serve": verb("Run a small service that answers with the request", "service.serve:serve"),
+    "list": verb("List the services, or the instances of one", "ls", "l", target="service.list_:list_"),
+    "info": verb("Show the instances and endpoints of a service", "i"),
+    "stats": verb("Show the statistics of service endpoints"),
+    "ping": verb("Ping all services, or the instances of one"),
+    "request": verb("Send a request to an endpoint of a service", "req"),
+    "serve": verb("Run a small service that answers with the request"),
 }

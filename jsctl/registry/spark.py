@@ -2,8 +2,4 @@
 
 from jsctl.registry.model import Entry, verb
 
-VERBS: dict[str, Entry] = {
-    "warm-up": verb(
-        "Make an archive of Spark's classes, so that Spark starts sooner", "spark.warm_up:warm_up"
-    )
-}
+VERBS: dict[str, Entry] = {"warm-up": verb("Make an archive of Spark's classes, so that Spark starts sooner")}
