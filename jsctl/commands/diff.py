@@ -1,7 +1,5 @@
 """`jsctl diff`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import command, option
 from jsctl.commands.declared.saved_plan import write_plan
 from jsctl.commands.declared.sources import (
@@ -16,18 +14,8 @@ from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.declared.owners import fetch_owners
-from jsctl.views.declared import owners
+from jsctl.views.declared.owners import owners_result
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """out: the file for the plan; empty for none."""
-
-    sources: SourceOptions
-    out: str
-    owners: bool
-    watch: int | None
 
 
 @command(
@@ -43,27 +31,23 @@ class Options:
 @option("--out", metavar="FILE", default="", help="Also write the plan to a file, for jsctl apply FILE")
 @option("--owners", is_flag=True, help="Show who owns each key, instead of what differs")
 @option(*WATCH[0], **WATCH[1])
-async def diff(env: Env, options: Options) -> Report:
+async def diff(env: Env, sources: SourceOptions, out: str, owners: bool, watch: int | None) -> Report:
     """See jsctl apply --help for the form of the files. The status is 2 for differences, and 1 if some of
     them cannot be applied."""
-    check_interval(options.watch)
-    if options.watch is not None and "-" in options.sources.files:
+    check_interval(watch)
+    if watch is not None and "-" in sources.files:
         raise BadInput("--watch reads the files again, and stdin can be read once", "name a file")
 
     async def compare() -> Result:
-        return await _compare(env, options)
+        read = sources.read(env)
+        comparison = await compare_sources(env, read, is_planning=True)
+        if owners:
+            targets = await open_targets(env, comparison.declared, comparison.logins)
+            return owners_result(await fetch_owners(comparison.declared, targets))
+        plan, _ = await plan_streams(env, read, comparison, read.build_rules())
+        result = show_plan(env, plan, comparison)
+        if out:
+            write_plan(out, read, result.document())
+        return result
 
-    return await fetch_or_watch(compare, options.watch)
-
-
-async def _compare(env: Env, options: Options) -> Result:
-    sources = options.sources.read(env)
-    comparison = await compare_sources(env, sources, is_planning=True)
-    if options.owners:
-        targets = await open_targets(env, comparison.declared, comparison.logins)
-        return owners.owners_result(await fetch_owners(comparison.declared, targets))
-    plan, _ = await plan_streams(env, sources, comparison, sources.build_rules())
-    result = show_plan(env, plan, comparison)
-    if options.out:
-        write_plan(options.out, sources, result.document())
-    return result
+    return await fetch_or_watch(compare, watch)

@@ -1,7 +1,5 @@
 """`jsctl account backup`."""
 
-from dataclasses import dataclass
-
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
@@ -14,16 +12,6 @@ from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    target: str
-    check: bool
-    consumers: bool
-    force: bool
-    critical_warnings: bool
-    data: bool
-
-
 @command(
     "backup",
     examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --force --check"],
@@ -33,12 +21,20 @@ class Options:
 @option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
 @destructive("Replace an existing backup without asking", "Only show what would be saved")
 @option("--critical-warnings", "-w", is_flag=True, help="Treat warnings as failures")
-@option("--data", is_flag=True, hidden=True, help="Older form: messages are always part of the backup")
-async def backup(env: Env, options: Options) -> Result:
+@option(
+    "--data",
+    is_flag=True,
+    hidden=True,
+    expose_value=False,
+    help="Older form: messages are always part of the backup",
+)
+async def backup(
+    env: Env, target: str, check: bool, consumers: bool, force: bool, critical_warnings: bool
+) -> Result:
     """Write a folder for each stream into TARGET, as jsctl stream backup does. A stream that fails does not
     stop the others; it is named at the end, and the exit status is not 0.
     """
-    target = options.target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)
+    target = target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)
     path = resolve_backup_path(target)
     api = await env.jetstream()
     if env.dry_run:
@@ -51,10 +47,10 @@ async def backup(env: Env, options: Options) -> Result:
         api,
         path,
         AccountBackupOptions(
-            stream=BackupOptions(consumers=options.consumers, check=options.check),
-            strict=options.critical_warnings,
+            stream=BackupOptions(consumers=consumers, check=check),
+            strict=critical_warnings,
         ),
-        TerminalObserver(env, force=options.force),
+        TerminalObserver(env, force=force),
     )
     return view.outcomes(f"Backup in {path}", result, "saved")
 

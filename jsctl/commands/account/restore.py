@@ -1,23 +1,11 @@
 """`jsctl account restore`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
 from jsctl.views.account import backup as view
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    directory: str
-    cluster: str
-    tag: tuple[str, ...]
-    update_streams: bool
-    force: bool
-    allow_data_loss: bool
 
 
 @command(
@@ -46,22 +34,30 @@ class Options:
     "Remove what an unfinished restore left behind, without asking",
     "Check the backup, and only show what would be restored",
 )
-async def restore(env: Env, options: Options) -> Result:
+async def restore(
+    env: Env,
+    directory: str,
+    cluster: str,
+    tag: tuple[str, ...],
+    update_streams: bool,
+    force: bool,
+    allow_data_loss: bool,
+) -> Result:
     """Read all of DIRECTORY, which jsctl account backup or the nats tool wrote, and verify its digests first.
     A stream that is damaged or exists does not stop the others; it is named at the end, and the exit status
     is not 0.
     """
-    path = resolve_backup_path(options.directory)
+    path = resolve_backup_path(directory)
     result = await restore_account(
         env.jetstream,
         path,
         AccountRestoreOptions(
-            update=options.update_streams,
-            cluster=options.cluster,
-            tags=options.tag,
+            update=update_streams,
+            cluster=cluster,
+            tags=tag,
             dry_run=env.dry_run,
         ),
-        TerminalObserver(env, force=options.force, allow_loss=options.allow_data_loss),
+        TerminalObserver(env, force=force, allow_loss=allow_data_loss),
     )
     if env.dry_run:
         return view.preview(f"Restore from {path}", result)

@@ -8,14 +8,13 @@ import click
 
 from jsctl.base.files import read_bytes
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import DURATION, SIZE, Count, GroupOption, option
+from jsctl.commands.cli import DURATION, SIZE, Count, GroupOption, declare_all, option
 from jsctl.commands.cli.values import Size
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.views.bench.result import NAMES
 
-C = TypeVar("C", bound=click.Command)
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PREFIX = "bench_"
@@ -24,54 +23,44 @@ _SIZES = {"object put": 1 << 20}
 _MESSAGES = {"object put": 100, "object get": 100}
 _MAX_SIZE = 64 << 20
 
-_Flag = tuple[str, dict[str, Any]]
-"""The names of a flag, and the arguments of its option; the first name is also that of its value."""
 
-_SHARED: tuple[_Flag, ...] = (
-    ("--clients", {"type": _COUNT, "metavar": "N", "help": "Number of concurrent clients (1)"}),
-    (
-        "--msgs",
-        {
-            "type": _COUNT,
-            "metavar": "N",
-            "help": "Number of messages, over all clients (100000; objects 100)",
-        },
+def shared_flag(*names: str, **attrs: Any) -> GroupOption:
+    """Return a flag of `bench`, whose first name is also that of its value."""
+    return GroupOption(*names, _PREFIX + names[0].partition("/")[0].removeprefix("--"), **attrs)
+
+
+_SHARED = (
+    shared_flag("--clients", type=_COUNT, metavar="N", help="Number of concurrent clients (1)"),
+    shared_flag(
+        "--msgs", type=_COUNT, metavar="N", help="Number of messages, over all clients (100000; objects 100)"
     ),
-    (
-        "--size",
-        {"type": SIZE, "metavar": "BYTES", "help": "Size of each payload (128B; objects 1MiB)"},
+    shared_flag("--size", type=SIZE, metavar="BYTES", help="Size of each payload (128B; objects 1MiB)"),
+    shared_flag("--duration", type=DURATION, metavar="DURATION", help="End after this time"),
+    shared_flag(
+        "--rate",
+        "--throughput",
+        type=click.FloatRange(min=0),
+        metavar="N",
+        help="Operations per second of all clients (0: no limit); latency counts from when it is due",
     ),
-    ("--duration", {"type": DURATION, "metavar": "DURATION", "help": "End after this time"}),
-    (
-        "--rate --throughput",
-        {
-            "type": click.FloatRange(min=0),
-            "metavar": "N",
-            "help": "Operations per second of all clients (0: no limit); latency counts from when it is due",
-        },
-    ),
-    (
+    shared_flag(
         "--warmup",
-        {
-            "type": click.IntRange(min=0),
-            "metavar": "N",
-            "help": "Messages that each client handles first, unmeasured",
-        },
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Messages that each client handles first, unmeasured",
     ),
-    (
+    shared_flag(
         "--processes",
-        {
-            "type": click.IntRange(min=0),
-            "metavar": "N",
-            "help": "Number of processes for the clients (one per core)",
-        },
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Number of processes for the clients (one per core)",
     ),
-    ("--progress/--no-progress", {"help": "Show a progress bar on a terminal (yes)"}),
-    ("--plot", {"is_flag": True, "help": "Plot the latency by percentile"}),
-    ("--csv", {"metavar": "FILE", "help": "Write a line for each client to this file"}),
-    ("--hdr", {"metavar": "FILE", "help": "Write the latencies to this file as a log of HDR histograms"}),
+    shared_flag("--progress/--no-progress", help="Show a progress bar on a terminal (yes)"),
+    shared_flag("--plot", is_flag=True, help="Plot the latency by percentile"),
+    shared_flag("--csv", metavar="FILE", help="Write a line for each client to this file"),
+    shared_flag("--hdr", metavar="FILE", help="Write the latencies to this file as a log of HDR histograms"),
 )
-_SLEEP = ("--sleep", {"type": DURATION, "metavar": "DURATION", "help": "Wait this long after each operation"})
+_SLEEP = shared_flag("--sleep", type=DURATION, metavar="DURATION", help="Wait this long after each operation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +86,9 @@ class SharedFlags:
     bucket: str
 
 
-def add_shared(target: C, *more: _Flag, sleep: bool = True) -> C:
+def add_shared(target: click.Command, *more: GroupOption, sleep: bool = True) -> None:
     """Add the shared flags to a verb, or to a group, whose verbs then take them, too. more: further flags."""
-    for text, attrs in (*_SHARED, *([_SLEEP] if sleep else []), *more):
-        names = text.split(" ")
-        first = names[0].partition("/")[0].removeprefix("--")
-        target.params.append(GroupOption(*names, _PREFIX + first, **attrs))
-    return target
+    target.params += [*_SHARED, *([_SLEEP] if sleep else []), *more]
 
 
 def parse_shared(env: Env, kind: str) -> SharedFlags:
@@ -196,29 +181,21 @@ def max_bytes_flag(what: str) -> Callable[[F], F]:
     return option("--maxbytes", type=_Limit(), default=1 << 30, metavar="BYTES", help=text)
 
 
-def payload_flags(function: F) -> F:
-    """Add --payload and --header."""
-    function = option(
-        "--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated"
-    )(function)
-    return option(
-        "--payload", "payload_file", metavar="FILE", default="", help="Send the contents of this file"
-    )(function)
+payload_flags = declare_all(
+    option("--payload", "payload_file", metavar="FILE", default="", help="Send the contents of this file"),
+    option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated"),
+)
 
-
-def sending_flags(function: F) -> F:
-    """Add the flags of `SendingFlags`."""
-    function = option(
-        "--multisubjectrandomize", is_flag=True, help="Choose each subject of --multisubject at random"
-    )(function)
-    function = option(
+sending_flags = declare_all(
+    payload_flags,
+    option("--multisubject", is_flag=True, help="Publish on SUBJECT.0, SUBJECT.1 and so on"),
+    option(
         "--multisubjectmax",
         type=click.IntRange(min=0),
         default=100_000,
         metavar="N",
         help="Number of subjects of --multisubject; 0 is one per message (100000)",
-    )(function)
-    function = option("--multisubject", is_flag=True, help="Publish on SUBJECT.0, SUBJECT.1 and so on")(
-        function
-    )
-    return payload_flags(function)
+    ),
+    option("--multisubjectrandomize", is_flag=True, help="Choose each subject of --multisubject at random"),
+)
+"""The flags of `SendingFlags`."""

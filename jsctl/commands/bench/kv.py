@@ -1,12 +1,10 @@
 """`jsctl bench kv`: put, get."""
 
-from dataclasses import dataclass
-
 import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import BUCKET
-from jsctl.commands.bench.flags import add_shared, max_bytes_flag, parse_shared
+from jsctl.commands.bench.flags import add_shared, max_bytes_flag, parse_shared, shared_flag
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
@@ -18,7 +16,9 @@ from jsctl.views.result import Result
 def kv(env: Env) -> None: ...
 
 
-add_shared(kv, ("--bucket", {"metavar": "BUCKET", "help": f"The bucket to use ({BUCKET}, which is created)"}))
+add_shared(
+    kv, shared_flag("--bucket", metavar="BUCKET", help=f"The bucket to use ({BUCKET}, which is created)")
+)
 
 
 _randomize_flag = option(
@@ -30,17 +30,6 @@ _randomize_flag = option(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    storage: str
-    replicas: int
-    maxbytes: int
-    history: int
-    purge: bool
-    force: bool
-    randomize: int
-
-
 @command("put", examples=["jsctl bench kv put", "jsctl bench kv put --clients 4 --randomize 1000"])
 @option(
     "--storage", type=click.Choice(["file", "memory"]), default="file", help="Storage of a new bucket (file)"
@@ -50,27 +39,34 @@ class Options:
 @option(
     "--history", type=click.IntRange(1, 64), default=1, metavar="N", help="Number of values kept per key (1)"
 )
-@option("--purge", is_flag=True, help="Remove the bucket's values first")
+@option("--purge", "purge_first", is_flag=True, help="Remove the bucket's values first")
 @destructive("Purge a bucket that no benchmark created, without asking", DRY_RUN)
 @_randomize_flag
-async def put(env: Env, options: Options) -> Result:
+async def put(
+    env: Env,
+    storage: str,
+    replicas: int,
+    maxbytes: int,
+    history: int,
+    purge_first: bool,
+    force: bool,
+    randomize: int,
+) -> Result:
     """Use numbers as keys. Each client puts its next value after the ack of the last."""
     flags = parse_shared(env, "kv put")
-    plan = make_plan(
-        "kv put", flags, name=flags.bucket or BUCKET, payload=bytes(flags.size), keys=options.randomize
-    )
+    plan = make_plan("kv put", flags, name=flags.bucket or BUCKET, payload=bytes(flags.size), keys=randomize)
     api = await env.jetstream()
     settings = {
-        "storage": options.storage,
-        "replicas": options.replicas,
-        "max_bytes": options.maxbytes,
-        "history": options.history,
+        "storage": storage,
+        "replicas": replicas,
+        "max_bytes": maxbytes,
+        "history": history,
     }
     new_bucket = settings if plan.name == BUCKET else None
-    await announce(env, api, plan, bucket_to_stream(plan.name), purges=options.purge, creates=new_bucket)
+    await announce(env, api, plan, bucket_to_stream(plan.name), purges=purge_first, creates=new_bucket)
     info = await targets.prepare_bucket(api, plan, settings)
-    if options.purge:
-        await purge(env, api, info, force=options.force)
+    if purge_first:
+        await purge(env, api, info, force=force)
     return await run(env, plan, flags)
 
 

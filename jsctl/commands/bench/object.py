@@ -4,7 +4,7 @@ import click
 
 from jsctl.bench import targets
 from jsctl.bench.plan import OBJECTS
-from jsctl.commands.bench.flags import add_shared, parse_shared
+from jsctl.commands.bench.flags import add_shared, parse_shared, shared_flag
 from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
@@ -17,7 +17,8 @@ def object_(env: Env) -> None: ...
 
 
 add_shared(
-    object_, ("--bucket", {"metavar": "BUCKET", "help": f"The bucket to use ({OBJECTS}, which is created)"})
+    object_,
+    shared_flag("--bucket", metavar="BUCKET", help=f"The bucket to use ({OBJECTS}, which is created)"),
 )
 
 

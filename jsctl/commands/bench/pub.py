@@ -1,19 +1,11 @@
 """`jsctl bench pub`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.bench.flags import SendingFlags, add_shared, parse_shared, sending_flags
 from jsctl.commands.bench.running import make_plan, run
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.nats.subjects import validate_subject
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    subject: str
-    sending: SendingFlags
 
 
 @command(
@@ -26,20 +18,20 @@ class Options:
 )
 @argument("subject")
 @sending_flags
-async def pub(env: Env, options: Options) -> Result:
+async def pub(env: Env, subject: str, sending: SendingFlags) -> Result:
     """Measure how fast the server accepts messages, which are not acknowledged. Without --rate, many are sent
     at once.
     """
     flags = parse_shared(env, "pub")
-    validate_subject(options.subject, "publish to")
+    validate_subject(subject, "publish to")
     plan = make_plan(
         "pub",
         flags,
-        subject=options.subject,
-        subjects=options.sending.subjects,
-        random=options.sending.multisubjectrandomize,
-        payload=options.sending.payload(flags.size),
-        header_block=options.sending.header_block(),
+        subject=subject,
+        subjects=sending.subjects,
+        random=sending.multisubjectrandomize,
+        payload=sending.payload(flags.size),
+        header_block=sending.header_block(),
     )
     return await run(env, plan, flags)
 

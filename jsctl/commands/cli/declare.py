@@ -17,12 +17,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 def command(name: str, *, examples: Sequence[str], **attrs: Any) -> Callable[[Callable[..., Any]], Command]:
     """Declare a verb: `@command("ls", examples=["jsctl stream ls"])`. The function takes Env first.
 
-    A verb of a few flags takes them as keywords. A verb of many flags takes one frozen dataclass, which is
-    built from them:
+    It takes its flags as keywords. A parameter that is a frozen dataclass is built from the flags that have
+    the names of its fields:
 
         @dataclass(frozen=True, slots=True)
         class Options:
-            stream: str
             names: bool
             config: Mapping[str, Any]  # flags declared with option(..., into="config")
             paging: Paging             # a dataclass, whose fields are flags, too
@@ -33,29 +32,29 @@ def command(name: str, *, examples: Sequence[str], **attrs: Any) -> Callable[[Ca
         @command("ls", examples=["jsctl stream ls"])
         @argument("stream")
         @option("--names", is_flag=True, help="...")
-        async def ls(env: Env, options: Options) -> Result: ...
+        async def ls(env: Env, stream: str, options: Options) -> Result: ...
 
-    Raises TypeError when fields and flags do not have the same names.
+    Raises TypeError when such a verb's parameters and flags do not have the same names.
     """
 
     def declare(function: Callable[..., Any]) -> Command:
-        kinds = [kind for key, kind in function.__annotations__.items() if key != "return"]
-        options = kinds[1] if len(kinds) == 2 and _is_options(kinds[1]) else None
-        callback = _pass_options(options, function) if options else function
+        kinds = {key: kind for key, kind in function.__annotations__.items() if key not in ("env", "return")}
+        has_options = any(map(_is_options, kinds.values()))
+        callback = _pass_options(kinds, function) if has_options else function
         verb = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
-        if options:
-            _check_names(verb, options)
+        if has_options:
+            _check_names(verb, kinds)
         return verb
 
     return declare
 
 
-def _pass_options(options: type[Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with the fields of `options` as its keyword arguments."""
+def _pass_options(kinds: Mapping[str, Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` with the fields of its dataclasses as keyword arguments. kinds: of its parameters."""
 
     @functools.wraps(function)
     def call(env: Any, **values: Any) -> Any:
-        return function(env, _build_options(options, values))
+        return function(env, **_build_values(kinds, values))
 
     return call
 
@@ -64,31 +63,35 @@ def _is_options(kind: Any) -> bool:
     return hasattr(kind, "__dataclass_fields__")  # importing dataclasses would cost 1 ms at every start
 
 
-def _build_options(options: type[Any], values: Mapping[str, Any]) -> Any:
-    fields = options.__dataclass_fields__.values()
-    return options(
-        **{f.name: _build_options(f.type, values) if _is_options(f.type) else values[f.name] for f in fields}
-    )
+def _list_kinds(options: type[Any]) -> dict[str, Any]:
+    return {field.name: field.type for field in options.__dataclass_fields__.values()}
 
 
-def _collect_names(options: type[Any]) -> set[str]:
+def _build_values(kinds: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: kind(**_build_values(_list_kinds(kind), values)) if _is_options(kind) else values[name]
+        for name, kind in kinds.items()
+    }
+
+
+def _collect_names(kinds: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
-    for field in options.__dataclass_fields__.values():
-        names |= _collect_names(field.type) if _is_options(field.type) else {field.name}
+    for name, kind in kinds.items():
+        names |= _collect_names(_list_kinds(kind)) if _is_options(kind) else {name}
     return names
 
 
-def _check_names(command: click.Command, options: type[Any]) -> None:
+def _check_names(command: click.Command, kinds: Mapping[str, Any]) -> None:
     flags = {
         str(param.into if isinstance(param, CollectedOption) else param.name)
         for param in command.params
         if not isinstance(param, GlobalOption) and (param.expose_value or isinstance(param, CollectedOption))
     }
-    if mismatched := sorted(flags ^ _collect_names(options)):
+    if mismatched := sorted(flags ^ _collect_names(kinds)):
         raise TypeError(f"{command.name}: flags and fields differ in {', '.join(mismatched)}")
 
 
-def declare_all(flags: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
+def declare_all(*flags: Callable[[Any], Any]) -> Callable[[F], F]:
     """Return a decorator that declares several options at once, in this order of the help."""
 
     def declare(function: F) -> F:

@@ -53,4 +53,4 @@ def destructive(
     """
     name = "--force/--no-force" if no_force else "--force"
     forcing = option(name, "-f", is_flag=True, default=False, help=force)
-    return declare_all((dry_run_flag(dry_run), forcing, *([_missing_ok] if missing_ok else [])))
+    return declare_all(dry_run_flag(dry_run), forcing, *([_missing_ok] if missing_ok else []))

@@ -1,7 +1,5 @@
 """`jsctl consumer copy`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.picking.pick import pick_consumer, validate_consumer_name
@@ -13,16 +11,6 @@ from jsctl.jetstream.declared.model import without_label
 from jsctl.prompts import consumer as questions
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result, Text
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """source, destination: names of consumers of the same stream. Empty names are asked for."""
-
-    stream: str
-    source: str
-    destination: str
-    flags: NewConsumerFlags
 
 
 @command(
@@ -37,16 +25,15 @@ class Options:
 @argument("source", noun="consumer", default="")
 @argument("destination", default="")
 @consumer_flags("copy")
-async def copy(env: Env, options: Options) -> Result:
+async def copy(env: Env, stream: str, source: str, destination: str, flags: NewConsumerFlags) -> Result:
     """Replace settings of the source with those that flags name."""
-    flags = options.flags
-    if options.destination:
-        validate_consumer_name(options.destination)
-        if options.source == options.destination:
+    if destination:
+        validate_consumer_name(destination)
+        if source == destination:
             raise BadInput("the copy has the name of its source", "use another name")
     api = await env.jetstream()
-    stream, source = await pick_consumer(env, api, options.stream, options.source)
-    destination = options.destination or await questions.ask_name(env.prompter, api, stream)
+    stream, source = await pick_consumer(env, api, stream, source)
+    destination = destination or await questions.ask_name(env.prompter, api, stream)
     info = await consumers.fetch_info(api, stream, source)
     config = without_label(CONSUMER.without_server_keys(info["config"]))
     if flags.push and not config.get("deliver_subject"):

@@ -1,6 +1,5 @@
 """`jsctl consumer edit`."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from jsctl.commands.cli import argument, command
@@ -19,16 +18,6 @@ from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """stream, consumer: names, empty if they are asked for."""
-
-    stream: str
-    consumer: str
-    edit: EditOptions
-    flags: ConsumerFlags
-
-
 @command(
     "edit",
     sections=SECTIONS,
@@ -42,12 +31,11 @@ class Options:
 @argument("consumer", default="")
 @edit_flags("consumer")
 @consumer_flags("edit")
-async def edit(env: Env, options: Options) -> Result:
+async def edit(env: Env, stream: str, consumer: str, editing: EditOptions, flags: ConsumerFlags) -> Result:
     """Change what the flags name; other settings stay as they are."""
-    flags = options.flags
-    file = options.edit.read_config(env, CONSUMER, changed=bool(flags))
+    file = editing.read_config(env, CONSUMER, changed=bool(flags))
     api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
+    stream, consumer = await pick_consumer(env, api, stream, consumer)
     live = (await consumers.fetch_info(api, stream, consumer))["config"]
     if flags.push and not live.get("deliver_subject"):
         raise BadInput(
@@ -68,4 +56,4 @@ async def edit(env: Env, options: Options) -> Result:
         estimate_loss=estimate_loss,
         sheet=view.sheet,
     )
-    return await edit_config(env, target, file, options.edit)
+    return await edit_config(env, target, file, editing)

@@ -1,21 +1,11 @@
 """`jsctl consumer find`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
 from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.find.criteria import ConsumerCriteria
 from jsctl.views.events import Events, names
-
-
-@dataclass(frozen=True, slots=True)
-class FindOptions:
-    """The flags and the stream, empty if it is to be picked."""
-
-    stream: str
-    criteria: ConsumerCriteria
 
 
 @command(
@@ -28,10 +18,10 @@ class FindOptions:
 )
 @argument("stream", default="")
 @consumer_criteria_flags
-async def find(env: Env, options: FindOptions) -> Events[str]:
+async def find(env: Env, stream: str, criteria: ConsumerCriteria) -> Events[str]:
     """Filter with --expression by a condition over config, state and info, as `consumer info --json` has
     them, and over Info, with the names of Go; `jsctl stream find --help` lists the operators.
     """
     api = await env.jetstream()
-    pages = find_matching_consumers(env, api, await pick_stream(env, api, options.stream), options.criteria)
+    pages = find_matching_consumers(env, api, await pick_stream(env, api, stream), criteria)
     return names([info["name"] for info in page] async for page in pages)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from jsctl.commands.cli import declare_all
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -145,13 +146,11 @@ class NewConsumerFlags(ConsumerFlags):
 def consumer_flags(verb: str) -> Callable[[F], F]:
     """Add the flags that `verb` takes: "edit" for `ConsumerFlags`, "add" and "copy" for
     `NewConsumerFlags`."""
-
-    def declare(function: F) -> F:
-        function = extra_flags(GROUP_FLAGS, verb, into="groups")(function)
-        function = extra_flags(EXTRA_FLAGS, verb)(function)
-        return config_flags(CONSUMER, verb)(function)
-
-    return declare
+    return declare_all(
+        config_flags(CONSUMER, verb),
+        extra_flags(EXTRA_FLAGS, verb),
+        extra_flags(GROUP_FLAGS, verb, into="groups"),
+    )
 
 
 def _parse_flag(flag: str, parse: Callable[[], T]) -> T:

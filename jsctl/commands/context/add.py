@@ -1,7 +1,6 @@
 """`jsctl context add`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from jsctl.base.command_lines import Suggestion
@@ -15,15 +14,6 @@ from jsctl.prompts.prompter import Prompter
 from jsctl.views.result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of `jsctl context add`."""
-
-    name: str
-    context: ContextFlags
-    defaults: bool
-
-
 @command(
     "add",
     examples=[
@@ -34,7 +24,7 @@ class Options:
 @argument("name", noun="context", default="")
 @context_flags
 @option("--defaults", is_flag=True, help="Use defaults for what the flags leave out, instead of asking")
-async def add(env: Env, options: Options) -> Result:
+async def add(env: Env, name: str, context: ContextFlags, defaults: bool) -> Result:
     """Save the address, login and settings. A password, token, creds, nkey, JWT or seed may say where it is:
     file://PATH, env://NAME, op://VAULT/ITEM/FIELD, data:;base64,TEXT, and nsc://OPERATOR/ACCOUNT/USER for
     creds.
@@ -43,13 +33,13 @@ async def add(env: Env, options: Options) -> Result:
     terminal, jsctl asks for the server and the login if the flags leave them out.
     """
     store = env.contexts
-    name = options.name or await ask_name(env.prompter)
+    name = name or await ask_name(env.prompter)
     exists = store.exists(name)
     base = store.load(name) if exists else None
     if base is None and env.flags.get("context"):
         base = store.find(env.flags["context"])
-    values = collect_values(env, options.context)
-    if env.can_ask and not options.defaults and _needs_answers(values, exists):
+    values = collect_values(env, context)
+    if env.can_ask and not defaults and _needs_answers(values, exists):
         current = from_context(base) | {"description": base.get("description")} if base else {}
 
         flags = dict(values)
@@ -61,7 +51,7 @@ async def add(env: Env, options: Options) -> Result:
             return Suggestion("context add", [name], [*to_flags(answers), "--defaults"])
 
         values = await ask_all(env, questions, suggest)
-    return save(env, name, base, values, select=options.context.select_it, embed=options.context.embed)
+    return save(env, name, base, values, select=context.select_it, embed=context.embed)
 
 
 def _needs_answers(values: Mapping[str, Any], exists: bool) -> bool:

@@ -1,12 +1,12 @@
 """The flags of a context, and saving it: the common parts of `context add` and `context copy`."""
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from jsctl.base.files import read_bytes
-from jsctl.commands.cli import option
+from jsctl.commands.cli import declare_all, option
 from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
 from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, merge_flags
@@ -17,8 +17,6 @@ from jsctl.nats.addresses import parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.views.context import info as view
 from jsctl.views.result import Result
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +29,13 @@ class ContextFlags:
     embed: bool
 
 
-def context_flags(function: F) -> F:
-    """Add the flags of `ContextFlags`."""
-    for declare in (
-        option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
-        option("--embed", is_flag=True, help="Store the content of the --creds or --nkey file, not its path"),
-        option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
-        option("--description", metavar="TEXT", help="Description, shown in lists"),
-    ):
-        function = declare(function)
-    return function
+context_flags = declare_all(
+    option("--description", metavar="TEXT", help="Description, shown in lists"),
+    option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
+    option("--embed", is_flag=True, help="Store the content of the --creds or --nkey file, not its path"),
+    option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
+)
+"""The flags of `ContextFlags`."""
 
 
 def collect_values(env: Env, flags: ContextFlags) -> dict[str, Any]:

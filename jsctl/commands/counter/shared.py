@@ -1,21 +1,18 @@
 """The common parts of the verbs of `jsctl counter`: the flag that names the stream, changes."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from jsctl.commands.cli import option
 from jsctl.env import Env
 from jsctl.jetstream.counter import counters
 from jsctl.views.counter import counters as view
 from jsctl.views.result import Result
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def stream_flag(function: F) -> F:
-    """Add --stream."""
-    text = "The counter's stream, if several store the subject"
-    return option("--stream", metavar="STREAM", default="", noun="stream", help=text)(function)
+stream_flag = option(
+    "--stream",
+    metavar="STREAM",
+    default="",
+    noun="stream",
+    help="The counter's stream, if several store the subject",
+)
 
 
 async def change(env: Env, subject: str, amount: str, stream: str) -> Result:

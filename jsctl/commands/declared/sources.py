@@ -2,9 +2,9 @@
 plan."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.files import read_input
 from jsctl.base.user_folders import expand_home
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from jsctl.auth.declared.model import DeclaredOperator
     from jsctl.commands.declared.auth import DeclaredAuth
     from jsctl.commands.declared.logins import AccountLogins
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _PUSH_HELP = (
     "Also send the accounts to servers, as jsctl auth account push does; the default if streams name one"
@@ -104,35 +102,30 @@ class Comparison(NamedTuple):
     labels: Mapping[Place, frozenset[str]]
 
 
-def source_flags(function: F) -> F:
-    """Add the flags of SourceOptions."""
-    return declare_all(
-        (
-            option(
-                "--file",
-                "-f",
-                "files",
-                multiple=True,
-                metavar="FILE|DIR",
-                help="File, folder of .yaml, .yml and .json files, or - for stdin; may be repeated",
-            ),
-            option("--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"),
-            option(
-                "--store", metavar="DIR", default="", help="Folder for operators (that of nsc and nats auth)"
-            ),
-            option("--push/--no-push", default=None, help=_PUSH_HELP),
-            option("--prune", is_flag=True, help="Remove what carries a label and is no longer declared"),
-            option("--take-ownership", is_flag=True, help="Take over what belongs to another label"),
-            unprotect_flag,
-            option(
-                "--target",
-                "targets",
-                multiple=True,
-                metavar="NAME",
-                help="Only this stream or bucket, with its consumers; may be repeated",
-            ),
-        )
-    )(function)
+source_flags = declare_all(
+    option(
+        "--file",
+        "-f",
+        "files",
+        multiple=True,
+        metavar="FILE|DIR",
+        help="File, folder of .yaml, .yml and .json files, or - for stdin; may be repeated",
+    ),
+    option("--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"),
+    option("--store", metavar="DIR", default="", help="Folder for operators (that of nsc and nats auth)"),
+    option("--push/--no-push", default=None, help=_PUSH_HELP),
+    option("--prune", is_flag=True, help="Remove what carries a label and is no longer declared"),
+    option("--take-ownership", is_flag=True, help="Take over what belongs to another label"),
+    unprotect_flag,
+    option(
+        "--target",
+        "targets",
+        multiple=True,
+        metavar="NAME",
+        help="Only this stream or bucket, with its consumers; may be repeated",
+    ),
+)
+"""The flags of SourceOptions."""
 
 
 async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> Comparison:

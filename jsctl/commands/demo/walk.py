@@ -3,15 +3,14 @@
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from jsctl.base.posix import HANGUP
 from jsctl.base.signals import Stopped
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import command, option
+from jsctl.commands.cli import command, declare_all, option
 from jsctl.commands.demo.player import Player, UserQuit
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -25,23 +24,20 @@ StepResults = Generator[Result, None, Result]
 """Yields what is shown while steps are played, and returns what is shown last."""
 
 
-def _walkthrough_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags that both walkthroughs take."""
-    for declare in (
-        option(
-            "--to",
-            metavar="DIR",
-            default="",
-            help="New folder for all files, which is kept (a temporary one)",
-        ),
-        option("--keep", is_flag=True, help="Leave the network running"),
-        option("--list", "show_list", is_flag=True, help="List the parts and steps, and run nothing"),
-        option("--from", "from_", metavar="PART|N", default="", help="Show from this part or step on"),
-        option("--only", metavar="PART|N", default="", help="Show only this part or step"),
-        option("--step", is_flag=True, help="Wait for a key after each step"),
-    ):
-        verb = declare(verb)
-    return verb
+_walkthrough_flags = declare_all(
+    option("--step", is_flag=True, help="Wait for a key after each step"),
+    option("--only", metavar="PART|N", default="", help="Show only this part or step"),
+    option("--from", "from_", metavar="PART|N", default="", help="Show from this part or step on"),
+    option("--list", "show_list", is_flag=True, help="List the parts and steps, and run nothing"),
+    option("--keep", is_flag=True, help="Leave the network running"),
+    option(
+        "--to",
+        metavar="DIR",
+        default="",
+        help="New folder for all files, which is kept (a temporary one)",
+    ),
+)
+"""The flags that both walkthroughs take."""
 
 
 @command(

@@ -4,7 +4,7 @@ import contextlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.files import read_input, write_output
@@ -18,15 +18,15 @@ from jsctl.prompts.interview import Interview
 from jsctl.prompts.prompter import Prompter
 from jsctl.views.result import Result, Text
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-_FLAGS = (
+add_flags = declare_all(
     option("--config", metavar="FILE", help="Configuration in JSON or YAML; flags replace its values"),
     option("--validate", is_flag=True, help="Only check the configuration"),
     option("--output", metavar="FILE", help="Write the configuration to FILE (-: stdout) and create nothing"),
     option("--defaults", is_flag=True, help="Take every default instead of asking"),
 )
+"""The flags that every add takes, for `AddOptions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,6 @@ class AddOptions:
             return Result([Text(text)], data=config)
         write_output(self.output, text + "\n")
         return Result([Text(f"wrote the configuration of {label} to {self.output}")], data=config)
-
-
-def add_flags(function: F) -> F:
-    """Add the flags that every add takes, for `AddOptions`."""
-    return declare_all(_FLAGS)(function)
 
 
 async def ask_all(

@@ -94,7 +94,7 @@ def edit_flags(noun: str) -> Callable[[F], F]:
     """Add the flags that every edit takes, for `EditOptions`. noun: "stream"."""
     config_help = f"Apply this configuration (JSON or YAML) to the {noun}'s"
     replace_help = "--config is the whole configuration: what it leaves out takes its default"
-    flags = (
+    return declare_all(
         option("--config", "config_file", metavar="FILE", help=config_help),
         option("--replace", is_flag=True, help=replace_help),
         option("--force", "-f", is_flag=True, help="Change without asking"),
@@ -104,8 +104,6 @@ def edit_flags(noun: str) -> Callable[[F], F]:
         option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would"),
         option("--allow-data-loss", is_flag=True, help="Change it even if that deletes messages"),
     )
-
-    return declare_all(flags)
 
 
 async def edit_config(env: Env, target: Editable, file: Json | None, options: EditOptions) -> Result:

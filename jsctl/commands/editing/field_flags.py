@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import declare_all, option
 from jsctl.commands.cli.declare import CollectedOption
 from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import Kind, Text
@@ -60,33 +60,35 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
     """Return a decorator that adds the flags of a configuration that `verb` ("add", "edit", "copy") takes,
     for `ConfigFlags`.
     """
-
-    def declare(function: F) -> F:
-        for field in reversed(schema.list_flags(verb)):
-            function = _field_option(field)(function)
-        if verb == "edit":
-            for flag, key in schema.removals.items():
-                text = "Stop republishing" if key == "republish" else f"Remove the {key.replace('_', ' ')}"
-                names = f"--{flag}/--no-{flag}"
-                function = option(names, into="fields", cls=_Removal, default=None, help=text)(function)
-        return function
-
-    return declare
+    removals = reversed([*schema.removals.items()]) if verb == "edit" else ()
+    return declare_all(
+        *(_removal_option(flag, key) for flag, key in removals),
+        *(_field_option(field) for field in schema.list_flags(verb)),
+    )
 
 
 def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Callable[[F], F]:
     """Return a decorator that adds flags without a key of their own, of those that `verb` takes. into: see
     `cli.option`.
     """
+    return declare_all(
+        *(
+            _kind_option(
+                extra.flag,
+                extra.kind,
+                extra.help,
+                extra.metavar,
+                {"default": extra.default} | ({"into": into} if into else {}),
+            )
+            for extra in flags
+            if not (extra.create_only and verb == "edit")
+        )
+    )
 
-    def declare(function: F) -> F:
-        for extra in reversed(flags):
-            if not (extra.create_only and verb == "edit"):
-                attrs = {"default": extra.default} | ({"into": into} if into else {})
-                function = _kind_option(extra.flag, extra.kind, extra.help, extra.metavar, attrs)(function)
-        return function
 
-    return declare
+def _removal_option(flag: str, key: str) -> Callable[[F], F]:
+    text = "Stop republishing" if key == "republish" else f"Remove the {key.replace('_', ' ')}"
+    return option(f"--{flag}/--no-{flag}", into="fields", cls=_Removal, default=None, help=text)
 
 
 def _field_option(field: Field) -> Callable[[F], F]:

@@ -1,21 +1,15 @@
 """The flag that names protected streams, for verbs that remove or purge."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
 
 from jsctl.commands.cli import option
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def unprotect_flag(function: F) -> F:
-    """Add --unprotect; the function gets its values as `unprotect`."""
-    return option(
-        "--unprotect",
-        multiple=True,
-        metavar="NAME",
-        help="Change this stream or bucket although it is protected; may be repeated",
-    )(function)
+unprotect_flag = option(
+    "--unprotect",
+    multiple=True,
+    metavar="NAME",
+    help="Change this stream or bucket although it is protected; may be repeated",
+)
 
 
 def list_streams(names: Iterable[str]) -> frozenset[str]:

@@ -1,8 +1,5 @@
 """`--query` of exports: a question about the tables that were written."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import declare_all, option
 from jsctl.env import Env
@@ -10,28 +7,23 @@ from jsctl.spark.export.query import Answer
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def query_options(function: F) -> F:
-    """Declare --query and --limit."""
-    flags = (
-        option(
-            "--query",
-            "sql",
-            metavar="SQL",
-            default="",
-            help="Query the tables afterwards, and print the answer",
-        ),
-        option(
-            "--limit",
-            type=int,
-            metavar="ROWS",
-            default=1000,
-            help="Show at most this many rows of --query (1000)",
-        ),
-    )
-    return declare_all(flags)(function)
+query_options = declare_all(
+    option(
+        "--query",
+        "sql",
+        metavar="SQL",
+        default="",
+        help="Query the tables afterwards, and print the answer",
+    ),
+    option(
+        "--limit",
+        type=int,
+        metavar="ROWS",
+        default=1000,
+        help="Show at most this many rows of --query (1000)",
+    ),
+)
+"""--query and --limit."""
 
 
 def add_answer(env: Env, result: Result, answer: Answer, limit: int, closing: str) -> Result:

@@ -1,6 +1,5 @@
 """`jsctl export check`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.commands.cli import command, option
@@ -14,14 +13,6 @@ from jsctl.views import parts as view
 from jsctl.views.result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of `export check`."""
-
-    to: str
-    spark: SparkOptions
-
-
 @command(
     "check",
     examples=[
@@ -31,18 +22,18 @@ class Options:
 )
 @option("--to", metavar="DIR", required=True, help="Folder or URI that an export is to write to")
 @spark_options
-def check(env: Env, options: Options) -> Result:
+def check(env: Env, to: str, spark: SparkOptions) -> Result:
     """Show what an export to DIR needs and whether it is there: Java, Spark and Python; packages, login,
     rights, clock and space. A URI is tried with a small file, which is removed again.
     """
-    place = parse_place(options.to, "--to")
+    place = parse_place(to, "--to")
     parts = list_parts()
     if isinstance(place, Path):
         parts += check_folder(place)
     elif not any(part.error for part in parts):
         try:
-            with options.spark.prepare("jsctl export check", place).open() as spark:
-                parts += check_store(place, spark)
+            with spark.prepare("jsctl export check", place).open() as session:
+                parts += check_store(place, session)
         except JsctlError as error:
             parts.append(Part("Session", error=str(error)))
     return view.for_spark(parts, f"exports to {place} can run here")

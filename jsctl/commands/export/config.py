@@ -1,7 +1,6 @@
 """`jsctl export config`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from jsctl import registry
@@ -23,16 +22,6 @@ from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of `export config`."""
-
-    stream: tuple[str, ...]  #: names and patterns
-    output: str
-    with_consumers: bool
-    all_streams: bool
-
-
 @command(
     "config",
     examples=[
@@ -45,7 +34,9 @@ class Options:
 @option("--output", metavar="FILE", default="-", help="Write to this file instead of stdout")
 @option("--consumers/--no-consumers", "with_consumers", default=True, help="With durable consumers (default)")
 @option("--all", "-a", "all_streams", is_flag=True, help="With the streams of buckets and the system")
-async def config(env: Env, options: Options) -> Result | Events[str]:
+async def config(
+    env: Env, stream: tuple[str, ...], output: str, with_consumers: bool, all_streams: bool
+) -> Result | Events[str]:
     """Write a file that changes nothing when it is applied. --context and --js-domain may be repeated.
     Consumers without a durable name come and go, and are left out. If streams do not answer, they or
     their consumers are left out, too, and the status is 4.
@@ -63,10 +54,10 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
     for settings, connection in zip(places, await open_connections(env, places), strict=True):
         collected = await collect_declarations(
             Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace),
-            options.stream,
+            stream,
             _build_place(env, settings) if len(places) > 1 else {},
-            with_internal=options.all_streams,
-            with_consumers=options.with_consumers,
+            with_internal=all_streams,
+            with_consumers=with_consumers,
         )
         declared += collected.streams
         for key, items in collected.buckets.items():
@@ -74,8 +65,8 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         missing_consumers += collected.missing_consumers
         hidden += collected.hidden
         missing_streams += collected.missing_streams
-    names = [stream["name"] for stream in declared]
-    _check_patterns(options.stream, [*names, *_list_bucket_streams(buckets)], hidden)
+    names = [item["name"] for item in declared]
+    _check_patterns(stream, [*names, *_list_bucket_streams(buckets)], hidden)
     if hidden:
         env.say(f"left out: {format_hidden_hint(hidden)}")
     if missing_consumers:
@@ -89,17 +80,17 @@ async def config(env: Env, options: Options) -> Result | Events[str]:
         )
     document: Json = {**(_build_place(env, places[0]) if len(places) == 1 else {}), "streams": declared}
     document |= {key: items for key, items in buckets.items() if items}
-    if options.output == "-" and env.wants_json:
+    if output == "-" and env.wants_json:
         return Result(data=document, error=error)
-    if options.output == "-":
+    if output == "-":
         written = text_in_pieces(write.render_yaml(document))
         return written._replace(result=lambda: Result(error=error)) if error else written
-    with open_output(options.output) as file:
+    with open_output(output) as file:
         file.writelines(piece.encode() for piece in write.render_yaml(document))
-    consumers = sum(len(stream.get("consumers", ())) for stream in declared)
+    consumers = sum(len(item.get("consumers", ())) for item in declared)
     counts = [pluralize(len(declared), "stream"), pluralize(consumers, "consumer")]
     counts += [pluralize(len(buckets[kind.key]), kind.word) for kind in KINDS if buckets[kind.key]]
-    text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {options.output}"
+    text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {output}"
     return Result([Text(text, whole=True)], data=document, error=error)
 
 

@@ -1,7 +1,6 @@
 """Where an export writes to: a folder or URI with --to, or a table of a catalog with --table."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 import click
 
@@ -15,26 +14,21 @@ from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import Place
 from jsctl.spark.session.session import SessionOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def table_options(function: F) -> F:
-    """Declare --table and --mode."""
-    flags = (
-        option(
-            "--table",
-            metavar="NAME",
-            default="",
-            help="Table of a catalog, in place of --to: CATALOG.DB.NAME",
-        ),
-        option(
-            "--mode",
-            type=click.Choice(["", *MODES]),
-            default="",
-            help="With --table: append what is new, overwrite, or merge the keys of a bucket (overwrite)",
-        ),
-    )
-    return declare_all(flags)(function)
+table_options = declare_all(
+    option(
+        "--table",
+        metavar="NAME",
+        default="",
+        help="Table of a catalog, in place of --to: CATALOG.DB.NAME",
+    ),
+    option(
+        "--mode",
+        type=click.Choice(["", *MODES]),
+        default="",
+        help="With --table: append what is new, overwrite, or merge the keys of a bucket (overwrite)",
+    ),
+)
+"""--table and --mode."""
 
 
 def check_destination(to: str, table: str, mode: str, format: str) -> None:

@@ -1,9 +1,8 @@
 """Flags that all exports share, and those of decoding."""
 
 import base64
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -18,8 +17,6 @@ from jsctl.spark.export.table_target import check_settings
 from jsctl.spark.session.hadoop import HadoopPath, Place
 from jsctl.spark.session.packages import FORMAT_SETTINGS, add_packages
 from jsctl.spark.session.session import SessionOptions, check_environment
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +59,29 @@ def _parse_setting(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def spark_options(function: F) -> F:
-    """Declare the flags of SparkOptions."""
-    function = option(
-        "--packages",
-        metavar="PACKAGES",
-        default="",
-        help="Add packages to Spark: auto for what the place needs, or Maven names, separated by commas",
-    )(function)
-    function = option(
-        "--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated"
-    )(function)
-    function = option(
-        "--remote",
-        metavar="URL",
-        default="",
-        help="Spark Connect server to use, such as sc://host:15002; folders as with --master",
-    )(function)
-    return option(
+spark_options = declare_all(
+    option(
         "--master",
         metavar="URL",
         default="",
         help="Spark cluster to use, such as spark://host:7077 (local[*]); folders must be on a file system"
         " that this machine and all machines of Spark share, at the same path",
-    )(function)
+    ),
+    option(
+        "--remote",
+        metavar="URL",
+        default="",
+        help="Spark Connect server to use, such as sc://host:15002; folders as with --master",
+    ),
+    option("--conf", metavar="KEY=VALUE", multiple=True, help="Setting for Spark; may be repeated"),
+    option(
+        "--packages",
+        metavar="PACKAGES",
+        default="",
+        help="Add packages to Spark: auto for what the place needs, or Maven names, separated by commas",
+    ),
+)
+"""The flags of SparkOptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,41 +137,37 @@ class DecodeOptions:
         }
 
 
-def decode_options(function: F) -> F:
-    """Declare the flags of DecodeOptions."""
-    flags = (
-        option(
-            "--decode",
-            metavar="AS",
-            default="",
-            help="Decode payloads into columns: json, variant, avro, protobuf, text or base64",
-        ),
-        option(
-            "--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)"
-        ),
-        option(
-            "--schema-file",
-            metavar="FILE",
-            default="",
-            help="Avro schema, or Protobuf descriptors (protoc --include_imports --descriptor_set_out)",
-        ),
-        option(
-            "--message",
-            metavar="NAME",
-            default="",
-            help="Protobuf message, if the file has several (shop.Order)",
-        ),
-        option(
-            "--registry",
-            metavar="URL",
-            default="",
-            help="Schema registry with whose ids payloads begin; true only skips the ids",
-        ),
-        option(
-            "--decompress",
-            type=click.Choice(["gzip", "s2", "zstd", "auto"]),
-            help="Decompress payloads first; auto goes by their first bytes",
-        ),
-        option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
-    )
-    return declare_all(flags)(function)
+decode_options = declare_all(
+    option(
+        "--decode",
+        metavar="AS",
+        default="",
+        help="Decode payloads into columns: json, variant, avro, protobuf, text or base64",
+    ),
+    option("--schema", metavar="DDL", default="", help="Fields for --decode json (those in the messages)"),
+    option(
+        "--schema-file",
+        metavar="FILE",
+        default="",
+        help="Avro schema, or Protobuf descriptors (protoc --include_imports --descriptor_set_out)",
+    ),
+    option(
+        "--message",
+        metavar="NAME",
+        default="",
+        help="Protobuf message, if the file has several (shop.Order)",
+    ),
+    option(
+        "--registry",
+        metavar="URL",
+        default="",
+        help="Schema registry with whose ids payloads begin; true only skips the ids",
+    ),
+    option(
+        "--decompress",
+        type=click.Choice(["gzip", "s2", "zstd", "auto"]),
+        help="Decompress payloads first; auto goes by their first bytes",
+    ),
+    option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
+)
+"""The flags of DecodeOptions."""

@@ -1,7 +1,5 @@
 """`jsctl kv add`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.adding import AddOptions, add_flags
 from jsctl.commands.kv.flags import BucketFlags, bucket_flags
@@ -13,15 +11,6 @@ from jsctl.jetstream.kv.config import BUCKET, find_warnings
 from jsctl.jetstream.kv.names import validate_bucket
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """bucket: the name, empty if it is in the file."""
-
-    bucket: str
-    add: AddOptions
-    flags: BucketFlags
 
 
 @command(
@@ -37,15 +26,15 @@ class Options:
 @argument("bucket", default="")
 @add_flags
 @bucket_flags
-async def add(env: Env, options: Options) -> Result:
+async def add(env: Env, bucket: str, adding: AddOptions, flags: BucketFlags) -> Result:
     """Mirror or source another bucket by its NAME, or by NAME@DOMAIN from another JetStream domain.
 
     Values of a mirror are read from the copy and written to the origin. --marker-ttl allows keys that expire,
     and notifies those who watch when one has.
     """
-    draft = options.flags.apply(options.add.read_config(env, BUCKET))
-    if options.bucket:
-        draft["name"] = options.bucket
+    draft = flags.apply(adding.read_config(env, BUCKET))
+    if bucket:
+        draft["name"] = bucket
     if not draft.get("name"):
         draft["name"] = await ask_bucket(env, validate_bucket)
     try:
@@ -57,10 +46,10 @@ async def add(env: Env, options: Options) -> Result:
     for warning in find_warnings(config):
         env.say(f"warning: {warning}")
     name = config["name"]
-    if options.add.is_local:
-        return options.add.save(config, f"bucket {name}")
+    if adding.is_local:
+        return adding.save(config, f"bucket {name}")
     api = await env.jetstream()
     await buckets.check_origins(api, config)
-    bucket, created = await buckets.create(api, config)
+    new_bucket, created = await buckets.create(api, config)
     outcome = "was created" if created else "already exists, nothing was changed"
-    return view.named(f"Bucket {name} {outcome}", bucket)
+    return view.named(f"Bucket {name} {outcome}", new_bucket)

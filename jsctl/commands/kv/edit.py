@@ -1,7 +1,5 @@
 """`jsctl kv edit`."""
 
-from dataclasses import dataclass
-
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
@@ -21,16 +19,6 @@ from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """key: of the value to edit; empty for the bucket's configuration."""
-
-    bucket: str
-    key: str
-    edit: EditOptions
-    flags: ConfigFlags
-
-
 @command(
     "edit",
     examples=[
@@ -44,21 +32,21 @@ class Options:
 @argument("key", default="")
 @edit_flags("bucket")
 @config_flags(BUCKET, "edit")
-async def edit(env: Env, options: Options) -> Result:
+async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: ConfigFlags) -> Result:
     """Edit the value of KEY in your EDITOR; it is stored if nobody else has changed it meanwhile.
 
     Without KEY the bucket's configuration changes; settings that no flag names stay as they are.
     """
-    if options.key:
-        if options.flags.fields or options.edit.config_file or options.edit.replace:
+    if key:
+        if flags.fields or editing.config_file or editing.replace:
             raise BadInput("configuration flags and KEY cannot be used together", "leave out one of them")
-        return await edit_value(env, options.bucket, options.key, dry_run=options.edit.dry_run)
-    file = options.edit.read_config(env, BUCKET, changed=bool(options.flags.fields))
-    bucket = await open_named(env, options.bucket or BUCKET.get_name(file or {}))
-    versions = [bucket]
+        return await edit_value(env, bucket, key, dry_run=editing.dry_run)
+    file = editing.read_config(env, BUCKET, changed=bool(flags.fields))
+    opened = await open_named(env, bucket or BUCKET.get_name(file or {}))
+    versions = [opened]
 
     async def fetch() -> Json:
-        versions.append(await buckets.open_bucket(bucket.api, bucket.name))
+        versions.append(await buckets.open_bucket(opened.api, opened.name))
         return _build_info(versions[-1])
 
     async def update(config: Json) -> Json:
@@ -72,18 +60,18 @@ async def edit(env: Env, options: Options) -> Result:
 
     target = Editable(
         schema=BUCKET,
-        label=f"Bucket {bucket.name}",
+        label=f"Bucket {opened.name}",
         fetch=fetch,
-        name_keys={"name": bucket.name},
-        apply_flags=lambda draft: BUCKET.apply_flags(draft, options.flags.values),
+        name_keys={"name": opened.name},
+        apply_flags=lambda draft: BUCKET.apply_flags(draft, flags.values),
         update=update,
         estimate_loss=estimate_loss,
         sheet=lambda info: view.sheet(versions[-1]),
-        find_warnings=lambda draft: [*find_warnings(draft), *_warn_of_lost_keys(bucket, draft)],
+        find_warnings=lambda draft: [*find_warnings(draft), *_warn_of_lost_keys(opened, draft)],
         needs_force=False,
     )
-    result = await edit_config(env, target, file, options.edit)
-    return result if options.edit.dry_run else result._replace(data=view.document(versions[-1]))
+    result = await edit_config(env, target, file, editing)
+    return result if editing.dry_run else result._replace(data=view.document(versions[-1]))
 
 
 def _build_info(bucket: Bucket) -> Json:

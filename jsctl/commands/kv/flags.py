@@ -1,17 +1,13 @@
 """The flags of a bucket's configuration, for add and edit."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
-from jsctl.commands.cli import option
+from jsctl.commands.cli import declare_all, option
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import import_from
 from jsctl.jetstream.kv.config import BUCKET, BucketOrigin
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +29,8 @@ class BucketFlags(ConfigFlags):
         return BUCKET.apply_flags(config, values)
 
 
-def bucket_flags(function: F) -> F:
-    """Add the flags of `kv add`, for `BucketFlags`."""
-    text = "JetStream domain that --mirror is in"
-    function = option("--mirror-domain", metavar="DOMAIN", default="", help=text)(function)
-    return config_flags(BUCKET, "add")(function)
+bucket_flags = declare_all(
+    config_flags(BUCKET, "add"),
+    option("--mirror-domain", metavar="DOMAIN", default="", help="JetStream domain that --mirror is in"),
+)
+"""The flags of `kv add`, for `BucketFlags`."""

@@ -1,6 +1,5 @@
 """`jsctl object add`."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import click
@@ -19,13 +18,6 @@ from jsctl.views.result import Result
 _STORAGE = {"file": "file", "f": "file", "memory": "memory", "m": "memory"}
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    bucket: str
-    storage: Literal["file", "f", "memory", "m"]
-    flags: BucketFlags
-
-
 @command(
     "add",
     examples=[
@@ -36,13 +28,14 @@ class Options:
 @argument("bucket", metavar="BUCKET", default="")
 @option("--storage", type=click.Choice([*_STORAGE]), default="file", help="Storage backend (file)")
 @bucket_flags
-async def add(env: Env, options: Options) -> Result:
-    bucket = options.bucket
+async def add(
+    env: Env, bucket: str, storage: Literal["file", "f", "memory", "m"], flags: BucketFlags
+) -> Result:
     if not bucket:
         bucket = await ask_bucket(env, buckets.validate_bucket)
     buckets.validate_bucket(bucket)
     api = await env.jetstream()
-    settings = {"storage": _STORAGE[options.storage], **options.flags.settings()}
+    settings = {"storage": _STORAGE[storage], **flags.settings()}
     if "max_bytes" not in settings and streams.needs_max_bytes(await api_levels.fetch_account_info(api)):
         raise BadInput("this account needs a limit for every bucket", "set one with --max-bucket-size")
     info, created = await buckets.create(api, bucket, settings)

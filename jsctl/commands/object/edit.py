@@ -1,7 +1,5 @@
 """`jsctl object edit`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import command, option
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, pick_bucket
@@ -17,15 +15,6 @@ from jsctl.views.object import sheets as view
 from jsctl.views.result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    bucket: str
-    force: bool
-    dry_run: bool
-    allow_data_loss: bool
-    flags: BucketFlags
-
-
 @command(
     "edit",
     examples=["jsctl object edit FILES --ttl 30d", "jsctl object edit FILES --replicas 3 --dry-run"],
@@ -35,14 +24,16 @@ class Options:
 @option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would")
 @option("--allow-data-loss", is_flag=True, help="Change it even if that removes objects")
 @bucket_flags
-async def edit(env: Env, options: Options) -> Result:
+async def edit(
+    env: Env, bucket: str, force: bool, dry_run: bool, allow_data_loss: bool, flags: BucketFlags
+) -> Result:
     """Change what the flags name; other settings stay as they are. A shorter time or a smaller size may
     remove objects.
     """
-    if not options.flags.settings():
+    if not flags.settings():
         raise BadInput("there is nothing to change", "jsctl object edit --help shows the flags")
     api = await env.jetstream()
-    name = await pick_bucket(env, api, options.bucket)
+    name = await pick_bucket(env, api, bucket)
     infos: list[Json] = []
 
     async def fetch() -> Json:
@@ -51,7 +42,7 @@ async def edit(env: Env, options: Options) -> Result:
 
     def change() -> Json:
         live = infos[-1]["config"]
-        return {**live, **options.flags.settings(live)}
+        return {**live, **flags.settings(live)}
 
     async def update(_: Json) -> Json:
         infos.append(await streams.update(api, change()))
@@ -74,13 +65,13 @@ async def edit(env: Env, options: Options) -> Result:
     editing = EditOptions(
         config_file=None,
         replace=False,
-        force=options.force,
+        force=force,
         interactive=False,
-        dry_run=options.dry_run,
-        allow_data_loss=options.allow_data_loss,
+        dry_run=dry_run,
+        allow_data_loss=allow_data_loss,
     )
     result = await edit_config(env, target, None, editing)
-    return result if options.dry_run else result._replace(data=infos[-1])
+    return result if dry_run else result._replace(data=infos[-1])
 
 
 def _build_info(stream_info: Json) -> Json:

@@ -67,33 +67,27 @@ class BucketFlags:
 _WINDOW = 120_000_000_000  #: ns; the server's own default
 
 
-def bucket_flags(function: F) -> F:
-    """Add the flags of `BucketFlags`."""
-    flags = (
-        option(
-            "--ttl",
-            type=OPTIONAL_DURATION,
-            metavar="DURATION",
-            help="Remove objects after this time; 0 keeps them",
-        ),
-        option("--replicas", type=click.IntRange(1, 5), metavar="N", help="Copies of the data in a cluster"),
-        option(
-            "--max-bucket-size",
-            type=SIZE,
-            metavar="BYTES",
-            help="Maximum size of the bucket; -1 is unlimited",
-        ),
-        option("--description", metavar="TEXT", help="What the bucket is for"),
-        option(
-            "--tags", multiple=True, metavar="TAG", help="Place it on servers with this tag; may be repeated"
-        ),
-        option("--cluster", metavar="NAME", help="Place it in this cluster"),
-        option(
-            "--metadata", multiple=True, metavar="KEY=VALUE", help="Metadata of the bucket; may be repeated"
-        ),
-        option("--compress/--no-compress", default=None, help="Compress the data"),
-    )
-    return declare_all(flags)(function)
+bucket_flags = declare_all(
+    option(
+        "--ttl",
+        type=OPTIONAL_DURATION,
+        metavar="DURATION",
+        help="Remove objects after this time; 0 keeps them",
+    ),
+    option("--replicas", type=click.IntRange(1, 5), metavar="N", help="Copies of the data in a cluster"),
+    option(
+        "--max-bucket-size",
+        type=SIZE,
+        metavar="BYTES",
+        help="Maximum size of the bucket; -1 is unlimited",
+    ),
+    option("--description", metavar="TEXT", help="What the bucket is for"),
+    option("--tags", multiple=True, metavar="TAG", help="Place it on servers with this tag; may be repeated"),
+    option("--cluster", metavar="NAME", help="Place it in this cluster"),
+    option("--metadata", multiple=True, metavar="KEY=VALUE", help="Metadata of the bucket; may be repeated"),
+    option("--compress/--no-compress", default=None, help="Compress the data"),
+)
+"""The flags of `BucketFlags`."""
 
 
 def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.files import is_replaced
@@ -24,15 +23,6 @@ from jsctl.views.result import Result
 STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    bucket: str
-    object: str
-    output: str
-    progress: bool
-    force: bool
-
-
 @command(
     "get",
     examples=[
@@ -46,22 +36,24 @@ class Options:
 @option("--output", "-O", metavar="PATH", default="", help="File or folder to write to; - is stdout")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @destructive("Replace an existing file without asking")
-async def get(env: Env, options: Options) -> Result | Events[list[bytes]]:
+async def get(
+    env: Env, bucket: str, object: str, output: str, progress: bool, force: bool
+) -> Result | Events[list[bytes]]:
     """Write to --output or, without it, to the current folder, under the object's name without its folders.
     The file appears once all of it has arrived and its digest is right; until then an existing file stays.
     """
     api = await env.jetstream()
-    bucket, name = await pick_object(env, api, options.bucket, options.object)
+    bucket, name = await pick_object(env, api, bucket, object)
     object_info = await requests.resolve(api, bucket, name)
-    if options.output == STDOUT:
+    if output == STDOUT:
         if env.wants_json:
             raise BadInput("--json and the object cannot both be on stdout", "leave one of them out")
-        return _write_to_stdout(env, api, object_info, progress=options.progress)
-    path = _resolve_target(options.output, name)
+        return _write_to_stdout(env, api, object_info, progress=progress)
+    path = _resolve_target(output, name)
     if env.dry_run or is_replaced(path):
-        await env.confirm(view.write_intent(object_info, path), force=options.force)
+        await env.confirm(view.write_intent(object_info, path), force=force)
     start = time.monotonic_ns()
-    await get_file(env, api, object_info, path, progress=options.progress)
+    await get_file(env, api, object_info, path, progress=progress)
     return view.written(object_info, str(path), time.monotonic_ns() - start)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.units import pluralize
@@ -29,18 +28,6 @@ _AT_ONCE = 8  #: small files that are transferred at once
 _SMALL = 4 << 20  #: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """up: whether to copy to the bucket, not to the folder; None without a direction."""
-
-    bucket: str
-    folder: str
-    up: bool | None
-    delete: bool
-    progress: bool
-    force: bool
-
-
 @command(
     "sync",
     examples=[
@@ -57,25 +44,27 @@ class Options:
 @option("--delete", is_flag=True, help="Remove what only the target has; asks first")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @destructive("Replace and remove without asking", "Only show what would change")
-async def sync(env: Env, options: Options) -> Result:
+async def sync(
+    env: Env, bucket: str, folder: str, up: bool | None, delete: bool, progress: bool, force: bool
+) -> Result:
     """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER; modes are not stored.
     What the other side cannot hold is left out with a warning, and the status is 1: links, names that lead
     through links, names that no file should have, a beside a/b. --delete keeps it where it is.
     """
-    if options.up is None:
+    if up is None:
         raise BadInput("the direction is missing", "use --up (folder to bucket) or --down (bucket to folder)")
-    folder = expand_home(options.folder)
-    if not options.up and not env.dry_run:
-        _create_folder(folder)
+    path = expand_home(folder)
+    if not up and not env.dry_run:
+        _create_folder(path)
     api = await env.jetstream()
-    bucket = await pick_bucket(env, api, options.bucket)
+    bucket = await pick_bucket(env, api, bucket)
     objects = {object_info.name: object_info for object_info in await requests.list_all(api, bucket)}
-    files, ignored = plans.list_files(folder) if options.up or folder.exists() else ({}, {})
-    make_plan = plans.plan_upload if options.up else plans.plan_download
-    plan = await asyncio.to_thread(make_plan, folder, files, objects, remove=options.delete)
-    in_folder, in_bucket = f"{folder}/", f"{bucket} > "
-    source, target = (in_folder, in_bucket) if options.up else (in_bucket, in_folder)
-    if options.up:
+    files, ignored = plans.list_files(path) if up or path.exists() else ({}, {})
+    make_plan = plans.plan_upload if up else plans.plan_download
+    plan = await asyncio.to_thread(make_plan, path, files, objects, remove=delete)
+    in_folder, in_bucket = f"{path}/", f"{bucket} > "
+    source, target = (in_folder, in_bucket) if up else (in_bucket, in_folder)
+    if up:
         _warn(env, source, "is left out", ignored)
     _warn(env, source, "is left out", plan.left_out)
     _warn(env, target, "is kept", plan.preserved)
@@ -84,14 +73,12 @@ async def sync(env: Env, options: Options) -> Result:
         return view.synced(plan, dry_run=True)
     destroyed = [change for change in plan.changes if change.kind != "add"]
     if destroyed:
-        where = f"bucket {bucket}" if options.up else str(folder)
+        where = f"bucket {bucket}" if up else str(path)
         removals = sum(change.kind == "remove" for change in destroyed)
         replaced = pluralize(len(destroyed) - removals, "file")
-        await env.confirm(
-            Intent(f"replace {replaced} and remove {removals} in {where}", {}), force=options.force
-        )
-    transfer = _Transfer(env, api, bucket, folder, files, objects, progress=options.progress)
-    failed = await transfer.run(plan, up=options.up)
+        await env.confirm(Intent(f"replace {replaced} and remove {removals} in {where}", {}), force=force)
+    transfer = _Transfer(env, api, bucket, path, files, objects, progress=progress)
+    failed = await transfer.run(plan, up=up)
     _warn(env, source, "is left out", failed)
     done = [change for change in plan.changes if change.name not in failed]
     return view.synced(plan._replace(changes=done, left_out={**plan.left_out, **failed}), dry_run=False)

@@ -34,7 +34,7 @@ class SigningFlags:
 
 def signing_flags() -> Callable[[F], F]:
     """Add the flags for `SigningFlags`."""
-    flags = [
+    return declare_all(
         option(
             "--sign-again",
             is_flag=True,
@@ -46,8 +46,7 @@ def signing_flags() -> Callable[[F], F]:
             help="Show the claims of a JWT whose signature or signer is wrong, ask, and sign them",
         ),
         destructive("Accept the claims without asking", "Only show which claims would change"),
-    ]
-    return declare_all(flags)
+    )
 
 
 async def accept_claims(env: Env, record: Record, flags: SigningFlags, genuine: Record | None = None) -> str:

@@ -1,22 +1,18 @@
 """The flags that choose streams or consumers, for find and cluster balance."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from jsctl.base.patterns import compile_pattern
-from jsctl.commands.cli import DURATION, option
+from jsctl.commands.cli import DURATION, declare_all, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.criteria import Criteria
 from jsctl.jetstream.find.expression import Condition, compile_expression
-
-F = TypeVar("F", bound=Callable[..., Any])
-Flag = tuple[str, dict[str, Any]]
-"""A flag's names, and what `click.option` takes beside them."""
 
 
 class Count(click.ParamType[int | None]):
@@ -61,34 +57,15 @@ class Expression(click.ParamType[Condition | None]):
             self.fail(str(error), param, ctx)
 
 
-_COMMON: Sequence[Flag] = (
-    ("--created", {"type": DURATION, "metavar": "DURATION", "help": "Created at least this long ago"}),
-    ("--replicas", {"type": Count(), "metavar": "COUNT", "help": "With at most this many replicas"}),
-    ("--leader", {"metavar": "SERVER", "help": "Led by this server"}),
-    ("--invert/--no-invert", {"default": False, "help": "Invert each of these conditions"}),
-    (
-        "--expression",
-        {"type": Expression(), "metavar": "EXPRESSION", "help": "For which this condition holds"},
-    ),
-    (
-        "--api-level",
-        {"type": Count(), "metavar": "LEVEL", "help": "Requiring this API level or a higher one"},
-    ),
+common_criteria_flags = declare_all(
+    option("--created", type=DURATION, metavar="DURATION", help="Created at least this long ago"),
+    option("--replicas", type=Count(), metavar="COUNT", help="With at most this many replicas"),
+    option("--leader", metavar="SERVER", help="Led by this server"),
+    option("--invert/--no-invert", default=False, help="Invert each of these conditions"),
+    option("--expression", type=Expression(), metavar="EXPRESSION", help="For which this condition holds"),
+    option("--api-level", type=Count(), metavar="LEVEL", help="Requiring this API level or a higher one"),
 )
-
-
-def criteria_flags(flags: Sequence[Flag]) -> Callable[[F], F]:
-    """Return a decorator that declares these flags, and those that all criteria share.
-
-    They have the names of the fields of a `Criteria`, which is a field of the verb's options.
-    """
-
-    def declare(function: F) -> F:
-        for names, attrs in reversed((*flags, *_COMMON)):
-            function = option(names, **attrs)(function)
-        return function
-
-    return declare
+"""The flags that all criteria share, under the names of the fields of `Criteria`."""
 
 
 def find_matching(env: Env, criteria: Criteria, infos: Iterable[Json]) -> list[Json]:

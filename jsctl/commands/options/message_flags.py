@@ -53,4 +53,4 @@ _FLAGS = (
 
 def message_flags(count: str) -> Callable[[Any], Any]:
     """Declare the flags of MessageFlags, but for the body. count: the help of --count."""
-    return declare_all((option("--count", type=Count(), default=1, metavar="N", help=count), *_FLAGS))
+    return declare_all(option("--count", type=Count(), default=1, metavar="N", help=count), *_FLAGS)

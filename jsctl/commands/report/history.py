@@ -1,7 +1,6 @@
 """`jsctl report history`."""
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.files import write_output
@@ -18,19 +17,6 @@ from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import HadoopPath
 from jsctl.views.report import history as view
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of `report history`. hourly: whether a point is an hour instead of a day."""
-
-    source: str
-    pattern: str
-    since: str | None
-    until: str | None
-    hourly: bool
-    html: str | None
-    spark: SparkOptions
 
 
 @command(
@@ -62,25 +48,33 @@ class Options:
 @option("--hourly/--daily", default=True, help="The time that each point of the plots covers (hourly)")
 @option("--html", metavar="FILE", help="Write one HTML page instead")
 @spark_options
-def history(env: Env, options: Options) -> Result:
+def history(
+    env: Env,
+    source: str,
+    pattern: str,
+    since: str | None,
+    until: str | None,
+    hourly: bool,
+    html: str | None,
+    spark: SparkOptions,
+) -> Result:
     """Show the result of jsctl export rollup, or recorded rounds rolled up in the same way. All times are in
     UTC.
     """
-    first = parse_time_flag(env, "--since", options.since)
-    end = parse_time_flag(env, "--until", options.until)
-    place = parse_place(options.source, "--from")
-    daily, pattern = not options.hourly, options.pattern
+    first = parse_time_flag(env, "--since", since)
+    end = parse_time_flag(env, "--until", until)
+    place = parse_place(source, "--from")
+    daily = not hourly
     if isinstance(place, Path) and is_recording(place):
         reports = roll_up_recording(Replay(place), daily=daily, since=first, until=end, pattern=pattern)
         rollups = stored.History(daily, reports, [])
     else:
         with contextlib.ExitStack() as stack:
-            source = place
+            connected = place
             if isinstance(place, HadoopPath):  # what is on this machine needs no JVM
-                session = options.spark.prepare("jsctl report history", place)
-                source = place.connect(stack.enter_context(session.open()))
-            rollups = stored.load(source, daily=daily, since=first, until=end, pattern=pattern)
-    html = options.html
+                session = spark.prepare("jsctl report history", place)
+                connected = place.connect(stack.enter_context(session.open()))
+            rollups = stored.load(connected, daily=daily, since=first, until=end, pattern=pattern)
     from jsctl.render.plot import draw_sparkline
 
     series = view.series(rollups.reports, rollups.daily)

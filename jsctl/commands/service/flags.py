@@ -1,26 +1,18 @@
 """The common parts of the verbs of `jsctl service`."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from jsctl import registry
 from jsctl.commands.cli import DURATION, option
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.services.discovery import SILENCE, validate_service
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def silence_flag(function: F) -> F:
-    """Add --silence: the time without a reply after which no more are expected."""
-    return option(
-        "--silence",
-        type=DURATION,
-        default=SILENCE,
-        metavar="DURATION",
-        help="Maximum time between two replies (300ms)",
-    )(function)
+silence_flag = option(
+    "--silence",
+    type=DURATION,
+    default=SILENCE,
+    metavar="DURATION",
+    help="Maximum time between two replies (300ms)",
+)
 
 
 async def pick_service(env: Env, name: str) -> str:

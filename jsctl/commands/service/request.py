@@ -1,7 +1,6 @@
 """`jsctl service request`."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 
 from jsctl.base.units import MS
 from jsctl.commands import request as requests
@@ -14,15 +13,6 @@ from jsctl.nats.headers import find_header
 from jsctl.services.discovery import find_endpoint, gather
 from jsctl.views.events import Events
 from jsctl.views.message.request import Reply
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    service: str
-    endpoint: str
-    raw: bool
-    translate: str
-    message: MessageFlags
 
 
 @command(
@@ -38,17 +28,18 @@ class Options:
 @message_flags("Send N requests")
 @option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")
 @option("--translate", metavar="COMMAND", default="", help="Show each payload as this command translates it")
-async def request(env: Env, options: Options) -> Events[Reply]:
+async def request(
+    env: Env, service: str, endpoint: str, raw: bool, translate: str, message: MessageFlags
+) -> Events[Reply]:
     """Send PAYLOAD or, without it, stdin, as `jsctl publish --help` describes. If the service replies with an
     error, the exit status is 1.
     """
-    name = await pick_service(env, options.service)
+    name = await pick_service(env, service)
     infos = await gather(await env.connection(), "INFO", name, warn=env.say)
-    endpoint = find_endpoint(infos[0], options.endpoint)
-    subject = str(endpoint.get("subject") or "")
+    subject = str(find_endpoint(infos[0], endpoint).get("subject") or "")
     if any(token in ("*", ">") for token in subject.split(".")):
         raise BadInput(
-            f"endpoint {options.endpoint} answers on {subject}",
+            f"endpoint {endpoint} answers on {subject}",
             "use jsctl request with one of these subjects",
         )
     replies = requests.ask(
@@ -56,13 +47,13 @@ async def request(env: Env, options: Options) -> Events[Reply]:
         requests.Options(
             subject=subject,
             wait=False,
-            raw=options.raw,
+            raw=raw,
             raw_bytes=False,
             replies=1,
             gap=300 * MS,
             to_empty=False,
-            translate=options.translate,
-            message=options.message,
+            translate=translate,
+            message=message,
         ),
     )
     reporter = _ErrorReporter(env, replies.batches)

@@ -1,7 +1,5 @@
 """`jsctl stream add`."""
 
-from dataclasses import dataclass
-
 from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
@@ -23,15 +21,6 @@ SIZE_WHERE_NEEDED = 256 << 20
 """max_bytes of a stream without one, in an account that requires it; the `nats` tool takes the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """stream: the name, empty if it is asked for or in the file."""
-
-    stream: str
-    add: AddOptions
-    flags: StreamFlags
-
-
 @command(
     "add",
     sections=SECTIONS,
@@ -46,23 +35,23 @@ class Options:
 @argument("stream", default="")
 @add_flags
 @stream_flags("add")
-async def add(env: Env, options: Options) -> Result:
+async def add(env: Env, stream: str, adding: AddOptions, flags: StreamFlags) -> Result:
     """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults.
 
     A mirror or source is a stream's NAME; NAME@DOMAIN takes it from another JetStream domain. Settings may
     follow: NAME,api=PREFIX,deliver=PREFIX for another account, start=SEQUENCE or start=TIME, filter=SUBJECT
     or filter=SUBJECT:DESTINATION. The server's own JSON works as well.
     """
-    initial = options.flags.apply(options.add.read_config(env, STREAM))
-    if options.stream:
-        initial["name"] = validate_stream_name(options.stream)
-    api = None if options.add.is_local else await env.jetstream()
-    draft = await _complete_draft(env, api, initial, options.add)
+    initial = flags.apply(adding.read_config(env, STREAM))
+    if stream:
+        initial["name"] = validate_stream_name(stream)
+    api = None if adding.is_local else await env.jetstream()
+    draft = await _complete_draft(env, api, initial, adding)
     STREAM.validate(draft)
     for warning in find_warnings(draft, api.own_domain if api else ""):
         env.say(f"warning: {warning}")
     if api is None:
-        return options.add.save(draft, f"stream {draft['name']}")
+        return adding.save(draft, f"stream {draft['name']}")
     info, created = await streams.create(api, STREAM.without_assumed(draft, initial))
     outcome = "was created" if created else "already exists, nothing was changed"
     result = view.sheet(info)

@@ -1,7 +1,5 @@
 """`jsctl stream backup`."""
 
-from dataclasses import dataclass
-
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
@@ -13,18 +11,6 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
 from jsctl.views.stream import backup as view
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    stream: str
-    target: str
-    progress: bool
-    check: bool
-    consumers: bool
-    chunk_size: int  #: bytes, 0 for the default
-    window_size: int  #: bytes, 0 for the default
-    force: bool
 
 
 @command(
@@ -50,16 +36,26 @@ class Options:
     help="Bytes that the server sends ahead of acknowledgements",
 )
 @destructive("Replace an existing backup without asking", "Only show what would be saved")
-async def backup(env: Env, options: Options) -> Result:
+async def backup(
+    env: Env,
+    stream: str,
+    target: str,
+    progress: bool,
+    check: bool,
+    consumers: bool,
+    chunk_size: int,
+    window_size: int,
+    force: bool,
+) -> Result:
     """Write a folder, or one file when the name of TARGET ends in .tgz. It holds the configuration, all
     messages, the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool
     restore it.
     """
-    if options.stream:
-        name = validate_stream_name(options.stream)
+    if stream:
+        name = validate_stream_name(stream)
     else:
         name = await pick_stream(env, await env.jetstream(), "")
-    target = options.target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
+    target = target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
     api, path = await env.jetstream(), resolve_backup_path(target)
     if env.dry_run:
         existing = files.describe_existing(path)
@@ -72,11 +68,11 @@ async def backup(env: Env, options: Options) -> Result:
         name,
         path,
         BackupOptions(
-            consumers=options.consumers,
-            check=options.check,
-            chunk_size=max(options.chunk_size, 0),
-            window_size=max(options.window_size, 0),
+            consumers=consumers,
+            check=check,
+            chunk_size=max(chunk_size, 0),
+            window_size=max(window_size, 0),
         ),
-        TerminalObserver(env, progress=options.progress, force=options.force),
+        TerminalObserver(env, progress=progress, force=force),
     )
     return view.saved(stream_backup)

@@ -1,7 +1,5 @@
 """`jsctl stream copy`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import argument, command
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
@@ -22,16 +20,6 @@ from jsctl.views.stream import info as view
 _SEALED = ("sealed", "deny_delete", "deny_purge")  #: set by sealing, which an empty stream does not allow
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """stream, destination: names, empty if they are asked for."""
-
-    stream: str
-    destination: str
-    data: DataOptions
-    flags: StreamFlags
-
-
 @command(
     "copy",
     sections=SECTIONS,
@@ -46,14 +34,13 @@ class Options:
 @argument("destination", default="")
 @stream_flags("copy")
 @data_flags
-async def copy(env: Env, options: Options) -> Result:
+async def copy(env: Env, stream: str, destination: str, data: DataOptions, flags: StreamFlags) -> Result:
     """Replace settings of the source with those that flags name.
 
     With --data the messages are copied, too, with their sequences, subjects, headers and times: a snapshot of
     the source is restored as the copy, and all messages are compared afterwards. If it is interrupted, run it
     again: if servers allow that, it sends what is missing and continues with the comparison.
     """
-    data, stream, destination = options.data, options.stream, options.destination
     if not stream:
         stream = await pick_stream(env, await env.jetstream(data.from_context or None, data.from_domain), "")
     if not destination:
@@ -65,7 +52,9 @@ async def copy(env: Env, options: Options) -> Result:
         target.api.prefix,
     ):
         raise BadInput("the copy has the name of its source", "use another name")
-    draft = _build_draft(env, (await streams.fetch_info(source.api, stream))["config"], destination, options)
+    draft = _build_draft(
+        env, (await streams.fetch_info(source.api, stream))["config"], destination, flags, data
+    )
     for warning in find_warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
     if data.data:
@@ -91,12 +80,12 @@ async def _announce(env: Env, api: Api, draft: Json) -> None:
     env.announce(Intent(f"{action} {name}{more}", {"stream": name, "exists": existing is not None}))
 
 
-def _build_draft(env: Env, live: Json, destination: str, options: Options) -> Json:
+def _build_draft(env: Env, live: Json, destination: str, flags: StreamFlags, data: DataOptions) -> Json:
     """Return the configuration of the copy. live: that of the source. Raises BadInput."""
-    if live.get("sealed") and not options.data.data:
+    if live.get("sealed") and not data.data:
         env.say(f"warning: Stream {live['name']} is sealed; without messages its copy is not")
         live = {key: value for key, value in live.items() if key not in _SEALED}
     config = without_label(remove_mark(STREAM.without_server_keys(live)))
-    draft = {**options.flags.apply(config), "name": destination}
+    draft = {**flags.apply(config), "name": destination}
     STREAM.validate(draft)
     return draft

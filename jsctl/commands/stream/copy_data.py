@@ -1,10 +1,9 @@
 """The `--data` half of `jsctl stream copy`: the flags that copy the messages, too."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from jsctl.commands.cli import destructive, option
+from jsctl.commands.cli import declare_all, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -15,8 +14,6 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import copy_intent
 from jsctl.views.stream import copy as view
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +36,27 @@ class DataOptions:
             raise BadInput("--consumers and --no-compare need --data")
 
 
-def data_flags(function: F) -> F:
-    """Declare the flags of `DataOptions`, under the names of its fields."""
-    context: dict[str, Any] = {"metavar": "NAME", "default": "", "noun": "context"}
-    for declare in (
-        destructive(
-            "Remove what an unfinished copy left behind, without asking", "Only show what would be copied"
-        ),
-        option(
-            "--allow-data-loss",
-            is_flag=True,
-            help="With --force, also remove messages in it that the source does not have",
-        ),
-        option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
-        option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
-        option("--consumers", is_flag=True, help="With --data, also copy the consumers and their state"),
-        option("--to-domain", metavar="DOMAIN", default=None, help="JetStream domain of the copy"),
-        option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the source"),
-        option("--to-context", help="Context of the copy", **context),
-        option("--from-context", help="Context of the source", **context),
-        option("--data", is_flag=True, help="Also copy the messages, with their sequences and times"),
-    ):
-        function = declare(function)
-    return function
+_CONTEXT: dict[str, Any] = {"metavar": "NAME", "default": "", "noun": "context"}
+
+data_flags = declare_all(
+    option("--data", is_flag=True, help="Also copy the messages, with their sequences and times"),
+    option("--from-context", help="Context of the source", **_CONTEXT),
+    option("--to-context", help="Context of the copy", **_CONTEXT),
+    option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the source"),
+    option("--to-domain", metavar="DOMAIN", default=None, help="JetStream domain of the copy"),
+    option("--consumers", is_flag=True, help="With --data, also copy the consumers and their state"),
+    option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
+    option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
+    option(
+        "--allow-data-loss",
+        is_flag=True,
+        help="With --force, also remove messages in it that the source does not have",
+    ),
+    destructive(
+        "Remove what an unfinished copy left behind, without asking", "Only show what would be copied"
+    ),
+)
+"""The flags of `DataOptions`."""
 
 
 async def ends(env: Env, options: DataOptions, source: str, target: str) -> tuple[Endpoint, Endpoint]:

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from jsctl.commands.cli import DURATION
-from jsctl.commands.options.criteria import Count, Regex, criteria_flags, find_matching
+from jsctl.commands.cli import DURATION, declare_all, option
+from jsctl.commands.options.criteria import Count, Regex, common_criteria_flags, find_matching
 from jsctl.commands.picking.system_streams import list_shown
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -12,30 +12,18 @@ from jsctl.jetstream.find.criteria import StreamCriteria
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 
-stream_criteria_flags = criteria_flags(
-    (
-        (
-            "--server-name",
-            {"type": Regex(), "metavar": "REGEX", "help": "With a replica on a server that matches"},
-        ),
-        ("--cluster", {"type": Regex(), "metavar": "REGEX", "help": "In a cluster that matches"}),
-        ("--empty", {"is_flag": True, "help": "Without messages"}),
-        (
-            "--idle",
-            {"type": DURATION, "metavar": "DURATION", "help": "Without a new message for longer than this"},
-        ),
-        (
-            "--consumers",
-            {"type": Count(unset=-1), "metavar": "COUNT", "help": "With at most this many consumers"},
-        ),
-        (
-            "--subject",
-            {"metavar": "SUBJECT", "help": "Storing messages on this subject; may contain wildcards"},
-        ),
-        ("--sourced", {"is_flag": True, "help": "With sources"}),
-        ("--mirrored", {"is_flag": True, "help": "Mirrors"}),
-    ),
+stream_criteria_flags = declare_all(
+    option("--server-name", type=Regex(), metavar="REGEX", help="With a replica on a server that matches"),
+    option("--cluster", type=Regex(), metavar="REGEX", help="In a cluster that matches"),
+    option("--empty", is_flag=True, help="Without messages"),
+    option("--idle", type=DURATION, metavar="DURATION", help="Without a new message for longer than this"),
+    option("--consumers", type=Count(unset=-1), metavar="COUNT", help="With at most this many consumers"),
+    option("--subject", metavar="SUBJECT", help="Storing messages on this subject; may contain wildcards"),
+    option("--sourced", is_flag=True, help="With sources"),
+    option("--mirrored", is_flag=True, help="Mirrors"),
+    common_criteria_flags,
 )
+"""The flags of `StreamCriteria`."""
 
 
 async def find_matching_streams(env: Env, api: Api, criteria: StreamCriteria) -> AsyncIterator[list[Json]]:

@@ -1,6 +1,5 @@
 """`jsctl stream edit`."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from jsctl.base.units import format_count, pluralize
@@ -21,15 +20,6 @@ from jsctl.views.result import Result, Text
 from jsctl.views.stream import info as view
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """stream: the name, empty if it is asked for or in the file."""
-
-    stream: str
-    edit: EditOptions
-    flags: StreamFlags
-
-
 @command(
     "edit",
     sections=SECTIONS,
@@ -42,33 +32,35 @@ class Options:
 @argument("stream", default="")
 @edit_flags("stream")
 @stream_flags("edit")
-async def edit(env: Env, options: Options) -> Result:
+async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) -> Result:
     """Change what the flags name; other settings stay as they are. --replicas with the number that a stream
     should have makes those again that it has lost.
     """
-    file = options.edit.read_config(env, STREAM, changed=bool(options.flags.fields))
+    file = editing.read_config(env, STREAM, changed=bool(flags.fields))
     api = await env.jetstream()
-    name = await pick_stream(env, api, options.stream or STREAM.get_name(file or {}))
-    if result := await _make_replicas(env, api, name, options):
+    name = await pick_stream(env, api, stream or STREAM.get_name(file or {}))
+    if result := await _make_replicas(env, api, name, flags, editing):
         return result
     target = Editable(
         schema=STREAM,
         label=f"Stream {name}",
         fetch=partial(streams.fetch_info, api, name),
         name_keys={"name": name},
-        apply_flags=options.flags.apply,
+        apply_flags=flags.apply,
         update=partial(streams.update, api),
         estimate_loss=partial(estimate_stream_loss, api),
         sheet=view.sheet,
         find_warnings=partial(find_warnings, domain=api.own_domain),
     )
-    return await edit_config(env, target, file, options.edit)
+    return await edit_config(env, target, file, editing)
 
 
-async def _make_replicas(env: Env, api: Api, name: str, options: Options) -> Result | None:
+async def _make_replicas(
+    env: Env, api: Api, name: str, flags: StreamFlags, editing: EditOptions
+) -> Result | None:
     """Make the replicas that the stream should have and has lost; None if anything else is asked for."""
-    wanted = options.flags.values.get("replicas")
-    if len(options.flags.fields) != 1 or not wanted or options.edit.config_file or options.edit.interactive:
+    wanted = flags.values.get("replicas")
+    if len(flags.fields) != 1 or not wanted or editing.config_file or editing.interactive:
         return None
     info = await streams.fetch_info(api, name)
     configured, existing = count_replicas(info)
@@ -76,10 +68,10 @@ async def _make_replicas(env: Env, api: Api, name: str, options: Options) -> Res
         return None
     missing = f"{existing} of {pluralize(wanted, 'replica')}"
     intent = Intent(f"make the replicas of Stream {name} again, which has {missing}", {"stream": name})
-    if options.edit.dry_run:
+    if editing.dry_run:
         return intent.result()._replace(status=ExitStatus.DIFFERENT)
     await _require_servers(api, info, wanted - existing)
-    await env.confirm(intent, force=options.edit.force)
+    await env.confirm(intent, force=editing.force)
     info = await make_again(api, info)
     return Result(
         [Text(f"Stream {name} had {missing}; the others are made now"), *view.sheet(info).parts], data=info

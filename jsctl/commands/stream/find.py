@@ -1,6 +1,5 @@
 """`jsctl stream find`."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import command, option
@@ -18,12 +17,6 @@ from jsctl.views.result import Result
 from jsctl.views.stream import ls as view
 
 
-@dataclass(frozen=True, slots=True)
-class FindOptions:
-    criteria: StreamCriteria
-    names_only: bool
-
-
 @command(
     "find",
     columns=view.COLUMNS,
@@ -38,16 +31,16 @@ class FindOptions:
 @option(
     "--names", "-n", "names_only", is_flag=True, help="Only names, one per line: all, those of buckets, too"
 )
-async def find(env: Env, options: FindOptions) -> Result | Events[Any]:
+async def find(env: Env, criteria: StreamCriteria, names_only: bool) -> Result | Events[Any]:
     """Filter with --expression by a condition over config, state and info, as `stream info --json` has them:
     or || and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
     api = await env.jetstream()
-    if options.names_only:
-        matching = find_matching_streams(env, api, options.criteria)
+    if names_only:
+        matching = find_matching_streams(env, api, criteria)
         return names([get_name(info) for info in page] async for page in matching)
-    pages = find_shown_streams(env, api, options.criteria)
+    pages = find_shown_streams(env, api, criteria)
     if env.wants_json:
         return items(pages, get_name)
     now = env.clock()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from jsctl.commands.cli import declare_all
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -107,9 +108,4 @@ class StreamFlags(ConfigFlags):
 
 def stream_flags(verb: str) -> Callable[[F], F]:
     """Add the flags that `verb` ("add", "edit", "copy") takes, for `StreamFlags`."""
-
-    def declare(function: F) -> F:
-        function = extra_flags(IMPORT_FLAGS, verb)(function)
-        return config_flags(STREAM, verb)(function)
-
-    return declare
+    return declare_all(config_flags(STREAM, verb), extra_flags(IMPORT_FLAGS, verb))

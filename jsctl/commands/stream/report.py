@@ -1,25 +1,11 @@
 """`jsctl stream report`."""
 
-from dataclasses import dataclass
-
 from jsctl.base.files import write_output
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.monitor.stream.rows import fetch_report
 from jsctl.views.result import Result
 from jsctl.views.stream import report as view
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """order: a name in `sort` of a column, None for the size. dot: a file to write."""
-
-    subject: str
-    cluster: str
-    order: str | None
-    raw: bool
-    dot: str | None
-    leaders: bool
 
 
 @command(
@@ -40,12 +26,14 @@ class Options:
 @option("--raw", "-r", is_flag=True, help="Show exact numbers, without units or separators")
 @option("--dot", metavar="FILE", help="Also write the replication as a GraphViz graph")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many streams")
-async def report(env: Env, options: Options) -> Result:
+async def report(
+    env: Env, subject: str, cluster: str, order: str | None, raw: bool, dot: str | None, leaders: bool
+) -> Result:
     """Sort by size, unless a flag says otherwise."""
     api = await env.jetstream()
     if env.form in ("table", "plain"):
         env.say("Obtaining Stream stats\n")
-    rows = await fetch_report(api, subject=options.subject, cluster=options.cluster)
-    if options.dot:
-        write_output(options.dot, view.dot(rows.links))
-    return view.report(rows, order=options.order or "bytes", raw=options.raw, leaders=options.leaders)
+    rows = await fetch_report(api, subject=subject, cluster=cluster)
+    if dot:
+        write_output(dot, view.dot(rows.links))
+    return view.report(rows, order=order or "bytes", raw=raw, leaders=leaders)

@@ -44,6 +44,17 @@ def test_the_mapping_is_there_without_its_flags() -> None:
     assert ls.main(["S"], standalone_mode=False) == Options("S", False, Paging(10), {})
 
 
+def test_keywords_stand_beside_fields() -> None:
+    @command("view", examples=[])
+    @argument("stream")
+    @option("--page", type=int, default=10, help="Messages on a page")
+    def view(env: Env, stream: str, paging: Paging) -> tuple[str, Paging]:
+        """More."""
+        return stream, paging
+
+    assert view.main(["S", "--page", "5"], standalone_mode=False) == ("S", Paging(5))
+
+
 def test_other_names_are_an_error_at_once() -> None:
     def work(env: Env, options: Paging) -> None:
         """More."""

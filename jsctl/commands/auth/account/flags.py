@@ -58,4 +58,4 @@ def account_flags(verb: str) -> Callable[[F], F]:
         option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
     ]
 
-    return declare_all(flags)
+    return declare_all(*flags)

@@ -1,8 +1,6 @@
 """`jsctl bench js`: ordered, consume, fetch."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import click
 
@@ -13,8 +11,6 @@ from jsctl.commands.cli import command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,45 +31,42 @@ class Options:
     reading: ReadingFlags
 
 
-def _reading_flags(function: F) -> F:
-    flags = (
-        option(
-            "--batch",
-            type=click.IntRange(min=1),
-            default=500,
-            metavar="N",
-            help="Messages requested at once (500)",
-        ),
-        option(
-            "--filter",
-            "filters",
-            metavar="SUBJECT",
-            multiple=True,
-            help="Only these subjects; may be repeated",
-        ),
-        option("--purge", is_flag=True, help="Remove the stream's messages first"),
-        destructive("Purge a stream that no benchmark created, without asking", DRY_RUN),
-    )
-    return declare_all(flags)(function)
+_reading_flags = declare_all(
+    option(
+        "--batch",
+        type=click.IntRange(min=1),
+        default=500,
+        metavar="N",
+        help="Messages requested at once (500)",
+    ),
+    option(
+        "--filter",
+        "filters",
+        metavar="SUBJECT",
+        multiple=True,
+        help="Only these subjects; may be repeated",
+    ),
+    option("--purge", is_flag=True, help="Remove the stream's messages first"),
+    destructive("Purge a stream that no benchmark created, without asking", DRY_RUN),
+)
+"""The flags of `ReadingFlags`."""
 
-
-def _consumer_flags(function: F) -> F:
-    flags = (
-        option(
-            "--consumer",
-            metavar="NAME",
-            default=CONSUMER,
-            help=f"The durable consumer; {CONSUMER} is recreated; any other must exist",
-        ),
-        option(
-            "--acks",
-            type=click.Choice(["explicit", "none", "all"]),
-            default="explicit",
-            help="How messages are acknowledged (explicit)",
-        ),
-        option("--doubleack/--no-doubleack", default=False, help="Wait until each ack is confirmed (no)"),
-    )
-    return _reading_flags(declare_all(flags)(function))
+_consumer_flags = declare_all(
+    _reading_flags,
+    option(
+        "--consumer",
+        metavar="NAME",
+        default=CONSUMER,
+        help=f"The durable consumer; {CONSUMER} is recreated; any other must exist",
+    ),
+    option(
+        "--acks",
+        type=click.Choice(["explicit", "none", "all"]),
+        default="explicit",
+        help="How messages are acknowledged (explicit)",
+    ),
+    option("--doubleack/--no-doubleack", default=False, help="Wait until each ack is confirmed (no)"),
+)
 
 
 async def _consume(env: Env, kind: Kind, options: Options) -> Result:

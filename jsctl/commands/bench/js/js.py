@@ -1,7 +1,7 @@
 """Flags of `jsctl bench js` and of all its commands."""
 
 from jsctl.bench.plan import STREAM
-from jsctl.commands.bench.flags import add_shared
+from jsctl.commands.bench.flags import add_shared, shared_flag
 from jsctl.commands.cli import command
 from jsctl.env import Env
 
@@ -10,4 +10,4 @@ from jsctl.env import Env
 def js(env: Env) -> None: ...
 
 
-add_shared(js, ("--stream", {"metavar": "STREAM", "help": f"The stream to use or create ({STREAM})"}))
+add_shared(js, shared_flag("--stream", metavar="STREAM", help=f"The stream to use or create ({STREAM})"))

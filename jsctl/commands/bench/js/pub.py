@@ -51,67 +51,55 @@ class TargetFlags:
         return {**settings, "persist_mode": "async"} if self.persistasync else settings
 
 
-def _publish_flags(function: F) -> F:
-    flags = (
-        option("--create", is_flag=True, help="Create the stream, or change it to match the flags"),
-        option(
-            "--storage",
-            type=click.Choice(["file", "memory"]),
-            default="file",
-            help="Storage of the stream (file)",
-        ),
-        option(
-            "--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of the stream (1)"
-        ),
-        max_bytes_flag("the stream"),
-        option(
-            "--dedup", is_flag=True, help="Give each message an ID, so that the stream detects duplicates"
-        ),
-        option(
-            "--dedupwindow",
-            type=DURATION,
-            default=120 * 10**9,
-            metavar="DURATION",
-            help="How long the stream remembers IDs (2m)",
-        ),
-        option("--persistasync", is_flag=True, help="Let the stream write to disk later; needs one replica"),
-        option("--purge", is_flag=True, help="Remove the stream's messages first"),
-        destructive("Change or purge a stream that no benchmark created, without asking", DRY_RUN),
-    )
-    return argument("subject")(sending_flags(declare_all(flags)(function)))
+_publish_flags = declare_all(
+    argument("subject"),
+    sending_flags,
+    option("--create", is_flag=True, help="Create the stream, or change it to match the flags"),
+    option(
+        "--storage",
+        type=click.Choice(["file", "memory"]),
+        default="file",
+        help="Storage of the stream (file)",
+    ),
+    option(
+        "--replicas", type=click.IntRange(1, 5), default=1, metavar="N", help="Replicas of the stream (1)"
+    ),
+    max_bytes_flag("the stream"),
+    option("--dedup", is_flag=True, help="Give each message an ID, so that the stream detects duplicates"),
+    option(
+        "--dedupwindow",
+        type=DURATION,
+        default=120 * 10**9,
+        metavar="DURATION",
+        help="How long the stream remembers IDs (2m)",
+    ),
+    option("--persistasync", is_flag=True, help="Let the stream write to disk later; needs one replica"),
+    option("--purge", is_flag=True, help="Remove the stream's messages first"),
+    destructive("Change or purge a stream that no benchmark created, without asking", DRY_RUN),
+)
 
 
 def _batch_flag(text: str, maximum: int | None = None) -> Callable[[F], F]:
     return option("--batch", type=click.IntRange(1, maximum), default=500, metavar="N", help=f"{text} (500)")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    subject: str
-    sending: SendingFlags
-    target: TargetFlags
-
-
-@dataclass(frozen=True, slots=True)
-class BatchOptions(Options):
-    batch: int
-
-
-@dataclass(frozen=True, slots=True)
-class FastOptions(BatchOptions):
-    max_outstanding_acks: int
-
-
-async def _publish(env: Env, kind: Kind, options: Options, batch: int, max_acks: int = 0) -> Result:
-    sending, target = options.sending, options.target
+async def _publish(
+    env: Env,
+    kind: Kind,
+    subject: str,
+    sending: SendingFlags,
+    target: TargetFlags,
+    batch: int,
+    max_acks: int = 0,
+) -> Result:
     flags = parse_shared(env, kind)
-    validate_subject(options.subject, "publish to")
+    validate_subject(subject, "publish to")
     if target.persistasync and kind in ("js pub batch", "js pub fast"):
         raise BadInput("--persistasync cannot be used with batches")
     plan = make_plan(
         kind,
         flags,
-        subject=options.subject,
+        subject=subject,
         name=flags.stream or STREAM,
         subjects=sending.subjects,
         random=sending.multisubjectrandomize,
@@ -140,9 +128,9 @@ async def _publish(env: Env, kind: Kind, options: Options, batch: int, max_acks:
     ],
 )
 @_publish_flags
-async def sync(env: Env, options: Options) -> Result:
+async def sync(env: Env, subject: str, sending: SendingFlags, target: TargetFlags) -> Result:
     """Send the next message of each client after the ack of the last."""
-    return await _publish(env, "js pub sync", options, 1)
+    return await _publish(env, "js pub sync", subject, sending, target, 1)
 
 
 @command(
@@ -154,9 +142,9 @@ async def sync(env: Env, options: Options) -> Result:
 )
 @_publish_flags
 @_batch_flag("Messages sent ahead of their acks")
-async def async_(env: Env, options: BatchOptions) -> Result:
+async def async_(env: Env, subject: str, sending: SendingFlags, target: TargetFlags, batch: int) -> Result:
     """Receive acks while further messages are sent; latency is the time from a message to its ack."""
-    return await _publish(env, "js pub async", options, options.batch)
+    return await _publish(env, "js pub async", subject, sending, target, batch)
 
 
 @command(
@@ -165,11 +153,11 @@ async def async_(env: Env, options: BatchOptions) -> Result:
 )
 @_publish_flags
 @_batch_flag("Messages per batch", MAX_BATCH)
-async def batch(env: Env, options: BatchOptions) -> Result:
+async def batch(env: Env, subject: str, sending: SendingFlags, target: TargetFlags, batch: int) -> Result:
     """Store each batch as a whole or not at all, which needs nats-server 2.12. Latency is that of whole
     batches.
     """
-    return await _publish(env, "js pub batch", options, options.batch)
+    return await _publish(env, "js pub batch", subject, sending, target, batch)
 
 
 @command(
@@ -188,8 +176,10 @@ async def batch(env: Env, options: BatchOptions) -> Result:
     metavar="N",
     help="Send up to N groups of --batch messages ahead of their acks",
 )
-async def fast(env: Env, options: FastOptions) -> Result:
+async def fast(
+    env: Env, subject: str, sending: SendingFlags, target: TargetFlags, batch: int, max_outstanding_acks: int
+) -> Result:
     """Let the stream acknowledge half of --batch at once, with --max-outstanding-acks all of it, which needs
     nats-server 2.14. Latency is the time from a message to the ack of its group.
     """
-    return await _publish(env, "js pub fast", options, options.batch, options.max_outstanding_acks)
+    return await _publish(env, "js pub fast", subject, sending, target, batch, max_outstanding_acks)

@@ -1,7 +1,6 @@
 """`jsctl consumer cluster balance`."""
 
 import asyncio
-from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
@@ -19,12 +18,6 @@ from jsctl.views.result import Result
 from jsctl.views.shared import balance as view
 
 
-@dataclass(frozen=True, slots=True)
-class BalanceOptions:
-    stream: str
-    criteria: ConsumerCriteria
-
-
 @command(
     "balance",
     examples=[
@@ -35,10 +28,10 @@ class BalanceOptions:
 @argument("stream", default="")
 @consumer_criteria_flags
 @dry_run_flag("Only show which leaders would move")
-async def balance(env: Env, options: BalanceOptions) -> Result:
+async def balance(env: Env, stream: str, criteria: ConsumerCriteria) -> Result:
     api = await env.jetstream()
-    stream = await pick_stream(env, api, options.stream)
-    pages = find_matching_consumers(env, api, stream, options.criteria)
+    stream = await pick_stream(env, api, stream)
+    pages = find_matching_consumers(env, api, stream, criteria)
     names = [info["name"] async for page in pages for info in page if is_replicated(info)]
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
     if not names:

@@ -1,7 +1,5 @@
 """`jsctl stream cluster balance`."""
 
-from dataclasses import dataclass
-
 from jsctl.commands.cli import command, dry_run_flag
 from jsctl.commands.observers.leaders import announce_move
 from jsctl.commands.stream.criteria import find_shown_streams, stream_criteria_flags
@@ -17,21 +15,16 @@ from jsctl.views.result import Result
 from jsctl.views.shared import balance as view
 
 
-@dataclass(frozen=True, slots=True)
-class BalanceOptions:
-    criteria: StreamCriteria
-
-
 @command(
     "balance",
     examples=["jsctl stream cluster balance --dry-run", "jsctl stream cluster balance --cluster lon"],
 )
 @stream_criteria_flags
 @dry_run_flag("Only show which leaders would move")
-async def balance(env: Env, options: BalanceOptions) -> Result:
+async def balance(env: Env, criteria: StreamCriteria) -> Result:
     api = await env.jetstream()
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})
-    listed = [info async for page in find_shown_streams(env, api, options.criteria) for info in page]
+    listed = [info async for page in find_shown_streams(env, api, criteria) for info in page]
     if listed and not any(is_replicated(info) for info in listed):
         raise JsctlError("none of these streams has replicas", "there are no leaders to balance")
     names = [info["config"]["name"] for info in listed]

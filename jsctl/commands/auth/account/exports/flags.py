@@ -38,7 +38,7 @@ def export_flags(function: F) -> F:
         _flag("--sampling", metavar="PERCENT", help="Requests that are measured (100), or: header"),
         _flag("--allow-trace/--no-allow-trace", default=None, help="Let traces go through the service"),
     ]
-    return declare_all(flags)(function)
+    return declare_all(*flags)(function)
 
 
 def _flag(name: str, **attrs: Any) -> Callable[[F], F]:
