@@ -17,7 +17,6 @@ from jsctl.base.standard_streams import Streams
 from jsctl.base.user_folders import find_state_folder
 from jsctl.commands.cli import command, option
 from jsctl.commands.shell_prompt.command_line import Line, is_complete, parse_line, split_list, split_script
-from jsctl.commands.shell_prompt.system_commands import run_system, wait
 from jsctl.contexts.model import strip_login
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -162,7 +161,7 @@ class Interpreter:
         """Run one command, with its pipe. Returns its status."""
         try:
             if text.startswith("!"):
-                return run_system(text[1:])
+                return _run_system(text[1:])
             line = parse_line(text)
             if not line.words:
                 raise BadInput("the line has no command", "help lists the commands")
@@ -237,7 +236,7 @@ class Interpreter:
             finally:
                 with contextlib.suppress(OSError, ValueError):
                     out.close()
-                wait(process)
+                _wait(process)
             if output_file:
                 output_file.seek(0)
                 stdout.write(output_file.read().decode(errors="surrogateescape"))
@@ -280,3 +279,18 @@ def _has_file(stream: TextIO) -> bool:
         return stream.fileno() == 1
     except (OSError, ValueError):
         return False
+
+
+def _run_system(line: str) -> int:
+    """Run a line in the system's shell. Returns its status."""
+    return _wait(subprocess.Popen(line, shell=True))
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for a process, which ctrl-C ends, too. Returns its status."""
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            continue
+        return status if status >= 0 else 128 - status

@@ -18,8 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from jsctl.base.posix import make_private_folder, open_private
-from jsctl.prompts.restoring import restoring_terminal
-from jsctl.prompts.typed_ahead import raise_typed_interrupt
+from jsctl.prompts.ending import raise_typed_interrupt, restoring_terminal
 
 
 class Candidate(NamedTuple):

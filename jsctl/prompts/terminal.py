@@ -16,10 +16,9 @@ from prompt_toolkit.output import create_output
 
 from jsctl.base.loops import await_event_loop
 from jsctl.errors import Cancelled
+from jsctl.prompts.ending import raise_typed_interrupt, restoring_terminal
 from jsctl.prompts.picker import build_key_bindings, build_picker
 from jsctl.prompts.prompter import Form, GoBack, Prompter, Question
-from jsctl.prompts.restoring import restoring_terminal
-from jsctl.prompts.typed_ahead import raise_typed_interrupt
 
 _STYLE = questionary.Style(
     [

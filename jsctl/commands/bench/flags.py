@@ -9,7 +9,7 @@ import click
 from jsctl.base.files import read_bytes
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, SIZE, Count, GroupOption, declare_all, option
-from jsctl.commands.cli.values import Size
+from jsctl.commands.cli.values import Parsed, parse_size
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.headers import encode_headers, parse_header_text
@@ -165,20 +165,20 @@ def parse_headers(headers: Sequence[str]) -> bytes:
     return encode_headers([parse_header_text(text) for text in headers])
 
 
-class _Limit(Size):
-    """The maximum size of a stream or bucket. Empty, it has none, as with the `nats` tool."""
-
-    may_be_blank = False
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        size = -1 if value == "" else super().convert(value, param, ctx)
-        return size or self.fail("must be 1 or more, or empty for no limit", param, ctx)
+def _parse_limit(text: str) -> int:
+    """Return the maximum size of a stream or bucket. Empty, it has none, as with the `nats` tool."""
+    size = parse_size(text) if text else -1
+    if not size:
+        raise ValueError("must be 1 or more, or empty for no limit")
+    return size
 
 
 def max_bytes_flag(what: str) -> Callable[[F], F]:
     """Declare --maxbytes, of a stream or bucket."""
     text = f"Maximum size of {what}; '' for no limit (1GiB)"
-    return option("--maxbytes", type=_Limit(), default=1 << 30, metavar="BYTES", help=text)
+    return option(
+        "--maxbytes", type=Parsed("size", _parse_limit), default=1 << 30, metavar="BYTES", help=text
+    )
 
 
 payload_flags = declare_all(

@@ -1,51 +1,27 @@
-"""Types of flags: durations and sizes."""
+"""Types of flags: durations and sizes, and others that a function parses."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
+from jsctl.errors import BadInput
 
-class Duration(click.ParamType[int]):
-    """A duration such as `1h30m`; the value is in ns. may_be_blank: see `Option`."""
 
-    name = "duration"
+class Parsed(click.ParamType[Any]):
+    """A value that a function parses, which raises ValueError or BadInput. may_be_blank: see `Option`."""
 
-    def __init__(self, *, may_be_blank: bool = False) -> None:
+    def __init__(self, name: str, parse: Callable[[str], Any], *, may_be_blank: bool = False) -> None:
+        self.name = name
         self.may_be_blank = may_be_blank
+        self._parse = parse
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
             return value
-        from jsctl.base import units
-
         try:
-            return units.parse_duration(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-class Interval(Duration):
-    """A duration such as `500ms`, or a number of seconds, as `nats` takes it; the value is in ns."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        is_number = isinstance(value, str) and value.replace(".", "", 1).isdecimal()
-        return super().convert(f"{value}s" if is_number else value, param, ctx)
-
-
-class Size(click.ParamType[int]):
-    """A size such as `1GB`; the value is in bytes, -1 for unlimited."""
-
-    name = "size"
-    may_be_blank = True
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        from jsctl.base import units
-
-        try:
-            return units.parse_bytes(value)
-        except ValueError as error:
+            return self._parse(value)
+        except (ValueError, BadInput) as error:
             self.fail(str(error), param, ctx)
 
 
@@ -60,11 +36,30 @@ class Count(click.IntRange):
         return super().convert(value, param, ctx)
 
 
-DURATION = Duration()
-OPTIONAL_DURATION = Duration(may_be_blank=True)
+def parse_duration(text: str) -> int:
+    """Return a duration such as `1h30m` in ns. Raises ValueError."""
+    from jsctl.base import units
+
+    return units.parse_duration(text)
+
+
+def parse_interval(text: str) -> int:
+    """Return a duration such as `500ms`, or a number of seconds, as `nats` takes it, in ns."""
+    return parse_duration(f"{text}s" if text.replace(".", "", 1).isdecimal() else text)
+
+
+def parse_size(text: str) -> int:
+    """Return a size such as `1GB` in bytes, -1 for unlimited. Raises ValueError."""
+    from jsctl.base import units
+
+    return units.parse_bytes(text)
+
+
+DURATION = Parsed("duration", parse_duration)
+OPTIONAL_DURATION = Parsed("duration", parse_duration, may_be_blank=True)
 """A duration that is not given if it is empty, as `"$AGE"` in a script may be."""
-INTERVAL = Interval()
-SIZE = Size()
+INTERVAL = Parsed("duration", parse_interval)
+SIZE = Parsed("size", parse_size, may_be_blank=True)
 
 
 def check_integers(ctx: click.Context) -> None:

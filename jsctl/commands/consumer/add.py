@@ -6,7 +6,7 @@ from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.picking.pick import pick_stream, validate_consumer_name, validate_stream_name
+from jsctl.commands.picking.pick import pick_stream, validate_name, validate_stream_name
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -65,7 +65,7 @@ async def _complete_draft(env: Env, options: Options, initial: Json) -> tuple[st
     stream = validate_stream_name(options.stream) if options.stream else ""
     chosen_name = options.consumer or initial.get("durable_name") or initial.get("name") or ""
     if chosen_name:
-        validate_consumer_name(chosen_name)
+        validate_name("consumer", chosen_name)
     temporary = flags.ephemeral or bool(
         options.add.config
         and not initial.get("durable_name")
@@ -86,7 +86,7 @@ async def _complete_draft(env: Env, options: Options, initial: Json) -> tuple[st
             stream_name = stream_name or await pick_stream(env, api, "", prompter=prompter)
             config = await find_config(api, stream_name)
         consumer_name = name or await questions.ask_name(prompter, api, stream_name)
-        draft = with_name(initial, validate_consumer_name(consumer_name), ephemeral=temporary)
+        draft = with_name(initial, validate_name("consumer", consumer_name), ephemeral=temporary)
         if asks:
             draft = await questions.ask_rest(
                 prompter,

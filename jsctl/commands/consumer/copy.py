@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
-from jsctl.commands.picking.pick import pick_consumer, validate_consumer_name
+from jsctl.commands.picking.pick import pick_consumer, validate_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
@@ -28,7 +28,7 @@ from jsctl.views.result import Result, Text
 async def copy(env: Env, stream: str, source: str, destination: str, flags: NewConsumerFlags) -> Result:
     """Replace settings of the source with those that flags name."""
     if destination:
-        validate_consumer_name(destination)
+        validate_name("consumer", destination)
         if source == destination:
             raise BadInput("the copy has the name of its source", "use another name")
     api = await env.jetstream()

@@ -1,6 +1,5 @@
 """`jsctl context copy`."""
 
-from jsctl import registry
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
@@ -20,7 +19,7 @@ from jsctl.views.result import Result
 @context_flags
 async def copy(env: Env, source: str, name: str, context: ContextFlags) -> Result:
     store = env.contexts
-    base = store.load(await pick(env, registry.find_noun("context"), source, default=store.selected()))
+    base = store.load(await pick(env, "context", source, default=store.selected()))
     name = name or await ask_name(env.prompter, "Name of the copy")
     if store.exists(name):
         raise BadInput(f"context {name!r} already exists", f"remove it with {build_line('context rm', name)}")

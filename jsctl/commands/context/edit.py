@@ -2,7 +2,6 @@
 
 import json
 
-from jsctl import registry
 from jsctl.base.files import read_text
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editor import edit_text
@@ -18,7 +17,7 @@ from jsctl.views.result import Result
 @argument("name", noun="context", default="")
 async def edit(env: Env, name: str) -> Result:
     store = env.contexts
-    name = await pick(env, registry.find_noun("context"), name, default=store.selected())
+    name = await pick(env, "context", name, default=store.selected())
     path = store.path(name)
     if not path.exists():
         raise store.missing(name)

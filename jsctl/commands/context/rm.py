@@ -1,6 +1,5 @@
 """`jsctl context rm`."""
 
-from jsctl import registry
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
@@ -16,7 +15,7 @@ async def rm(env: Env, name: str, force: bool) -> Result:
     store = env.contexts
     if force and not name:
         raise BadInput("--force needs the context's name", "specify NAME")
-    name = await pick(env, registry.find_noun("context"), name)
+    name = await pick(env, "context", name)
     if not store.exists(name):
         if force:
             env.say(f"there is no context {name}, nothing was changed")

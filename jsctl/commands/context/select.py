@@ -1,6 +1,5 @@
 """`jsctl context select`."""
 
-from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
@@ -13,7 +12,7 @@ from jsctl.views.result import Result
 async def select(env: Env, name: str) -> Result:
     """Show a list to pick from if there is no name."""
     store = env.contexts
-    name = await pick(env, registry.find_noun("context"), name, default=store.selected())
+    name = await pick(env, "context", name, default=store.selected())
     context = store.load(name)
     store.select(name)
     return view.sheet(context)

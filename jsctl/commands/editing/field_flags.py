@@ -8,6 +8,7 @@ import click
 
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.cli.declare import CollectedOption
+from jsctl.commands.cli.values import Parsed
 from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
@@ -30,23 +31,6 @@ class ConfigFlags:
     def values(self) -> dict[str, Any]:
         """Return the values by flag, as `Schema.apply_flags` takes them."""
         return {name.replace("_", "-"): value for name, value in self.fields.items()}
-
-
-class KindType(click.ParamType[Any]):
-    """The type of a flag whose value has a kind."""
-
-    def __init__(self, kind: Kind) -> None:
-        self.name = kind.metavar.lower()
-        self._kind = kind
-        self.may_be_blank = isinstance(kind, (Duration, Size))
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return self._kind.parse(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 class _Removal(CollectedOption):
@@ -107,5 +91,6 @@ def _kind_option(flag: str, kind: Kind, help: str, metavar: str, attrs: dict[str
     elif isinstance(kind, Choice):
         kind_attrs = {"type": click.Choice(list(kind.choices), case_sensitive=False)}
     elif not isinstance(kind, (Text, Map, ListOf, Texts)):
-        kind_attrs["type"] = KindType(kind)
+        may_be_blank = isinstance(kind, (Duration, Size))
+        kind_attrs["type"] = Parsed(kind.metavar.lower(), kind.parse, may_be_blank=may_be_blank)
     return option(name, help=help, **attrs, **kind_attrs)

@@ -1,4 +1,5 @@
-"""Where an export writes to: a folder or URI with --to, or a table of a catalog with --table."""
+"""Where an export writes to: a folder or URI with --to, or a table of a catalog with --table; and
+what is shown and asked before it writes."""
 
 from collections.abc import Sequence
 
@@ -6,6 +7,7 @@ import click
 
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.export.options import SparkOptions
+from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.spark.export.catalog_table import RowRange
 from jsctl.spark.export.table_target import MODES, TableTarget, parse_table
@@ -13,6 +15,7 @@ from jsctl.spark.export.targets import TablesTarget, open_tables
 from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import Place
 from jsctl.spark.session.session import SessionOptions
+from jsctl.views.export.export import intent
 
 table_options = declare_all(
     option(
@@ -66,3 +69,14 @@ def open_target(
     if len(tables) != 1:
         raise BadInput("--table takes one stream or bucket", "run it once for each")
     return TableTarget(place, format, mode or "overwrite", tables[0], rows)
+
+
+def confirm_tables(env: Env, target: TablesTarget, existing: Sequence[str], *, force: bool) -> None:
+    """With --dry-run, end with which tables would be written; else ask before those that exist are replaced.
+
+    Raises DryRun, Declined, BadInput.
+    """
+    path = str(target.path)
+    env.announce(intent(target.tables, existing, path))
+    if existing:
+        env.run(env.confirm(intent(existing, existing, path), force=force))

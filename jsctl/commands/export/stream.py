@@ -8,9 +8,9 @@ from jsctl.base.signals import sigterm_as_interrupt
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, SIZE, argument, command, destructive, option
 from jsctl.commands.export.answers import add_answer, query_options
-from jsctl.commands.export.confirm import confirm_tables
 from jsctl.commands.export.destination import (
     check_destination,
+    confirm_tables,
     open_target,
     parse_destination,
     prepare,

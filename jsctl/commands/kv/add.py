@@ -1,16 +1,46 @@
 """`jsctl kv add`."""
 
-from jsctl.commands.cli import argument, command
+from dataclasses import dataclass
+
+from jsctl.commands.cli import argument, command, declare_all, option
 from jsctl.commands.editing.adding import AddOptions, add_flags
-from jsctl.commands.kv.flags import BucketFlags, bucket_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.picking.pick import ask_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.origins import import_from
 from jsctl.jetstream.kv import bucket as buckets
-from jsctl.jetstream.kv.config import BUCKET, find_warnings
+from jsctl.jetstream.kv.config import BUCKET, BucketOrigin, find_warnings
 from jsctl.jetstream.kv.names import validate_bucket
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFlags(ConfigFlags):
+    """The flags of a bucket's configuration. Empty: not given."""
+
+    mirror_domain: str
+
+    def __post_init__(self) -> None:
+        if self.mirror_domain and "mirror" not in self.fields:
+            raise BadInput("--mirror-domain needs --mirror")
+
+    def apply(self, config: Json) -> Json:
+        """Return a copy of the configuration with the flags applied to it. Raises BadInput."""
+        values = self.values
+        if mirror := values.get("mirror"):
+            origin = BucketOrigin().parse(mirror) if isinstance(mirror, str) else mirror
+            values["mirror"] = import_from(origin, domain=self.mirror_domain)
+        return BUCKET.apply_flags(config, values)
+
+
+_bucket_flags = declare_all(
+    config_flags(BUCKET, "add"),
+    option("--mirror-domain", metavar="DOMAIN", default="", help="JetStream domain that --mirror is in"),
+)
+"""The flags of `BucketFlags`."""
 
 
 @command(
@@ -25,7 +55,7 @@ from jsctl.views.result import Result
 )
 @argument("bucket", default="")
 @add_flags
-@bucket_flags
+@_bucket_flags
 async def add(env: Env, bucket: str, adding: AddOptions, flags: BucketFlags) -> Result:
     """Mirror or source another bucket by its NAME, or by NAME@DOMAIN from another JetStream domain.
 

@@ -3,20 +3,22 @@
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
-from jsctl.commands.kv.edit_value import edit_value
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import bucket as buckets
+from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, find_warnings, to_stream
-from jsctl.jetstream.kv.names import build_subject_prefix
+from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.views.kv import changes
 from jsctl.views.kv import info as view
-from jsctl.views.result import Result
+from jsctl.views.result import Result, Text
 
 
 @command(
@@ -40,7 +42,7 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
     if key:
         if flags.fields or editing.config_file or editing.replace:
             raise BadInput("configuration flags and KEY cannot be used together", "leave out one of them")
-        return await edit_value(env, bucket, key, dry_run=editing.dry_run)
+        return await _edit_value(env, bucket, key, dry_run=editing.dry_run)
     file = editing.read_config(env, BUCKET, changed=bool(flags.fields))
     opened = await open_named(env, bucket or BUCKET.get_name(file or {}))
     versions = [opened]
@@ -90,3 +92,50 @@ def _warn_of_lost_keys(bucket: Bucket, draft: Json) -> list[str]:
         f"the keys are stored under the name of {origin}, where bucket {bucket.name} will not find them;"
         f" {build_line('kv export', bucket.name)} writes them before that"
     ]
+
+
+async def _edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result:
+    """Let the user edit the value of a key; it is stored only in place of the value that the editor showed.
+
+    Raises BadInput for one that is not text, Conflict when somebody else has changed it meanwhile.
+    """
+    if dry_run:
+        raise BadInput("--dry-run is for configurations", "leave it out, or leave out KEY")
+    bucket = await open_named(env, name)
+    key = parse_existing_key(text)
+    entry = await read.get(bucket, key)
+    try:
+        before = entry.value.decode()
+    except UnicodeDecodeError:
+        raise BadInput(
+            f"the value of key {key} is not text",
+            f"{build_line('kv get', bucket.name, key, flags=['--raw'])} and"
+            f" {build_line('kv put', bucket.name, key)} change it as a file",
+        ) from None
+    expected = entry.revision
+
+    async def store_value(edited: str) -> int:
+        nonlocal expected
+        # Editors end the last line; a value that had no line end gets none.
+        after = edited if before.endswith("\n") else edited.removesuffix("\n")
+        try:
+            return await write.update(bucket, key, after.encode(), expected)
+        except write.Conflict as conflict:
+            expected = conflict.newest.revision
+            raise write.Conflict(
+                f"key {key} was changed meanwhile, to revision {expected}",
+                "what you store now replaces that" if env.can_ask else "edit it again",
+                conflict.newest,
+            ) from None
+
+    revision = await edit_text(env, before, _build_file_name(key, before), store_value)
+    if revision is None:
+        unchanged = {"bucket": bucket.name, "key": key, "revision": expected, "changed": False}
+        return Result([Text("the value was left as it is")], data=unchanged)
+    return changes.stored(bucket.name, key, revision)
+
+
+def _build_file_name(key: str, value: str) -> str:
+    """Return the name of the file that the editor shows; its ending fits the content."""
+    name = "".join(c if c.isalnum() or c in "-_." else "_" for c in key)[-100:].lstrip(".") or "value"
+    return name if "." in name else f"{name}.{'json' if value.lstrip()[:1] in ('{', '[') else 'txt'}"

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import check_found, open_named, revision_type
+from jsctl.commands.kv.shared import REVISION, check_found, open_named
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -27,7 +27,7 @@ from jsctl.views.kv import entries as view
 )
 @argument("bucket")
 @argument("key", nargs=-1, required=True)
-@option("--revision", type=revision_type(), metavar="REVISION", help="The value at this revision")
+@option("--revision", type=REVISION, metavar="REVISION", help="The value at this revision")
 @option(
     "--raw", is_flag=True, help="Only the value, in a pipe byte for byte; with several keys, one per line"
 )

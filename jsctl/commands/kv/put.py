@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.kv.shared import open_named, warn_of_ttl
-from jsctl.commands.kv.value import read_value
+from jsctl.commands.options.body import read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import validate_new_key

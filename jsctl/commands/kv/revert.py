@@ -3,7 +3,7 @@
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.history import fetch_history
-from jsctl.commands.kv.shared import open_named, revision_type
+from jsctl.commands.kv.shared import REVISION, open_named
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read, write
@@ -19,7 +19,7 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("key")
-@argument("revision", type=revision_type())
+@argument("revision", type=REVISION)
 @destructive("Revert without asking", no_force=True)
 async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) -> Result:
     """Store the value again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 import click
 
-from jsctl import registry
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_exact_duration
 from jsctl.commands.picking.pick import pick
@@ -16,13 +15,16 @@ from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.nats.subjects import explain_wildcards
 
+REVISION = click.IntRange(min=1)
+"""The type of a revision on the command line."""
+
 
 async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
     """Return the bucket of this name; without one, the bucket that the user picks. Raises NotFound,
     BadInput.
     """
     api = api or await env.jetstream()
-    return await buckets.open_bucket(api, await pick(env, registry.find_noun("bucket"), name, api=api))
+    return await buckets.open_bucket(api, await pick(env, "bucket", name, api=api))
 
 
 def parse_patterns(env: Env, keys: Sequence[str]) -> list[str]:
@@ -48,11 +50,6 @@ def refuse_mirror(bucket: Bucket, verb: str) -> None:
     """Raise BadInput for a mirror: what is removed there comes back, or stays missing."""
     if mirror := bucket.config.get("mirror"):
         raise BadInput(f"bucket {bucket.name} is a mirror", f"{verb} its origin {mirror['name']}")
-
-
-def revision_type() -> click.IntRange:
-    """Return the type of a revision on the command line."""
-    return click.IntRange(min=1)
 
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:

@@ -4,7 +4,7 @@ import click
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import open_named
-from jsctl.commands.kv.value import read_value
+from jsctl.commands.options.body import read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.names import parse_existing_key

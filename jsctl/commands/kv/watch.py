@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import open_named, parse_patterns, revision_type
+from jsctl.commands.kv.shared import REVISION, open_named, parse_patterns
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -60,7 +60,7 @@ class Options:
 @option("--history", is_flag=True, help="Start with all values that are kept, not only the newest")
 @option("--deletes/--no-deletes", default=True, help="Show deletes, too (default)")
 @option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")
-@option("--revision", type=revision_type(), metavar="REVISION", help="Start at this revision")
+@option("--revision", type=REVISION, metavar="REVISION", help="Start at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 @wait_flag
 async def watch(env: Env, options: Options) -> Events[Entry]:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from jsctl import registry
 from jsctl.commands.cli import OPTIONAL_DURATION, SIZE, argument, declare_all, option
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
@@ -115,10 +114,10 @@ def report_damage(env: Env, objects: Iterable[ObjectInfo]) -> None:
 
 async def pick_bucket(env: Env, api: Api, name: str) -> str:
     """Pick a bucket; see `pick`."""
-    return await pick(env, registry.find_noun(BUCKET), name, api=api)
+    return await pick(env, BUCKET, name, api=api)
 
 
 async def pick_object(env: Env, api: Api, bucket: str, name: str) -> tuple[str, str]:
     """Pick a bucket and an object of it; see `pick`. Returns both names."""
     bucket = await pick_bucket(env, api, bucket)
-    return bucket, await pick(env, registry.find_noun("object"), name, parent=bucket, api=api)
+    return bucket, await pick(env, "object", name, parent=bucket, api=api)

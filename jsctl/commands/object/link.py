@@ -2,7 +2,6 @@
 
 import click
 
-from jsctl import registry
 from jsctl.commands.cli import argument, command
 from jsctl.commands.object.flags import BUCKET, bucket_argument
 from jsctl.commands.picking.pick import validate_name
@@ -36,7 +35,6 @@ async def link(env: Env, bucket: str, name: str, target: str, target_object: str
     links to objects.
     """
     api = await env.jetstream()
-    noun = registry.find_noun(BUCKET)
-    bucket = validate_name(noun, bucket)
-    leads_to = Link(validate_name(noun, target), target_object)
+    bucket = validate_name(BUCKET, bucket)
+    leads_to = Link(validate_name(BUCKET, target), target_object)
     return view.one_object(await requests.link(api, bucket, name, leads_to))

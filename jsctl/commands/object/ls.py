@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 
-from jsctl import registry
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, report_damage
 from jsctl.commands.picking.pick import validate_name
@@ -28,7 +27,7 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
         if names_only or env.wants_json:
             return names(buckets.list_name_pages(api))
         return view.buckets(await streams.collect(api, bucket_info), env.clock())
-    name = validate_name(registry.find_noun("object bucket"), bucket)
+    name = validate_name("object bucket", bucket)
     if names_only:
         return names(_list_object_names(api, name))
     objects = await requests.list_all(api, name)

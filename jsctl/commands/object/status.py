@@ -2,7 +2,6 @@
 
 import asyncio
 
-from jsctl import registry
 from jsctl.commands.cli import command
 from jsctl.commands.object.flags import bucket_argument
 from jsctl.commands.object.ls import bucket_info
@@ -23,7 +22,7 @@ async def status(env: Env, bucket: str) -> Result:
     """
     api = await env.jetstream()
     if bucket:
-        infos = [await buckets.fetch_info(api, validate_name(registry.find_noun("object bucket"), bucket))]
+        infos = [await buckets.fetch_info(api, validate_name("object bucket", bucket))]
     else:
         collected = await streams.collect(api, bucket_info)
         infos = sorted(collected.items.values(), key=buckets.get_bucket)

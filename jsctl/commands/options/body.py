@@ -16,6 +16,18 @@ def find_body(env: Env, text: str | None, name: str = "the body", *, forced: boo
     return find_stdin(env, name, forced=forced or text == STDIN)
 
 
+async def read_value(env: Env, text: str | None) -> bytes:
+    """Return the value of a key on the command line; without one, or with `-`, all bytes of stdin.
+
+    An empty text is a value on a terminal only, as in the `nats` tool. Raises BadInput.
+    """
+    is_terminal = env.streams.stdin.isatty()
+    if text is None and is_terminal:
+        raise BadInput("the value is missing", "specify VALUE, or pipe it in")
+    value = find_body(env, text if text or is_terminal else None, "the value")
+    return value if isinstance(value, bytes) else await value.read_all()
+
+
 def find_stdin(env: Env, name: str, *, forced: bool) -> Stdin:
     """Return stdin, which is the body up to its end.
 

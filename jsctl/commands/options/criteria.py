@@ -1,6 +1,5 @@
 """The flags that choose streams or consumers, for find and cluster balance."""
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,11 +7,12 @@ import click
 
 from jsctl.base.patterns import compile_pattern
 from jsctl.commands.cli import DURATION, declare_all, option
+from jsctl.commands.cli.values import Parsed
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.criteria import Criteria
-from jsctl.jetstream.find.expression import Condition, compile_expression
+from jsctl.jetstream.find.expression import compile_expression
 
 
 class Count(click.ParamType[int | None]):
@@ -29,40 +29,18 @@ class Count(click.ParamType[int | None]):
         return None if count == self._unset else count
 
 
-class Regex(click.ParamType[re.Pattern[str] | None]):
-    """A regular expression; an empty one matches everything."""
+REGEX = Parsed("regex", lambda text: compile_pattern(text) if text else None)
+"""A regular expression; an empty one matches everything."""
 
-    name = "regex"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> re.Pattern[str] | None:
-        try:
-            return compile_pattern(value) if value else None
-        except BadInput as error:
-            self.fail(str(error), param, ctx)
-
-
-class Expression(click.ParamType[Condition | None]):
-    """A condition, as `jetstream.find.expression` reads it; an empty one matches everything."""
-
-    name = "expression"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Condition | None:
-        try:
-            return compile_expression(value) if value else None
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
+EXPRESSION = Parsed("expression", lambda text: compile_expression(text) if text else None)
+"""A condition, as `jetstream.find.expression` reads it; an empty one matches everything."""
 
 common_criteria_flags = declare_all(
     option("--created", type=DURATION, metavar="DURATION", help="Created at least this long ago"),
     option("--replicas", type=Count(), metavar="COUNT", help="With at most this many replicas"),
     option("--leader", metavar="SERVER", help="Led by this server"),
     option("--invert/--no-invert", default=False, help="Invert each of these conditions"),
-    option("--expression", type=Expression(), metavar="EXPRESSION", help="For which this condition holds"),
+    option("--expression", type=EXPRESSION, metavar="EXPRESSION", help="For which this condition holds"),
     option("--api-level", type=Count(), metavar="LEVEL", help="Requiring this API level or a higher one"),
 )
 """The flags that all criteria share, under the names of the fields of `Criteria`."""

@@ -7,6 +7,7 @@ import click
 
 from jsctl.base.units import MS
 from jsctl.commands.cli import INTERVAL
+from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.polling import fetch_again
 from jsctl.views.board import Start, table_live
@@ -34,6 +35,13 @@ def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> 
     """Raise BadInput for an interval that is too short. watch: ns; None without the flag."""
     if watch is not None and watch < _SHORTEST:
         raise BadInput(f"{flag} must be 100ms or more", hint)
+
+
+def check_graph(env: Env, every: int) -> None:
+    """Raise BadInput for a graph that cannot be drawn. every: ns between two samples."""
+    check_every(every)
+    if env.form in ("csv", "tsv"):
+        raise BadInput("a graph has no table", "use --json")
 
 
 def watch_results(fetch: Callable[[], Awaitable[Result]], every: int, count: int | None) -> Events[Result]:

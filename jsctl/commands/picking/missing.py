@@ -62,8 +62,8 @@ async def _ask_for(
     if noun:
         parent = answers.get(noun.parent) or find_name(ctx, noun.parent)
         if not noun.parent or parent:
-            parent = validate_name(registry.find_noun(noun.parent), parent) if parent else ""
-            return await pick(env, noun, "", parent=parent, prompter=prompter)
+            parent = validate_name(noun.parent, parent) if parent else ""
+            return await pick(env, noun.name, "", parent=parent, prompter=prompter)
     if isinstance(param.type, click.Choice):
         return str(
             await prompter.select(_format_label(param), list(param.type.choices), flag=flag, help=help)

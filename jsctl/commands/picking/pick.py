@@ -1,6 +1,6 @@
 """Names that the command line leaves out, and that the user picks."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 async def pick(
     env: Env,
-    noun: Noun,
+    noun_name: str,
     name: str,
     *,
     parent: str = "",
     api: Api | None = None,
-    message: str = "",
     default: str = "",
     prompter: "Prompter | None" = None,
 ) -> str:
     """Return the name on the command line or, without one, the name that the user picks from a list.
 
-    parent: the name of the thing that contains it. api: used instead of the command line's API. default: the
-    name that is marked first. prompter: asks instead of the terminal's.
+    noun_name: "stream". parent: the name of the thing that contains it. api: used instead of the command
+    line's API. default: the name that is marked first. prompter: asks instead of the terminal's.
 
     Raises BadInput for a name that is not valid, and without a name and a terminal; NotFound when there is
     nothing to pick.
     """
+    noun = registry.find_noun(noun_name)
     if name:
-        return name if noun.offline else validate_name(noun, name)
+        return name if noun.offline else validate_name(noun_name, name)
     if not env.can_ask:
         raise BadInput(
             f"the {noun.name}'s name is missing",
@@ -53,7 +53,7 @@ async def pick(
         raise NotFound(f"{where} to pick from", noun.format_create())
     if hidden:
         env.say(f"jsctl: {format_hidden_hint(len(hidden))}")
-    question = message or f"Select a {noun.label}"
+    question = f"Select a {noun.label}"
     marked = default if default in names else None
     return str(await (prompter or env.prompter).select(question, names, flag=noun.argument, default=marked))
 
@@ -67,28 +67,27 @@ def require_names(**names: str) -> None:
     raise BadInput(f"{missing} is missing", f"specify {' and '.join(noun.argument for noun in nouns)}")
 
 
-async def pick_several(
-    env: Env, noun: Noun, names: Sequence[str], *, api: Api | None = None, message: str = ""
-) -> list[str]:
-    """Return the names on the command line, and those that match its patterns such as `ORDERS_*`, each once.
-    Without any, the name that the user picks.
+async def pick_streams(env: Env, api: Api, names: Sequence[str]) -> list[str]:
+    """Return the streams on the command line, and those that match its patterns such as `ORDERS_*`, each
+    once. Without any, the name that the user picks.
 
     Patterns do not match hidden names, except with --all; how many they would match is shown. Raises
     NotFound for a pattern that matches nothing, and what `pick` raises.
     """
     if not names:
-        return [await pick(env, noun, "", api=api, message=message)]
+        return [await pick_stream(env, api, "")]
+    noun = registry.find_noun("stream")
     picked: dict[str, None] = {}
     shown_names: Sequence[str] | None = None
     hidden: Sequence[str] = ()
     left_out: set[str] = set()
     for name in names if not env.missing_ok else await _keep_present(env, noun, names, api):
         if not any(mark in name for mark in "*?["):
-            picked[validate_name(noun, name)] = None
+            picked[validate_stream_name(name)] = None
             continue
         if shown_names is None:
             shown_names, hidden = await _list_shown_and_hidden(env, noun, "", api)
-        exact = validate_name(noun, name) if "\\" in name else name
+        exact = validate_stream_name(name) if "\\" in name else name
         matching = (
             [exact]
             if exact in shown_names
@@ -105,7 +104,7 @@ async def pick_several(
     return list(picked)
 
 
-async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api | None) -> list[str]:
+async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api) -> list[str]:
     """Return the names and patterns that stand for something that exists, for --missing-ok. Raises NotFound
     if none does.
     """
@@ -116,7 +115,7 @@ async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api | N
             present.append(name)
             continue
         is_pattern = any(mark in name for mark in "*?[")
-        error = NotFound(f"there is no {noun.name} {name if is_pattern else validate_name(noun, name)}")
+        error = NotFound(f"there is no {noun.name} {name if is_pattern else validate_stream_name(name)}")
         if len(names) > 1:
             env.excuse(error)
     if error is not None and not present:
@@ -124,8 +123,9 @@ async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api | N
     return present
 
 
-def validate_name(noun: Noun, name: str) -> str:
+def validate_name(noun_name: str, name: str) -> str:
     """Return a name from the command line. Raises BadInput for one that is not valid."""
+    noun = registry.find_noun(noun_name)
     if noun.any_text:
         return name
     try:
@@ -150,30 +150,30 @@ async def _list_shown_and_hidden(
 
 def validate_stream_name(name: str) -> str:
     """Return the name of a stream. Raises BadInput for one that is not valid."""
-    return validate_name(registry.find_noun("stream"), name)
+    return validate_name("stream", name)
 
 
-def validate_consumer_name(name: str) -> str:
-    """Return the name of a consumer. Raises BadInput for one that is not valid."""
-    return validate_name(registry.find_noun("consumer"), name)
-
-
-async def pick_stream(
-    env: Env, api: Api, name: str, *, message: str = "", prompter: "Prompter | None" = None
-) -> str:
+async def pick_stream(env: Env, api: Api, name: str, *, prompter: "Prompter | None" = None) -> str:
     """Pick a stream; see `pick`."""
-    return await pick(env, registry.find_noun("stream"), name, api=api, message=message, prompter=prompter)
-
-
-async def pick_streams(env: Env, api: Api, names: Sequence[str], message: str = "") -> list[str]:
-    """Pick streams; see `pick_several`."""
-    return await pick_several(env, registry.find_noun("stream"), names, api=api, message=message)
+    return await pick(env, "stream", name, api=api, prompter=prompter)
 
 
 async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
     """Pick a stream and a consumer of it; see `pick`. Returns both names."""
     stream = await pick_stream(env, api, stream)
-    return stream, await pick(env, registry.find_noun("consumer"), consumer, parent=stream, api=api)
+    return stream, await pick(env, "consumer", consumer, parent=stream, api=api)
+
+
+async def pick_peer(env: Env, peer: str, names: Collection[str]) -> str:
+    """Return the server that was named, or one of those of a stream or consumer that the user picks.
+
+    Raises BadInput without a terminal.
+    """
+    if peer:
+        return peer
+    if not env.can_ask:
+        raise BadInput("the peer's name is missing", f"specify PEER, one of {', '.join(sorted(names))}")
+    return str(await env.prompter.select("Select a Peer", list(names), flag="PEER"))
 
 
 async def ask_bucket(env: Env, check: "Check") -> str:

@@ -5,15 +5,15 @@ from typing import Any
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.values import Interval
+from jsctl.commands.cli.values import Parsed
 from jsctl.errors import BadInput
 from jsctl.views.board import parse_filter
 
 
-class ReportInterval(Interval):
+class ReportInterval(Parsed):
     """The type of an interval in ns. It refuses the name of a subcommand in its place."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return it in ns; see click.ParamType."""
         if value in registry.list_children("report"):
             path = ctx.command_path if ctx else "report"

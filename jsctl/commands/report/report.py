@@ -8,9 +8,9 @@ import click
 
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import command, option
-from jsctl.commands.cli.values import Duration
-from jsctl.commands.options.criteria import Expression
+from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.cli.values import parse_interval
+from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.commands.report.failing import FailOn
@@ -59,7 +59,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 @option(
     "--watch",
     metavar="[INTERVAL]",
-    type=ReportInterval(),
+    type=ReportInterval("duration", parse_interval),
     is_flag=False,
     flag_value="2s",
     help="Repeat it every INTERVAL (2s) until ctrl-C or q",
@@ -104,7 +104,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 @option(
     "--keep",
     metavar="DURATION",
-    type=Duration(),
+    type=DURATION,
     help="Drop recorded rounds that are older than this: 48h (never)",
 )
 @option("--replay", metavar="FILE", default="", help="Show the rounds that --record wrote to FILE")
@@ -123,7 +123,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 )
 @option(
     "--fail-on",
-    type=Expression(),
+    type=EXPRESSION,
     metavar="EXPRESSION",
     help="Exit with 1 when this condition holds for a row, with --watch as soon as it does",
 )

@@ -1,6 +1,5 @@
 """The common parts of the verbs of `jsctl service`."""
 
-from jsctl import registry
 from jsctl.commands.cli import DURATION, option
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
@@ -17,4 +16,4 @@ silence_flag = option(
 
 async def pick_service(env: Env, name: str) -> str:
     """Pick a service; see `pick`."""
-    return validate_service(await pick(env, registry.find_noun("service"), name, api=await env.jetstream()))
+    return validate_service(await pick(env, "service", name, api=await env.jetstream()))

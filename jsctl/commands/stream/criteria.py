@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from jsctl.commands.cli import DURATION, declare_all, option
-from jsctl.commands.options.criteria import Count, Regex, common_criteria_flags, find_matching
+from jsctl.commands.options.criteria import REGEX, Count, common_criteria_flags, find_matching
 from jsctl.commands.picking.system_streams import list_shown
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -13,8 +13,8 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.subjects import is_subject
 
 stream_criteria_flags = declare_all(
-    option("--server-name", type=Regex(), metavar="REGEX", help="With a replica on a server that matches"),
-    option("--cluster", type=Regex(), metavar="REGEX", help="In a cluster that matches"),
+    option("--server-name", type=REGEX, metavar="REGEX", help="With a replica on a server that matches"),
+    option("--cluster", type=REGEX, metavar="REGEX", help="In a cluster that matches"),
     option("--empty", is_flag=True, help="Without messages"),
     option("--idle", type=DURATION, metavar="DURATION", help="Without a new message for longer than this"),
     option("--consumers", type=Count(unset=-1), metavar="COUNT", help="With at most this many consumers"),

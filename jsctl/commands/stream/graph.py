@@ -4,7 +4,7 @@ import click
 
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.options.graphs import check_graph
+from jsctl.commands.options.watch import check_graph
 from jsctl.commands.picking.pick import pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams

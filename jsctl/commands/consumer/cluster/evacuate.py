@@ -1,8 +1,7 @@
 """`jsctl consumer cluster evacuate`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.peers import pick_peer
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import pick_consumer, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel

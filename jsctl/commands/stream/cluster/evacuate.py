@@ -1,8 +1,7 @@
 """`jsctl stream cluster evacuate`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.peers import pick_peer
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import pick_peer, pick_stream
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel

@@ -1,8 +1,7 @@
 """`jsctl stream cluster peer-remove`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.peers import pick_peer
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import pick_peer, pick_stream
 from jsctl.env import Env
 from jsctl.jetstream.cluster.peers import check_peer, check_removable, list_peers, remove_peer
 from jsctl.jetstream.stream import requests as streams

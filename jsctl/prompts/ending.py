@@ -1,10 +1,29 @@
-"""Ctrl-C that is typed right after an answer."""
+"""The end of a prompt: by a signal, or with ctrl-C that is typed right after an answer."""
 
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
+from prompt_toolkit import Application
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
+
+from jsctl.base.signals import restoring_first
+
+
+@contextlib.contextmanager
+def restoring_terminal(application: "Application[Any]") -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the prompt that runs in the block, and jsctl only after it, when the
+    terminal is as it was.
+    """
+
+    def end() -> None:
+        if application.is_running and not application.is_done:
+            application.exit(exception=EOFError())
+
+    with restoring_first(end):
+        yield
 
 
 def raise_typed_interrupt(input: Input) -> None:
