@@ -48,7 +48,8 @@ def list_groups() -> dict[str, tuple[str, ...]]:
 
 def find_noun(name: str) -> "Noun":
     """Return a noun by its name, such as "stream". Raises KeyError."""
-    record: Noun = import_module(f"jsctl.registry.{top.NOUNS[name]}").NOUN
+    file, _, attribute = top.NOUNS[name].partition(":")
+    record: Noun = getattr(import_module(f"jsctl.registry.{file}"), attribute)
     return record
 
 

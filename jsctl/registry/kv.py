@@ -1,4 +1,4 @@
-"""What a bucket is, and the verbs of `jsctl kv` in the order in which help shows them."""
+"""What a bucket and a key are, and the verbs of `jsctl kv` in the order in which help shows them."""
 
 from jsctl.registry.model import Entry, verb
 from jsctl.registry.noun_record import Noun
@@ -11,6 +11,17 @@ NOUN = Noun(
     not_found="bucket {name} not found",
     hint=("kv ls", "lists the buckets"),
     create=("kv add", "creates one"),
+)
+
+KEY = Noun(
+    name="key",
+    argument="KEY",
+    label="Key",
+    lister="jsctl.jetstream.kv.read:list_keys",
+    not_found="key {name} not found in bucket {parent}",
+    hint=("kv ls", "lists the keys"),
+    create=("kv put", "stores one"),
+    parent="bucket",
 )
 
 VERBS: dict[str, Entry] = {

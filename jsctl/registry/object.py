@@ -1,4 +1,4 @@
-"""What an object is, and the verbs of `jsctl object` in the order in which help shows them."""
+"""What an object and its bucket are, and the verbs of `jsctl object` in the order of help."""
 
 from jsctl.registry.model import Entry, verb
 from jsctl.registry.noun_record import Noun
@@ -13,6 +13,16 @@ NOUN = Noun(
     hint=("object ls", "lists the objects"),
     create=("object put", "stores one"),
     any_text=True,
+)
+
+BUCKET = Noun(
+    name="object bucket",
+    argument="BUCKET",
+    label="Bucket",
+    lister="jsctl.jetstream.object.buckets:list_names",
+    not_found="object bucket {name} not found",
+    hint=("object ls", "lists the buckets"),
+    create=("object add", "creates one"),
 )
 
 VERBS: dict[str, Entry] = {

@@ -3,19 +3,19 @@
 from jsctl.registry.model import Entry, group, verb
 
 NOUNS = {
-    "stream": "stream",
-    "consumer": "consumer",
-    "object bucket": "object_bucket",
-    "object": "object",
-    "service": "service",
-    "schema": "schema",
-    "context": "context",
-    "bucket": "kv",
-    "key": "key",
-    "network": "server",
-    "counter": "counter",
+    "stream": "stream:NOUN",
+    "consumer": "consumer:NOUN",
+    "object bucket": "object:BUCKET",
+    "object": "object:NOUN",
+    "service": "service:NOUN",
+    "schema": "schema:NOUN",
+    "context": "context:NOUN",
+    "bucket": "kv:NOUN",
+    "key": "kv:KEY",
+    "network": "server:NOUN",
+    "counter": "counter:NOUN",
 }
-"""Each noun, and the file beside this one that describes it."""
+"""Each noun, and the file beside this one that describes it, with the name of its record there."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Streams and messages": (

@@ -29,7 +29,7 @@ def build_schema() -> Json:
         "allow_data_loss": {**_FLAG, "description": "Whether changes may delete messages"},
         "protect": {**_FLAG, "description": "Neither removed nor purged without --unprotect"},
     }
-    consumer = _build_object(CONSUMER, {"for": _LOOP}, CONSUMER)
+    consumer = _build_object(CONSUMER, {"for": _LOOP})
     stream = _build_object(
         STREAM,
         {
@@ -39,7 +39,6 @@ def build_schema() -> Json:
             "renamed_from": {**_TEXT, "description": "The name so far: the stream is copied, then removed"},
             "consumers": {"type": ["array", "null"], "items": consumer},
         },
-        STREAM,
     )
     buckets = {
         kind.key: {
@@ -52,7 +51,6 @@ def build_schema() -> Json:
                     **protection,
                     **({"values": {"type": "object"}, "values_from": _TEXT} if kind is KEY_VALUE else {}),
                 },
-                kind.schema,
             ),
         }
         for kind in KINDS
@@ -75,28 +73,27 @@ def build_schema() -> Json:
     }
 
 
-def _build_object(kind: Object, more: Mapping[str, Json], schema: Schema | None = None) -> Json:
-    """Return the schema of an object. more: keys that are not part of the configuration. schema: whose fields
-    have the descriptions."""
-    properties = {name: _build_kind(below, schema, name) for name, below in kind.kinds.items()}
-    required = ["name"] if "name" in kind.kinds or schema else []
+def _build_object(kind: Object, more: Mapping[str, Json]) -> Json:
+    """Return the schema of an object; that of a noun has descriptions. more: keys that are not part of the
+    configuration."""
+    is_noun = isinstance(kind, Schema)
+    fields = kind.by_key if isinstance(kind, Schema) else {}
+    properties = {}
+    for name, below in kind.kinds.items():
+        field = fields.get(name)
+        described = {"description": field.help} if field and field.help else {}
+        properties[name] = {**_build_value(below), **described}
     document: Json = {
         "type": "object",
         "properties": {
-            **({"name": _TEXT} if schema else {}),
+            **({"name": _TEXT} if is_noun else {}),
             **properties,
             **more,
             "extra": {"type": "object"},
         },
         "additionalProperties": False,
     }
-    return {**document, "required": required} if required else document
-
-
-def _build_kind(kind: Kind, schema: Schema | None = None, name: str = "") -> Json:
-    field = schema.by_key.get(name) if schema else None
-    described = {"description": field.help} if field and field.help else {}
-    return {**_build_value(kind), **described}
+    return {**document, "required": ["name"]} if is_noun or "name" in kind.kinds else document
 
 
 def _build_value(kind: Kind) -> Json:

@@ -9,25 +9,16 @@ from jsctl.base.units import parse_time_ns
 
 Json = dict[str, Any]
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "object": (dict,),
-    "array": (list,),
-    "null": (type(None),),
+_TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
+    "string": ("a text", (str,)),
+    "integer": ("a whole number", (int,)),
+    "number": ("a number", (int, float)),
+    "boolean": ("true or false", (bool,)),
+    "object": ("an object", (dict,)),
+    "array": ("a list", (list,)),
+    "null": ("null", (type(None),)),
 }
-_WORDS = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "object": "an object",
-    "array": "a list",
-    "null": "null",
-}
-
+"""Each type with the words for it and its classes."""
 
 _MAX_KEY = 100  #: characters of a key in an error
 
@@ -65,7 +56,7 @@ def _find_errors(value: Any, schema: Json, root: Json, path: str) -> Iterator[st
     if kinds := schema.get("type"):
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if not any(_has_type(value, kind) for kind in kinds):
-            yield f"{place} is {_format_value(value)}, not {' or '.join(_WORDS[kind] for kind in kinds)}"
+            yield f"{place} is {_format_value(value)}, not {' or '.join(_TYPES[kind][0] for kind in kinds)}"
             return
     yield from _find_scalar_errors(value, schema, place)
     if isinstance(value, dict):
@@ -118,7 +109,7 @@ def _find_object_errors(value: Json, schema: Json, root: Json, path: str) -> Ite
 def _has_type(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
-    return isinstance(value, _TYPES[kind])
+    return isinstance(value, _TYPES[kind][1])
 
 
 def _format_value(value: Any) -> str:

@@ -16,19 +16,15 @@ from jsctl.commands.cli.declare import declare_all, option
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _set_dry_run(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+def _set(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Set the attribute of Env that has the name of the flag."""
     if value and ctx.obj is not None:
-        ctx.obj.dry_run = True
+        setattr(ctx.obj, str(param.name), True)
 
 
 def dry_run_flag(help: str = "Only show what would be done") -> Callable[[F], F]:
     """Declare --dry-run, which the verb finds in `env.dry_run`."""
-    return option("--dry-run", is_flag=True, expose_value=False, callback=_set_dry_run, help=help)
-
-
-def _set_missing_ok(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value and ctx.obj is not None:
-        ctx.obj.missing_ok = True
+    return option("--dry-run", is_flag=True, expose_value=False, callback=_set, help=help)
 
 
 _missing_ok = option(
@@ -36,7 +32,7 @@ _missing_ok = option(
     "--if-exists",
     is_flag=True,
     expose_value=False,
-    callback=_set_missing_ok,
+    callback=_set,
     help="Succeed if what is named does not exist",
 )
 

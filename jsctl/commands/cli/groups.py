@@ -1,6 +1,6 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,12 @@ class _GlobalFlagsCommand(click.Command):
     """
 
     context_class = Context
-    examples: Sequence[str] = ()
     sections: Mapping[str, Sequence[str]] = MappingProxyType({})
     summary: str = ""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **attrs: Any) -> None:
+        super().__init__(*args, **{"context_settings": {"help_option_names": ["--help", "-h"]}, **attrs})
+        self.examples = examples
 
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)
@@ -63,22 +66,25 @@ class _GlobalFlagsCommand(click.Command):
                 if unused.opts:
                     self.params.append(unused)
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def list_sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Yield the titles of help, each with the flags below it and their help."""
         own = [p for p in self.params if is_own(p) and isinstance(p, click.Option)]
-        named = {flag: title for title, flags in self.sections.items() for flag in flags}
+        titles = {flag: title for title, flags in self.sections.items() for flag in flags}
         for title in ("", *self.sections):
-            records = [p.get_help_record(ctx) for p in own if named.get(p.opts[0], "") == title]
+            records = [p.get_help_record(ctx) for p in own if titles.get(p.opts[0], "") == title]
             if rows := [simplify_row(*record) for record in records if record]:
-                with formatter.section(title or "Flags"):
-                    formatter.write_dl(rows)
+                yield title or "Flags", rows
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, rows in self.list_sections(ctx):
+            with formatter.section(title):
+                formatter.write_dl(rows)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
         if ctx.parent is None:
-            rows = [
-                row for p in self.params if isinstance(p, GlobalOption) and (row := p.get_help_record(ctx))
-            ]
+            shared = [p for p in self.params if isinstance(p, GlobalOption)]
             with formatter.section("Global flags, anywhere on the line"):
-                formatter.write_dl(rows)
+                formatter.write_dl([row for p in shared if (row := p.get_help_record(ctx))])
         if self.examples:
             with formatter.section("Examples"):
                 for example in self.examples:
@@ -111,18 +117,15 @@ class Command(_GlobalFlagsCommand):
     def __init__(
         self,
         *args: Any,
-        examples: Sequence[str] = (),
         sections: Mapping[str, Sequence[str]] = MappingProxyType({}),
         takes_number: bool = False,
         columns: "Sequence[Column] | None" = None,
         **attrs: Any,
     ) -> None:
-        attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
         super().__init__(*args, **attrs)
         if columns is not None:
             used_flags = {flag for param in self.params for flag in param.opts}
             self.params += [flag for flag in build_row_flags(columns) if flag.opts[0] not in used_flags]
-        self.examples = examples
         self.sections = sections
         self._takes_number = takes_number
         self.add_globals()
@@ -137,11 +140,9 @@ class Command(_GlobalFlagsCommand):
 class Group(_GlobalFlagsCommand, click.Group):
     """A group whose commands are those of the registry below `path`."""
 
-    def __init__(self, *args: Any, path: str = "", examples: Sequence[str] = (), **attrs: Any) -> None:
-        attrs.setdefault("context_settings", {"help_option_names": ["--help", "-h"]})
+    def __init__(self, *args: Any, path: str = "", **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.path = path
-        self.examples = examples
         self._loaded: dict[str, click.Command] = {}
         self.add_globals()
 

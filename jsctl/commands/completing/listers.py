@@ -10,6 +10,7 @@ from jsctl.commands.completing.value_kinds import find_path, find_value_kind
 if TYPE_CHECKING:
     from jsctl.auth.records import Record
     from jsctl.env import Env
+    from jsctl.localserver.state import NetworkState
 
 Json = dict[str, Any]
 
@@ -175,25 +176,22 @@ SERVER_LISTERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str
 # -- names on this machine ------------------------------------------------------------------------
 
 
-def _list_network_nodes(ctx: click.Context) -> set[str]:
+def _load_network(ctx: click.Context) -> "NetworkState":
     from jsctl.localserver.networks import find_network
 
-    nodes = find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.nodes
-    return {node.name for node in nodes} | {node.cluster for node in nodes}
+    return find_network(ctx.obj.environ, find_first_name(ctx, "network")).state
+
+
+def _list_network_nodes(ctx: click.Context) -> set[str]:
+    return {name for node in _load_network(ctx).nodes for name in (node.name, node.cluster)}
 
 
 def _list_network_clusters(ctx: click.Context) -> set[str]:
-    from jsctl.localserver.networks import find_network
-
-    return {
-        node.cluster for node in find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.nodes
-    }
+    return {node.cluster for node in _load_network(ctx).nodes}
 
 
 def _list_network_links(ctx: click.Context) -> list[str]:
-    from jsctl.localserver.networks import find_network
-
-    return list(find_network(ctx.obj.environ, find_first_name(ctx, "network")).state.links)
+    return list(_load_network(ctx).links)
 
 
 def _list_topologies(ctx: click.Context) -> Sequence[str]:

@@ -10,7 +10,7 @@ from jsctl.auth.declared.execute import execute_auth
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, Holding, make_auth_plan
 from jsctl.auth.environment import read_environment
-from jsctl.auth.folders import StoreFolders, find_store_folders
+from jsctl.auth.folders import StoreFolders
 from jsctl.auth.resolver import NEW, REMOVED, SAME, Difference
 from jsctl.auth.store import AuthStore
 from jsctl.base.posix import lock, make_private_folder, open_private
@@ -248,15 +248,3 @@ class DeclaredAuth:
             for finding in check(environment)
             if finding.severity == "error"
         ]
-
-
-def plan_auth(
-    env: Env,
-    operators: Sequence[DeclaredOperator],
-    store: str,
-    *,
-    prune: bool,
-    take_ownership: bool,
-) -> DeclaredAuth:
-    """Return declared operators with their plan. store: the folder; empty for nsc's. Raises BadInput."""
-    return DeclaredAuth(find_store_folders(env.environ, store), operators, prune, take_ownership)

@@ -21,7 +21,7 @@ from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Plan, make_plan
 from jsctl.jetstream.declared.step import Target
-from jsctl.jetstream.declared.variables import Variables, parse_variables
+from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.jetstream.stream.replicas import find_shortage
 from jsctl.monitor.server.requests import ping_account
 from jsctl.nats.awaiting import gather_or_cancel
@@ -138,7 +138,10 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
     with collecting(errors):
         declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
     with collecting(errors):
-        operators = _load_operators(sources, variables)
+        if sources.may_have_operators:
+            from jsctl.auth.declared.load import load_operators
+
+            operators = load_operators(sources.texts, variables)
     raise_all(errors)
     labels = declared.labels
     if sources.prune:
@@ -196,25 +199,17 @@ def show_plan(env: Env, plan: Plan, comparison: Comparison) -> Result:
     return comparison.auth.show_plan(result) if comparison.auth else result
 
 
-def _load_operators(sources: Sources, variables: Variables) -> "Sequence[DeclaredOperator]":
-    if not sources.may_have_operators:
-        return ()
-    from jsctl.auth.declared.load import load_operators
-
-    return load_operators(sources.texts, variables)
-
-
 def _plan_operators(
     env: Env, sources: Sources, operators: "Sequence[DeclaredOperator]"
 ) -> "DeclaredAuth | None":
     """Return the plan for declared operators; None if there are none. Raises BadInput."""
     if not operators:
         return None
-    from jsctl.commands.declared.auth import plan_auth
+    from jsctl.auth.folders import find_store_folders
+    from jsctl.commands.declared.auth import DeclaredAuth
 
-    return plan_auth(
-        env, operators, sources.store, prune=sources.prune, take_ownership=sources.take_ownership
-    )
+    folders = find_store_folders(env.environ, sources.store)
+    return DeclaredAuth(folders, operators, sources.prune, sources.take_ownership)
 
 
 async def _ask_servers(
@@ -225,25 +220,18 @@ async def _ask_servers(
     Returns logins for the places that name an account, which imply --push; None if there are none. Raises
     what connecting raises, JsctlError.
     """
-    logins = _create_account_logins(env, declared, auth, sources.store, is_planning=is_planning)
+    logins = None
+    if any(place.account for place in declared.places):
+        from jsctl.auth.folders import find_store_folders
+        from jsctl.commands.declared.logins import AccountLogins
+
+        folders = find_store_folders(env.environ, sources.store)
+        logins = AccountLogins(folders, auth.operators if auth else (), is_planning=is_planning)
     if auth and (sources.push or (sources.push is None and logins)):
         await auth.open_pushes(env, is_planning=is_planning)
         if logins and is_planning:
             logins.lacking = auth.lacking
     return logins
-
-
-def _create_account_logins(
-    env: Env, declared: Declared, auth: "DeclaredAuth | None", store: str, *, is_planning: bool
-) -> "AccountLogins | None":
-    if not any(place.account for place in declared.places):
-        return None
-    from jsctl.auth.folders import find_store_folders
-    from jsctl.commands.declared.logins import AccountLogins
-
-    return AccountLogins(
-        find_store_folders(env.environ, store), auth.operators if auth else (), is_planning=is_planning
-    )
 
 
 async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | None") -> dict[Place, Target]:

@@ -20,7 +20,6 @@ from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.user_folders import find_data_folder
 from jsctl.commands.cli.global_flags import is_own
 from jsctl.commands.cli.groups import Command, Group
-from jsctl.commands.cli.help_text import simplify_row
 from jsctl.errors import ExitStatus
 
 _FIRST = '.\\" Made by jsctl from its commands; changes are lost.'
@@ -68,12 +67,8 @@ def _build_page(path: str, ctx: click.Context) -> Iterator[str]:
             yield from (".PP", ".nf", _escape(inspect.cleandoc(paragraph.replace("\b", ""))), ".fi")
         else:
             yield from (".PP", _escape(" ".join(paragraph.split())))
-    own = [param for param in command.params if is_own(param) and isinstance(param, click.Option)]
-    titled = {flag: title for title, flags in command.sections.items() for flag in flags}
-    for section in ("", *command.sections):
-        of_section = [param for param in own if titled.get(param.opts[0], "") == section]
-        records = [record for param in of_section if (record := param.get_help_record(ctx))]
-        yield from _list((section or "Flags").upper(), (simplify_row(*record) for record in records))
+    for section, rows in command.list_sections(ctx):
+        yield from _list(section.upper(), rows)
     if isinstance(command, click.Group):
         yield from _list("COMMANDS", _list_commands(path))
     if command.examples:

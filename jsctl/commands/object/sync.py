@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.units import pluralize
@@ -77,7 +78,7 @@ async def sync(
         removals = sum(change.kind == "remove" for change in destroyed)
         replaced = pluralize(len(destroyed) - removals, "file")
         await env.confirm(Intent(f"replace {replaced} and remove {removals} in {where}", {}), force=force)
-    transfer = _Transfer(env, api, bucket, path, files, objects, progress=progress)
+    transfer = _Transfer(env, api, bucket, path, files, objects, progress)
     failed = await transfer.run(plan, up=up)
     _warn(env, source, "is left out", failed)
     done = [change for change in plan.changes if change.name not in failed]
@@ -97,28 +98,18 @@ def _create_folder(folder: Path) -> None:
         raise BadInput(f"cannot create {folder}: {error.strerror}") from None
 
 
+@dataclass(frozen=True, slots=True)
 class _Transfer:
     """The transfer of a plan: large files one after the other, small ones several at once, removals last,
-    except of files that are in the way."""
+    except of files that are in the way. files, objects: by name."""
 
-    def __init__(
-        self,
-        env: Env,
-        api: Api,
-        bucket: str,
-        folder: Path,
-        files: Mapping[str, Path],
-        objects: Mapping[str, ObjectInfo],
-        *,
-        progress: bool,
-    ) -> None:
-        self._env = env
-        self._api = api
-        self._bucket = bucket
-        self._folder = folder
-        self._files = files
-        self._objects = objects
-        self._progress = progress
+    env: Env
+    api: Api
+    bucket: str
+    folder: Path
+    files: Mapping[str, Path]
+    objects: Mapping[str, ObjectInfo]
+    progress: bool
 
     async def run(self, plan: plans.Plan, *, up: bool) -> dict[str, str]:
         """Carry out the plan; return which changes failed because of one file or object, and why. Raises
@@ -153,28 +144,28 @@ class _Transfer:
                     group.create_task(copy_small(change))
         for change in copies:
             if change.size > _SMALL:
-                await make(change, progress=self._progress)
+                await make(change, progress=self.progress)
         for change in removals:
             if change.name not in folders:
                 await make(change)
         return failed
 
     async def _put(self, change: plans.Change, *, progress: bool) -> None:
-        with open_source(self._files[change.name]) as (file, identity, size):
+        with open_source(self.files[change.name]) as (file, identity, size):
             source = Source(file, identity)
-            place = (self._bucket, change.name)
-            await put_file(self._env, self._api, place, source, size, PutOptions(), progress=progress)
+            place = (self.bucket, change.name)
+            await put_file(self.env, self.api, place, source, size, PutOptions(), progress=progress)
 
     async def _get(self, change: plans.Change, *, progress: bool) -> None:
-        path = plans.find_path(self._folder, change.name)
+        path = plans.find_path(self.folder, change.name)
         _create_folder(path.parent)
-        await get_file(self._env, self._api, self._objects[change.name], path, progress=progress)
+        await get_file(self.env, self.api, self.objects[change.name], path, progress=progress)
 
     async def _remove(self, change: plans.Change, *, up: bool) -> None:
         if up:
-            await requests.remove(self._api, self._objects[change.name])
+            await requests.remove(self.api, self.objects[change.name])
             return
         try:
-            self._files[change.name].unlink(missing_ok=True)
+            self.files[change.name].unlink(missing_ok=True)
         except OSError as error:
-            raise BadInput(f"cannot remove {self._files[change.name]}: {error.strerror}") from None
+            raise BadInput(f"cannot remove {self.files[change.name]}: {error.strerror}") from None
