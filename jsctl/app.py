@@ -16,7 +16,7 @@ from jsctl.base.command_lines import build_line, lines_at
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Root
-from jsctl.env import Env
+from jsctl.env import Env, strip_logins
 from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, JsctlError
 
 if TYPE_CHECKING:
@@ -264,14 +264,6 @@ def _fail(env: Env, error: JsctlError) -> int:
     return error.status
 
 
-def _strip_logins(text: str) -> str:
-    if "@" in text or "://" in text:
-        from jsctl.contexts.model import strip_logins
-
-        return strip_logins(text)
-    return text
-
-
 def _format_failure(env: Env, error: JsctlError) -> str:
     from jsctl.render.text import clean, clean_json
 
@@ -281,14 +273,14 @@ def _format_failure(env: Env, error: JsctlError) -> str:
         code, err_code = getattr(error, "code", None), getattr(error, "err_code", None)
         text = error.description if isinstance(error, ApiError) else error.message
         failure = {
-            "error": _strip_logins(text),
+            "error": strip_logins(text),
             "code": code,
             "err_code": err_code or None,
             "status": int(error.status),
-            "hint": _strip_logins(error.hint),
+            "hint": strip_logins(error.hint),
         }
         return clean_json(json.dumps(failure, ensure_ascii=False))
-    line = f"jsctl: error: {clean(_strip_logins(str(error)))}"
+    line = f"jsctl: error: {clean(strip_logins(str(error)))}"
     if env.streams.stderr.isatty():  # a terminal would break the line inside words
         from jsctl.render.fit import fold
 

@@ -36,7 +36,6 @@ class Options:
     """The flags. gap: ns, at most, between two replies."""
 
     subject: str
-    wait: bool
     raw: bool
     raw_bytes: bool
     replies: int
@@ -64,9 +63,9 @@ class Options:
 @option(
     "--wait",
     "-w",
-    "wait",
     is_flag=True,
     hidden=True,
+    expose_value=False,
     help="Accepted for compatibility: a request always waits",
 )
 @option("--raw", "-r", is_flag=True, help="Show only payloads, one per line")

@@ -12,7 +12,15 @@ from typing import Any
 from jsctl.base.command_lines import build_flag
 from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
-from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, Context, drop_login, is_secret, strip_login
+from jsctl.contexts.model import (
+    COLOR_SCHEMES,
+    DEFAULT_URL,
+    FILES,
+    Context,
+    drop_login,
+    is_secret,
+    strip_login,
+)
 from jsctl.errors import BadInput
 
 _TOKEN = r"[^\s.*>]+(\.[^\s.*>]+)*"  # `re` compiles it at its first use
@@ -83,6 +91,12 @@ CONTEXT_KEYS = {
     "colors": "color_scheme",
 }
 """Settings field -> key of a context file."""
+
+PATHS = tuple(name for name, key in CONTEXT_KEYS.items() if key in FILES)
+"""Settings that hold the path of a file."""
+
+SUBJECTS = ("js_domain", "js_api_prefix", "js_event_prefix", "inbox_prefix")
+"""Settings that are a prefix of subjects."""
 
 METHODS = {
     "user": ("user", "password"),
@@ -207,7 +221,7 @@ def resolve(
     if values.get("nsc") and "url" not in values:
         values["url"] = ""
     settings = Settings(**values)
-    for name in ("js_domain", "js_api_prefix", "js_event_prefix", "inbox_prefix"):
+    for name in SUBJECTS:
         check_subject(f"--{name.replace('_', '-')}", getattr(settings, name))
     return settings
 
@@ -222,7 +236,7 @@ def _leads_elsewhere(url: str | None, context: Context) -> bool:
 
 def check_paths(values: Mapping[str, Any]) -> None:
     """Raise BadInput for a secret in place of the path of its file; the error does not show it."""
-    for name in ("creds", "nkey", "tlscert", "tlskey", "tlsca"):
+    for name in PATHS:
         value = str(values.get(name) or "")
         if is_secret(value) and not (name in schemes.FIELDS and schemes.parse(value)):
             raise BadInput(

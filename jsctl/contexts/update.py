@@ -6,11 +6,8 @@ from typing import Any, NamedTuple
 
 from jsctl.contexts import schemes
 from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, KEYS, Context
-from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, check_subject, from_context, merge
+from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, PATHS, SUBJECTS, check_subject, from_context, merge
 from jsctl.errors import BadInput
-
-_PATHS = ("tlscert", "tlskey", "tlsca", "creds", "nkey")
-_SUBJECTS = ("jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix", "inbox_prefix")
 
 
 class Update(NamedTuple):
@@ -41,7 +38,7 @@ def update(context: Context | None, values: Mapping[str, Any]) -> Update:
         raw["description"] = values["description"]
     if not raw.get("url") and not raw.get("nsc"):
         raw["url"] = DEFAULT_URL
-    for key in _SUBJECTS:
+    for key in map(CONTEXT_KEYS.__getitem__, SUBJECTS):
         check_subject(key, raw.get(key) or "")
     return Update(raw, [method for method in METHODS if before.get(method) and not after.get(method)])
 
@@ -49,7 +46,7 @@ def update(context: Context | None, values: Mapping[str, Any]) -> Update:
 def with_absolute_paths(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with absolute paths. Paths that begin with `~` or a variable stay as they are."""
     absolute = dict(values)
-    for name in _PATHS:
+    for name in PATHS:
         path = absolute.get(name)
         if path and not path.startswith(("~", "$")) and not schemes.parse(path):
             absolute[name] = str(Path(path).absolute())

@@ -8,7 +8,7 @@ from jsctl.contexts.settings import METHODS, check_subject
 from jsctl.contexts.store import is_name
 from jsctl.errors import BadInput
 from jsctl.nats.addresses import parse_addresses
-from jsctl.prompts.prompter import Choice, Prompter
+from jsctl.prompts.prompter import Choice, Prompter, check_filled
 
 Values = dict[str, Any]
 
@@ -85,7 +85,7 @@ async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
     match method:
         case "user":
             values["user"] = await prompter.text(
-                "Username", flag="--user", default=str(present.get("user", "")), check=_check_not_empty
+                "Username", flag="--user", default=str(present.get("user", "")), check=check_filled
             )
             values["password"] = await prompter.secret("Password", flag="--password")
         case "token":
@@ -93,7 +93,7 @@ async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
         case "creds" | "nkey":
             title = "Credentials file" if method == "creds" else "NKey seed file"
             values[method] = await prompter.text(
-                title, flag=f"--{method}", default=str(present.get(method, "")), check=_check_not_empty
+                title, flag=f"--{method}", default=str(present.get(method, "")), check=check_filled
             )
         case "jwt":
             values["jwt"] = await prompter.secret("User JWT", flag="--jwt")
@@ -103,7 +103,7 @@ async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
                 "User in nsc",
                 flag="--nsc",
                 default=str(present.get("nsc", "")),
-                check=_check_not_empty,
+                check=check_filled,
                 note="(nsc://operator/account/user)",
             )
     if method == current:
@@ -114,11 +114,6 @@ async def _ask_login(prompter: Prompter, present: Mapping[str, Any]) -> Values:
 def _check_name(answer: str) -> None:
     if not is_name(answer):
         raise ValueError(f"{answer!r} is not a valid context name")
-
-
-def _check_not_empty(answer: str) -> None:
-    if not answer.strip():
-        raise ValueError("the answer must not be empty")
 
 
 def _check_addresses(answer: str) -> None:

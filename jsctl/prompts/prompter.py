@@ -18,6 +18,12 @@ Verify = Callable[[str], Awaitable[None]]
 """A check that needs a server. Raises ValueError like Check."""
 
 
+def check_filled(answer: str) -> None:
+    """Raise ValueError for an empty answer."""
+    if not answer.strip():
+        raise ValueError("the answer must not be empty")
+
+
 class GoBack(Exception):
     """The user wants to go back to the previous question."""
 

@@ -51,7 +51,7 @@ async def add(env: Env, name: str, context: ContextFlags, defaults: bool) -> Res
             return Suggestion("context add", [name], [*to_flags(answers), "--defaults"])
 
         values = await ask_all(env, questions, suggest)
-    return save(env, name, base, values, select=context.select_it, embed=context.embed)
+    return save(env, name, base, values, context)
 
 
 def _needs_answers(values: Mapping[str, Any], exists: bool) -> bool:

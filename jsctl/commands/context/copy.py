@@ -23,11 +23,4 @@ async def copy(env: Env, source: str, name: str, context: ContextFlags) -> Resul
     name = name or await ask_name(env.prompter, "Name of the copy")
     if store.exists(name):
         raise BadInput(f"context {name!r} already exists", f"remove it with {build_line('context rm', name)}")
-    return save(
-        env,
-        name,
-        base,
-        collect_values(env, context),
-        select=context.select_it,
-        embed=context.embed,
-    )
+    return save(env, name, base, collect_values(env, context), context)

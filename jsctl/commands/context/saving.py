@@ -51,21 +51,17 @@ def save(
     name: str,
     base: Context | None,
     values: Mapping[str, Any],
-    *,
-    select: bool,
-    embed: bool = False,
+    flags: ContextFlags,
 ) -> Result:
-    """Merge `values` into `base`, save the result as `name`, select it if wanted, and show it.
-
-    embed: store the content of the login's files in place of their paths. Raises BadInput.
-    """
+    """Merge `values` into `base`, save the result as `name`, select it if wanted, and show it. Raises
+    BadInput."""
     updated = update(base, values)
     if updated.raw.get("url"):
         parse_addresses(str(updated.raw["url"]))
     if updated.raw.get("socks_proxy"):
         parse_proxy(str(updated.raw["socks_proxy"]))
-    _check_files(values, embed=embed)
-    if embed:
+    _check_files(values, embed=flags.embed)
+    if flags.embed:
         _embed(updated.raw)
     if base and base.name != name:
         updated.raw.pop(SERVER_MARK, None)
@@ -78,7 +74,7 @@ def save(
             env.say(f"jsctl: the login by {method} is from the environment")
     store = env.contexts
     context = store.save(name, updated.raw)
-    if select:
+    if flags.select_it:
         store.select(name)
     return view.sheet(context)
 

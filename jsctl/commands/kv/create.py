@@ -1,12 +1,9 @@
 """`jsctl kv create`."""
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.kv.shared import open_named, warn_of_ttl
-from jsctl.commands.options.body import read_value
+from jsctl.commands.kv.put import store_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
-from jsctl.jetstream.kv.names import validate_new_key
-from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
 
@@ -27,10 +24,4 @@ async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: in
     """Fail if the key exists; a deleted key counts as new. Without VALUE, or with -, the value is stdin.
     --ttl needs a bucket with --marker-ttl.
     """
-    key = validate_new_key(new_key)
-    header = write.format_ttl(ttl)
-    data = await read_value(env, value)
-    store = await open_named(env, bucket)
-    revision = await write.create(store, key, data, ttl=header)
-    warn_of_ttl(env, store, ttl)
-    return view.stored(store.name, key, revision)
+    return await store_value(env, write.create, bucket, new_key, value, ttl)

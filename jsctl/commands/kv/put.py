@@ -1,5 +1,7 @@
 """`jsctl kv put`."""
 
+from collections.abc import Awaitable, Callable
+
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.kv.shared import open_named, warn_of_ttl
 from jsctl.commands.options.body import read_value
@@ -28,10 +30,17 @@ async def put(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) 
     """Store VALUE or, without it or with -, all bytes of stdin. After -- a key or a value may begin with a
     dash. --ttl needs a bucket with --marker-ttl.
     """
+    return await store_value(env, write.put, bucket, new_key, value, ttl)
+
+
+async def store_value(
+    env: Env, store: Callable[..., Awaitable[int]], bucket: str, new_key: str, value: str | None, ttl: int
+) -> Result:
+    """Store the value of a key by `write.put` or `write.create`."""
     key = validate_new_key(new_key)
     header = write.format_ttl(ttl)
     data = await read_value(env, value)
-    store = await open_named(env, bucket)
-    revision = await write.put(store, key, data, ttl=header)
-    warn_of_ttl(env, store, ttl)
-    return view.stored(store.name, key, revision)
+    opened = await open_named(env, bucket)
+    revision = await store(opened, key, data, ttl=header)
+    warn_of_ttl(env, opened, ttl)
+    return view.stored(opened.name, key, revision)

@@ -15,7 +15,7 @@ from jsctl.commands.cli import argument, option
 from jsctl.commands.cli.declare import CheckedOption
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-from jsctl.prompts.prompter import Choice
+from jsctl.prompts.prompter import Choice, check_filled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -165,12 +165,6 @@ async def ask_name(env: Env, name: str, noun: str) -> str:
             f"the {noun}'s name is missing", "specify NAME" if noun != "account" else "specify ACCOUNT"
         )
     return (await env.prompter.text(f"{noun.capitalize()} name", flag="NAME", check=check_filled)).strip()
-
-
-def check_filled(answer: str) -> None:
-    """Raise ValueError for an empty answer."""
-    if not answer.strip():
-        raise ValueError("the answer must not be empty")
 
 
 def _check_exists(name: str, names: Sequence[str], message: str, hint: str) -> None:

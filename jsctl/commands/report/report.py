@@ -14,13 +14,14 @@ from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.commands.report.failing import FailOn
-from jsctl.commands.report.flags import ReportInterval, validate_filter
-from jsctl.commands.report.recording import fetch_rounds, open_recorder
 from jsctl.commands.report.screen import (
+    ReportInterval,
     Selection,
     build_replay_screen,
     build_screen,
     choose_rows,
+    fetch_rounds,
+    open_recorder,
     watch_places,
 )
 from jsctl.env import Env
@@ -194,7 +195,7 @@ async def report(
     interval = watch or 2 * SECOND
     selection = Selection(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
-        filter=validate_filter(search),
+        filter=search,
         sort=sort or "",
         problems=problems,
         pattern=pattern,

@@ -1,18 +1,23 @@
-"""`jsctl report --watch` on a terminal: the screen with keys."""
+"""`jsctl report --watch`: its rounds, the file that --record writes them to, and the screen with keys."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import click
+
+from jsctl import registry
 from jsctl.base.units import SECOND, format_time, seconds_to_ns
+from jsctl.base.user_folders import expand_home
+from jsctl.commands.cli.values import Parsed
 from jsctl.commands.report.failing import FailOn
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
-from jsctl.monitor.report.places import Places
+from jsctl.monitor.report.places import Place, Places, Round
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import build_round, build_round_document
@@ -24,6 +29,17 @@ from jsctl.views.report.choice import Choice
 from jsctl.views.report.grid_cells import Page
 from jsctl.views.report.units import find_grid_key
 from jsctl.views.result import Result, Text
+
+
+class ReportInterval(Parsed):
+    """The type of an interval in ns. It refuses the name of a subcommand in its place."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return it in ns; see click.ParamType."""
+        if value in registry.list_children("report"):
+            path = ctx.command_path if ctx else "report"
+            raise click.UsageError(f"--watch is for {path} alone, not for {path} {value}", ctx)
+        return super().convert(value, param, ctx)
 
 
 class Selection(NamedTuple):
@@ -40,8 +56,43 @@ class Selection(NamedTuple):
 
 
 def choose_rows(selection: Selection) -> Choice:
-    """Return which rows are shown without a screen."""
-    return Choice(selection.part, selection.problems, parse_filter(selection.filter))
+    """Return which rows are shown without a screen. Raises BadInput for a wrong --filter."""
+    try:
+        return Choice(selection.part, selection.problems, parse_filter(selection.filter))
+    except ValueError as error:
+        raise BadInput(f"--filter: {error}", "write \\ before characters that are meant literally") from None
+
+
+def open_recorder(file: str, keep: int | None) -> Recorder | None:
+    """Open the file of recorded rounds; return None without a file name. keep: ns. Raises BadInput."""
+    if not file:
+        return None
+    try:
+        return Recorder(expand_home(file), None if keep is None else keep / SECOND)
+    except OSError as error:
+        raise BadInput(f"cannot write {file}: {error.strerror}", "choose another file for --record") from None
+
+
+async def fetch_rounds(
+    places: Places, recorder: Recorder | None, *, interval: int, count: int | None, clock: Callable[[], float]
+) -> AsyncGenerator[Round, None]:
+    """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
+    rounds = places.rounds(interval / SECOND, count)
+    try:
+        async for current_places in rounds:
+            _record(recorder, places, current_places, clock())
+            yield Round(current_places)
+    finally:
+        await rounds.aclose()
+        await places.close()
+        if recorder is not None:
+            recorder.close()
+
+
+def _record(recorder: Recorder | None, places: Places, current: Sequence[Place], now: float) -> None:
+    """Append a round to the file, if there is one."""
+    if recorder is not None:
+        recorder.write(build_round_document(build_round(current, places.answers), now), now)
 
 
 def build_screen(
@@ -77,9 +128,7 @@ def build_screen(
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries())
             yield last_board
-        if recorder is not None:
-            now, round_data = env.clock(), build_round(current_places, places.answers)
-            recorder.write(build_round_document(round_data, now), now)
+        _record(recorder, places, current_places, env.clock())
         failing.look(current_places)
 
     async def close() -> None:

@@ -46,7 +46,6 @@ async def request(
         env,
         requests.Options(
             subject=subject,
-            wait=False,
             raw=raw,
             raw_bytes=False,
             replies=1,

@@ -1,9 +1,8 @@
 """`jsctl stream info`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import pick_stream, require_names
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
 from jsctl.views.stream import info as view
@@ -14,8 +13,8 @@ from jsctl.views.stream import info as view
 @option("--state", is_flag=True, help="Only the state")
 @option("--no-select", is_flag=True, help="Never offer a list to pick from")
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
-    if no_select and not stream:
-        raise BadInput("the stream's name is missing", "specify STREAM")
+    if no_select:
+        require_names(stream=stream)
     api = await env.jetstream()
     stream_info = await streams.fetch_info(api, await pick_stream(env, api, stream))
     return view.sheet(stream_info, state_only=state)

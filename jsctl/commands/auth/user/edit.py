@@ -27,7 +27,6 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.editing.field_flags import config_flags
 from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.commands.picking.auth import (
-    check_filled,
     of_account,
     pick_operator_user,
     pick_signing_key,
@@ -35,6 +34,7 @@ from jsctl.commands.picking.auth import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.prompts.prompter import check_filled
 from jsctl.views.auth import user as view
 from jsctl.views.intent import file_intent
 from jsctl.views.result import Result

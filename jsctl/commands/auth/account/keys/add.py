@@ -12,12 +12,12 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.picking.auth import (
     account_argument,
-    check_filled,
     operator_option,
     pick_operator_account,
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.prompts.prompter import check_filled
 from jsctl.views.auth import keys as view
 from jsctl.views.result import Result
 
