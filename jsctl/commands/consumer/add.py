@@ -6,7 +6,7 @@ from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.picking.pick import pick_stream, validate_name, validate_stream_name
+from jsctl.commands.picking.pick import open_stream, pick_stream, validate_name, validate_stream_name
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -120,8 +120,7 @@ async def _check_is_possible(api: Api, stream: str, name: str, draft: Json) -> N
 
 
 async def _create(env: Env, stream: str, draft: Json) -> Result:
-    api = await env.jetstream()
-    stream = await pick_stream(env, api, stream)
+    api, stream = await open_stream(env, stream)
     info, created = await consumers.create(api, stream, draft)
     result = view.sheet(info)
     if not created:

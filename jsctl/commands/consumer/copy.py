@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
-from jsctl.commands.picking.pick import pick_consumer, validate_name
+from jsctl.commands.picking.pick import open_consumer, validate_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
@@ -31,8 +31,7 @@ async def copy(env: Env, stream: str, source: str, destination: str, flags: NewC
         validate_name("consumer", destination)
         if source == destination:
             raise BadInput("the copy has the name of its source", "use another name")
-    api = await env.jetstream()
-    stream, source = await pick_consumer(env, api, stream, source)
+    api, stream, source = await open_consumer(env, stream, source)
     destination = destination or await questions.ask_name(env.prompter, api, stream)
     info = await consumers.fetch_info(api, stream, source)
     config = without_label(CONSUMER.without_server_keys(info["config"]))

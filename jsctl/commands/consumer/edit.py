@@ -5,7 +5,7 @@ from functools import partial
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, ConsumerFlags, consumer_flags
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -34,8 +34,7 @@ from jsctl.views.result import Result
 async def edit(env: Env, stream: str, consumer: str, editing: EditOptions, flags: ConsumerFlags) -> Result:
     """Change what the flags name; other settings stay as they are."""
     file = editing.read_config(env, CONSUMER, changed=bool(flags))
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     live = (await consumers.fetch_info(api, stream, consumer))["config"]
     if flags.push and not live.get("deliver_subject"):
         raise BadInput(

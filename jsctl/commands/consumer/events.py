@@ -4,7 +4,7 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.monitor.event_listener import EventListener, EventSelection, ServerEvent
@@ -23,8 +23,7 @@ async def events(
     env: Env, stream: str, consumer: str, short: bool, count: int, wait: int
 ) -> Events[ServerEvent]:
     """Show ack samples, too, of consumers that were created with --sample."""
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     await consumers.fetch_info(api, stream, consumer)
     subjects = list_consumer_subjects(api.connection.settings.js_event_prefix, stream, consumer)
     listener = EventListener(

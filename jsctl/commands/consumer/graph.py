@@ -5,7 +5,7 @@ import click
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.watch import check_graph
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.monitor.consumer import activity
@@ -28,7 +28,6 @@ async def graph(
     --json.
     """
     check_graph(env, every)
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     await consumers.fetch_info(api, stream, consumer)
     return view.events(stream, consumer, activity.make_sampler(api, stream, consumer), every, count)

@@ -1,7 +1,7 @@
 """`jsctl consumer info` and `jsctl consumer state`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_consumer, require_names
+from jsctl.commands.picking.pick import open_consumer, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.consumer import info as view
@@ -30,6 +30,6 @@ async def state(env: Env, stream: str, consumer: str, no_select: bool) -> Result
 async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_only: bool) -> Result:
     if no_select:
         require_names(stream=stream, consumer=consumer)
-    api = await env.jetstream()
-    consumer_info = await consumers.fetch_info(api, *await pick_consumer(env, api, stream, consumer))
+    api, stream, consumer = await open_consumer(env, stream, consumer)
+    consumer_info = await consumers.fetch_info(api, stream, consumer)
     return view.sheet(consumer_info, state_only=state_only)

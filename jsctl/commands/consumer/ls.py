@@ -1,7 +1,7 @@
 """`jsctl consumer ls`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_stream, require_names
+from jsctl.commands.picking.pick import open_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.consumer import ls as view
@@ -18,8 +18,7 @@ from jsctl.views.result import Result
 async def ls(env: Env, stream: str, names_only: bool, no_select: bool) -> Result | Events[str]:
     if no_select:
         require_names(stream=stream)
-    api = await env.jetstream()
-    stream = await pick_stream(env, api, stream)
+    api, stream = await open_stream(env, stream)
     if names_only or env.wants_json:
         return names(consumers.list_name_pages(api, stream))
     return view.listing(stream, await consumers.collect(api, stream, view.list_row))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery, DeliveryOptions
@@ -69,8 +69,7 @@ async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowle
     """End after --count messages, or when none arrives within --timeout. This needs permission to publish to
     $JS.API.CONSUMER.MSG.NEXT.STREAM.CONSUMER and $JS.ACK.STREAM.CONSUMER.> only.
     """
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, options.stream, options.consumer)
+    api, stream, consumer = await open_consumer(env, options.stream, options.consumer)
     deliveries = Deliveries(
         api,
         stream,

@@ -2,7 +2,7 @@
 
 from jsctl.base.units import HOUR, SECOND, format_duration, format_server_time
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.consumer import requests as consumers
@@ -25,8 +25,7 @@ from jsctl.views.result import Result, Text
 async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -> Result:
     if until:
         _parse_until(until, env.clock())
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     info = await consumers.fetch_info(api, stream, consumer)  # NotFound before the question
     until = until or await env.prompter.text(
         "Pause until (time or duration)",
@@ -50,8 +49,7 @@ async def pause(env: Env, stream: str, consumer: str, until: str, force: bool) -
 @argument("consumer", default="")
 @destructive("Resume without asking")
 async def resume(env: Env, stream: str, consumer: str, force: bool) -> Result:
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     info = await consumers.fetch_info(api, stream, consumer)
     if not info.get("paused"):
         raise JsctlError(f"consumer {stream} > {consumer} is not paused")

@@ -4,7 +4,7 @@ import click
 
 from jsctl.base.units import format_count
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
@@ -28,8 +28,7 @@ from jsctl.views.result import Result
 )
 @destructive("Reset without asking")
 async def reset(env: Env, stream: str, consumer: str, sequence: int | None, force: bool) -> Result:
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     before = await consumers.fetch_info(api, stream, consumer)
     is_resettable = before["config"].get("deliver_policy") in consumers.RESETTABLE
     if sequence and not is_resettable:

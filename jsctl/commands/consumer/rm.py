@@ -1,7 +1,7 @@
 """`jsctl consumer rm`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
@@ -18,8 +18,7 @@ from jsctl.views.result import Result, Text
 async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
     if force and not (stream and consumer):
         raise BadInput("--force needs both names", "specify STREAM and CONSUMER")
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     if env.dry_run or not force:
         info = await consumers.fetch_info(api, stream, consumer)  # NotFound before the question
         loss = await estimate_consumer_loss(api, await streams.fetch_info(api, stream), info, None)

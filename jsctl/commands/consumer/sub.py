@@ -4,7 +4,7 @@ import click
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.options.idle import choose_idle_limit
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
@@ -35,8 +35,7 @@ from a push consumer. With --count 0, it continues until ctrl-C with either.
 async def sub(
     env: Env, stream: str, consumer: str, ack: bool | None, raw: bool, deliver_group: str, count: int | None
 ) -> Events[Received] | Events[Delivery | Acknowledgement]:
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     config = (await consumers.fetch_info(api, stream, consumer))["config"]
     if deliver_group and deliver_group != config.get("deliver_group"):
         group = config.get("deliver_group") or "none"

@@ -1,7 +1,7 @@
 """`jsctl consumer unpin`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.consumer import requests as consumers
@@ -17,8 +17,7 @@ from jsctl.views.result import Result, Text
 @argument("group", default="")
 @destructive("Unpin without asking")
 async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -> Result:
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     info = await consumers.fetch_info(api, stream, consumer)
     if info["config"].get("priority_policy") != "pinned_client":
         raise JsctlError(

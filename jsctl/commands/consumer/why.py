@@ -1,7 +1,7 @@
 """`jsctl consumer why`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.why import fetch_facts
@@ -14,7 +14,6 @@ from jsctl.views.result import Result
 @argument("consumer", default="")
 async def why(env: Env, stream: str, consumer: str) -> Result:
     """Show each reason with the numbers that prove it and with what would help."""
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     causes = find_causes(await fetch_facts(api, stream, consumer))
     return view.explained(stream, consumer, causes)

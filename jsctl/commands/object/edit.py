@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
-from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, pick_bucket
+from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, open_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -32,8 +32,7 @@ async def edit(
     """
     if not flags.settings():
         raise BadInput("there is nothing to change", "jsctl object edit --help shows the flags")
-    api = await env.jetstream()
-    name = await pick_bucket(env, api, bucket)
+    api, name = await open_bucket(env, bucket)
     infos: list[Json] = []
 
     async def fetch() -> Json:

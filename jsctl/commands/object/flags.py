@@ -112,12 +112,7 @@ def report_damage(env: Env, objects: Iterable[ObjectInfo]) -> None:
             env.say(f"jsctl: {object_info.damage}")
 
 
-async def pick_bucket(env: Env, api: Api, name: str) -> str:
-    """Pick a bucket; see `pick`."""
-    return await pick(env, BUCKET, name, api=api)
-
-
-async def pick_object(env: Env, api: Api, bucket: str, name: str) -> tuple[str, str]:
-    """Pick a bucket and an object of it; see `pick`. Returns both names."""
-    bucket = await pick_bucket(env, api, bucket)
-    return bucket, await pick(env, "object", name, parent=bucket, api=api)
+async def open_bucket(env: Env, name: str) -> tuple[Api, str]:
+    """Return the JetStream API of the command line, and a bucket; see `pick`."""
+    api = await env.jetstream()
+    return api, await pick(env, BUCKET, name, api=api)

@@ -8,7 +8,8 @@ from pathlib import Path
 from jsctl.base.files import is_replaced
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.object.flags import bucket_argument, pick_object
+from jsctl.commands.object.flags import bucket_argument, open_bucket
+from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
@@ -42,8 +43,8 @@ async def get(
     """Write to --output or, without it, to the current folder, under the object's name without its folders.
     The file appears once all of it has arrived and its digest is right; until then an existing file stays.
     """
-    api = await env.jetstream()
-    bucket, name = await pick_object(env, api, bucket, object)
+    api, bucket = await open_bucket(env, bucket)
+    name = await pick(env, "object", object, parent=bucket, api=api)
     object_info = await requests.resolve(api, bucket, name)
     if output == STDOUT:
         if env.wants_json:

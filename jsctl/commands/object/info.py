@@ -1,7 +1,7 @@
 """`jsctl object info`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets, requests
 from jsctl.views.object import object_info, sheets
@@ -13,8 +13,7 @@ from jsctl.views.result import Result
 @argument("object", default="")
 async def info(env: Env, bucket: str, object: str) -> Result:
     """Show OBJECT, if it is given; a link is shown as such."""
-    api = await env.jetstream()
-    name = await pick_bucket(env, api, bucket)
+    api, name = await open_bucket(env, bucket)
     if object:
         return object_info.one_object(await requests.fetch_info(api, name, object))
     return sheets.bucket(await buckets.fetch_info(api, name))

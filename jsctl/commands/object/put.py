@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jsctl.base.units import format_bytes
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
-from jsctl.commands.object.flags import bucket_argument, parse_metadata, pick_bucket
+from jsctl.commands.object.flags import bucket_argument, open_bucket, parse_metadata
 from jsctl.commands.options.body import find_stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -108,8 +108,7 @@ async def put(env: Env, options: Options) -> Result:
         if not Path(file).is_fifo():  # which can be opened only once
             with open_source(Path(file)):
                 pass  # before anything is stored: every file can be read
-    api = await env.jetstream()
-    bucket = await pick_bucket(env, api, options.bucket)
+    api, bucket = await open_bucket(env, options.bucket)
     await _confirm(env, api, bucket, names, force=options.force)
     stored: list[ObjectInfo] = []
     for opened, name in zip(sources, names, strict=True):

@@ -3,7 +3,7 @@
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.editing.protection import list_streams, unprotect_flag
-from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
@@ -42,8 +42,7 @@ async def rm(
         raise BadInput("--force needs the bucket's name", "specify BUCKET")
     if unfinished and object:
         raise BadInput("--unfinished is for a bucket, not for its objects")
-    api = await env.jetstream()
-    name = await pick_bucket(env, api, bucket)
+    api, name = await open_bucket(env, bucket)
     if unfinished:
         return await _remove_unfinished(env, api, name, force=force)
     if not object:

@@ -1,7 +1,7 @@
 """`jsctl object seal`."""
 
 from jsctl.commands.cli import command, destructive
-from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.stream import requests as streams
@@ -17,8 +17,7 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
     """Prevent any change: nothing can be put into a sealed bucket or removed from it, and its configuration
     is fixed.
     """
-    api = await env.jetstream()
-    name = await pick_bucket(env, api, bucket)
+    api, name = await open_bucket(env, bucket)
     info = await buckets.fetch_info(api, name)
     if info["config"].get("sealed"):
         env.say(f"Bucket {name} is already sealed; nothing was changed")

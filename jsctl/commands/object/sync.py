@@ -8,7 +8,7 @@ from pathlib import Path
 from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.object.get import get_file
 from jsctl.commands.object.put import put_file
 from jsctl.env import Env
@@ -57,8 +57,7 @@ async def sync(
     path = expand_home(folder)
     if not up and not env.dry_run:
         _create_folder(path)
-    api = await env.jetstream()
-    bucket = await pick_bucket(env, api, bucket)
+    api, bucket = await open_bucket(env, bucket)
     objects = {object_info.name: object_info for object_info in await requests.list_all(api, bucket)}
     files, ignored = plans.list_files(path) if up or path.exists() else ({}, {})
     make_plan = plans.plan_upload if up else plans.plan_download

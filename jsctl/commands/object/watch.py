@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.object.flags import bucket_argument, pick_bucket
+from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
@@ -20,8 +20,7 @@ from jsctl.views.object import watch as view
 @wait_flag
 async def watch(env: Env, bucket: str, updates_only: bool, count: int, wait: int) -> Events[ObjectInfo]:
     """Show the newest state of each object first, then what changes."""
-    api = await env.jetstream()
-    name = await pick_bucket(env, api, bucket)
+    api, name = await open_bucket(env, bucket)
     await buckets.fetch_info(api, name)
     watcher = Watcher(api, name, env.say, updates_only=updates_only)
     events = view.events(watcher.read_batches(), limit=count, stop=watcher.stop)

@@ -158,10 +158,16 @@ async def pick_stream(env: Env, api: Api, name: str, *, prompter: "Prompter | No
     return await pick(env, "stream", name, api=api, prompter=prompter)
 
 
-async def pick_consumer(env: Env, api: Api, stream: str, consumer: str) -> tuple[str, str]:
-    """Pick a stream and a consumer of it; see `pick`. Returns both names."""
-    stream = await pick_stream(env, api, stream)
-    return stream, await pick(env, "consumer", consumer, parent=stream, api=api)
+async def open_stream(env: Env, name: str) -> tuple[Api, str]:
+    """Return the JetStream API of the command line, and a stream; see `pick`."""
+    api = await env.jetstream()
+    return api, await pick_stream(env, api, name)
+
+
+async def open_consumer(env: Env, stream: str, consumer: str) -> tuple[Api, str, str]:
+    """Return the JetStream API of the command line, a stream, and a consumer of it; see `pick`."""
+    api, stream = await open_stream(env, stream)
+    return api, stream, await pick(env, "consumer", consumer, parent=stream, api=api)
 
 
 async def pick_peer(env: Env, peer: str, names: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
@@ -37,8 +37,7 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
     should have makes those again that it has lost.
     """
     file = editing.read_config(env, STREAM, changed=bool(flags.fields))
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream or STREAM.get_name(file or {}))
+    api, name = await open_stream(env, stream or STREAM.get_name(file or {}))
     if result := await _make_replicas(env, api, name, flags, editing):
         return result
     target = Editable(

@@ -2,7 +2,7 @@
 
 from jsctl.base.units import format_bytes, format_count
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.jetstream.message.gaps import find_gaps, needs_reading
 from jsctl.jetstream.state import count_lost
@@ -22,8 +22,7 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     """Show the gaps that the server reports. A stream with more than two million deleted messages is read as
     a whole.
     """
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     state = info["state"]
     sequences = 0

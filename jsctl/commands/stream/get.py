@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import browse
@@ -48,8 +48,7 @@ class Options:
 @option("--raw", is_flag=True, help="Only the payload; in a pipe byte for byte")
 async def get(env: Env, options: Options) -> Events[Message]:
     command = split_command(options.translate) if options.translate else []
-    api = await env.jetstream()
-    name = await pick_stream(env, api, options.stream)
+    api, name = await open_stream(env, options.stream)
     await streams.fetch_info(api, name)
     sequence, subject = options.id, options.last_for
     if sequence < 1 and not subject:

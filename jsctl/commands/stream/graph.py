@@ -5,7 +5,7 @@ import click
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.watch import check_graph
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.stream import activity
@@ -23,7 +23,6 @@ async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[
     --json.
     """
     check_graph(env, every)
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     await streams.fetch_info(api, name)
     return view.events(name, activity.make_sampler(api, name), every, count)

@@ -1,7 +1,7 @@
 """`jsctl stream info`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_stream, require_names
+from jsctl.commands.picking.pick import open_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -15,6 +15,6 @@ from jsctl.views.stream import info as view
 async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     if no_select:
         require_names(stream=stream)
-    api = await env.jetstream()
-    stream_info = await streams.fetch_info(api, await pick_stream(env, api, stream))
+    api, name = await open_stream(env, stream)
+    stream_info = await streams.fetch_info(api, name)
     return view.sheet(stream_info, state_only=state)

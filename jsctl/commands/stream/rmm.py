@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.message import browse
@@ -24,8 +24,7 @@ from jsctl.views.stream import rmm as view
 @argument("id", type=click.IntRange(min=1), nargs=-1)
 @destructive("Remove without asking", "Only show what would be removed", missing_ok=True)
 async def rmm(env: Env, stream: str, id: tuple[int, ...], force: bool) -> Result:
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     sequences = list(dict.fromkeys(id)) or [await _ask_sequence(env)]
     messages = []

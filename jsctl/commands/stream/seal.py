@@ -1,7 +1,7 @@
 """`jsctl stream seal`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import seal_intent
@@ -16,8 +16,7 @@ async def seal(env: Env, stream: str, force: bool) -> Result:
     """Prevent any change: messages can no longer be added to a sealed stream or removed from it, and its
     configuration is fixed.
     """
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     if info["config"].get("sealed"):
         env.say(f"Stream {name} is already sealed; nothing was changed")

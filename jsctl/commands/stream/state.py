@@ -1,7 +1,7 @@
 """`jsctl stream state`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_stream, require_names
+from jsctl.commands.picking.pick import open_stream, require_names
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result
@@ -14,6 +14,6 @@ from jsctl.views.stream import info as view
 async def state(env: Env, stream: str, no_select: bool) -> Result:
     if no_select:
         require_names(stream=stream)
-    api = await env.jetstream()
-    info = await streams.fetch_info(api, await pick_stream(env, api, stream))
+    api, name = await open_stream(env, stream)
+    info = await streams.fetch_info(api, name)
     return view.sheet(info, state_only=True)

@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.stream import requests as streams
@@ -27,8 +27,7 @@ SORTS = ("name", "subjects", "messages", "count")
 async def subjects(env: Env, stream: str, filter: str, sort: str, reverse: bool, names: bool) -> Result:
     if not is_subject(filter):
         raise BadInput(f"{filter!r} is not a valid subject")
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     await streams.fetch_info(api, name)
     counts = await streams.count_subjects(api, name, filter)
     by_name = sort in ("name", "subjects")

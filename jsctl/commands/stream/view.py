@@ -12,7 +12,7 @@ import click
 from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.select import Selection, select
@@ -94,8 +94,7 @@ async def view(env: Env, options: Options) -> Events[Message]:
         raise BadInput("--raw and --json cannot be used together")
     match = os.fsencode(options.match)
     pattern = compile_pattern(match, flag="--match") if match else None
-    api = await env.jetstream()
-    name = await pick_stream(env, api, options.stream)
+    api, name = await open_stream(env, options.stream)
     paged = env.is_terminal and env.can_ask and env.form == "table" and not options.follow
     size = options.size or (_PAGE if paged else 0)
     selection = Selection(

@@ -5,7 +5,7 @@ import asyncio
 from jsctl.commands.cli import argument, command, dry_run_flag
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
 from jsctl.commands.observers.leaders import announce_move
-from jsctl.commands.picking.pick import pick_stream
+from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
@@ -29,8 +29,7 @@ from jsctl.views.shared import balance as view
 @consumer_criteria_flags
 @dry_run_flag("Only show which leaders would move")
 async def balance(env: Env, stream: str, criteria: ConsumerCriteria) -> Result:
-    api = await env.jetstream()
-    stream = await pick_stream(env, api, stream)
+    api, stream = await open_stream(env, stream)
     pages = find_matching_consumers(env, api, stream, criteria)
     names = [info["name"] async for page in pages for info in page if is_replicated(info)]
     await api_levels.require(api, {ApiLevel.V2_11: ["cluster balance"]})

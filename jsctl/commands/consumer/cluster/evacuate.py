@@ -1,7 +1,7 @@
 """`jsctl consumer cluster evacuate`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_consumer, pick_peer
+from jsctl.commands.picking.pick import open_consumer, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
@@ -20,8 +20,7 @@ async def evacuate(env: Env, stream: str, consumer: str, peer: str, force: bool)
     """Move a consumer from a server to another server of its stream, which the cluster picks. nats-server
     2.15 is needed.
     """
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     info = await consumers.fetch_info(api, stream, consumer)
     if names := list_peers(info):
         peer = await pick_peer(env, peer, names)

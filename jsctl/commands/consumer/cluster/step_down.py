@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.observers import leaders
-from jsctl.commands.picking.pick import pick_consumer
+from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.jetstream.cluster.leaders import build_consumer_group
 from jsctl.views.consumer import info as view
@@ -21,7 +21,6 @@ from jsctl.views.result import Result
 @option("--preferred", metavar="SERVER", default="", help="Server that should lead next")
 @destructive("Proceed even if no leader is known", "Only show which leader would step down")
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
-    api = await env.jetstream()
-    stream, consumer = await pick_consumer(env, api, stream, consumer)
+    api, stream, consumer = await open_consumer(env, stream, consumer)
     change = await leaders.step_down(env, build_consumer_group(api, stream, consumer), preferred, force)
     return view.sheet(change.info)

@@ -1,7 +1,7 @@
 """`jsctl stream cluster evacuate`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_peer, pick_stream
+from jsctl.commands.picking.pick import open_stream, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
@@ -19,8 +19,7 @@ async def evacuate(env: Env, stream: str, peer: str, force: bool) -> Result:
     """Move a stream and its consumers from a server to another one that the cluster picks; the server leaves
     when the other has everything. nats-server 2.15 is needed.
     """
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     check_in_cluster(info)
     peer = await pick_peer(env, peer, list_peers(info))

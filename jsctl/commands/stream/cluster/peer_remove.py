@@ -1,7 +1,7 @@
 """`jsctl stream cluster peer-remove`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import pick_peer, pick_stream
+from jsctl.commands.picking.pick import open_stream, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream.cluster.peers import check_peer, check_removable, list_peers, remove_peer
 from jsctl.jetstream.stream import requests as streams
@@ -14,8 +14,7 @@ from jsctl.views.stream.removal import peer_intent
 @argument("peer", default="")
 @destructive("Do not ask; also remove the only peer, with its data")
 async def peer_remove(env: Env, stream: str, peer: str, force: bool) -> Result:
-    api = await env.jetstream()
-    name = await pick_stream(env, api, stream)
+    api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     check_removable(info, force=force)
     peer = await pick_peer(env, peer, list_peers(info))
