@@ -71,8 +71,14 @@ def run(args: Sequence[str], env: Env) -> int:
     """Run one command line and return its exit status. Never raises."""
     env.run_line = run
     env.words = args
+
+    def find_place(verb: str) -> Sequence[str]:
+        from jsctl.commands.places.repeat import find_place_flags
+
+        return find_place_flags(env, verb)
+
     try:
-        with lines_at(lambda verb: _find_place_flags(env, verb)):
+        with lines_at(find_place):
             return _run(args, env)
     except SystemExit as error:  # how click ends completion
         return error.code if isinstance(error.code, int) else ExitStatus.OK
@@ -84,12 +90,6 @@ def run(args: Sequence[str], env: Env) -> int:
         for line in env.closing_lines:
             with contextlib.suppress(OSError, ValueError):  # stderr cannot be written
                 env.say(line)
-
-
-def _find_place_flags(env: Env, verb: str) -> Sequence[str]:
-    from jsctl.commands.places.repeat import find_place_flags
-
-    return find_place_flags(env, verb)
 
 
 _KINDS = {

@@ -107,9 +107,9 @@ class Prompter:
         question = Question(Form.TEXT, message, flag, default, help, note, check, verify)
         return str(await self.ask(question))
 
-    async def secret(self, message: str, *, flag: str, help: str = "") -> str:
+    async def secret(self, message: str, *, flag: str) -> str:
         """Ask for a text that is not shown."""
-        return str(await self.ask(Question(Form.SECRET, message, flag, "", help)))
+        return str(await self.ask(Question(Form.SECRET, message, flag, "")))
 
     async def select(
         self,

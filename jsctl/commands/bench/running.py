@@ -2,7 +2,6 @@
 
 import contextlib
 import signal
-from dataclasses import replace
 from typing import Any
 
 from jsctl.base.files import write_output
@@ -121,13 +120,3 @@ async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> Non
         facts = {"stream": config["name"], "keys": sorted(keys)}
         await env.confirm(Intent(f"change {data_loss}", facts), force=force)
     await targets.change(api, info, config, keys)
-
-
-async def run_consumer(env: Env, plan: Plan, flags: SharedFlags, *, purges: bool, force: bool) -> Result:
-    """Run a benchmark of a durable consumer."""
-    api = await env.jetstream()
-    await announce(env, api, plan, plan.name, purges=purges)
-    if purges:
-        await purge(env, api, await streams.fetch_info(api, plan.name), force=force)
-    plan = replace(plan, acks=await targets.prepare_consumer(api, plan))
-    return await run(env, plan, flags)

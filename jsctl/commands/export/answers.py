@@ -26,11 +26,16 @@ query_options = declare_all(
 """--query and --limit."""
 
 
-def add_answer(env: Env, result: Result, answer: Answer, limit: int, closing: str) -> Result:
-    """Return the answer, and say the closing line of the export; with --json both are in one document."""
+def show_answer(env: Env, answer: Answer, limit: int) -> Result:
+    """Return the answer, and say if it has more rows."""
     if answer.is_truncated:
         env.say(f"the output ends after {pluralize(limit, 'row')}; show more with --limit")
-    shown = view.answer(answer.columns, answer.rows)
+    return view.answer(answer.columns, answer.rows)
+
+
+def add_answer(env: Env, result: Result, answer: Answer, limit: int, closing: str) -> Result:
+    """Return the answer, and say the closing line of the export; with --json both are in one document."""
+    shown = show_answer(env, answer, limit)
     if not env.wants_json:
         env.say(closing)
     return Result(shown.parts, dict(result.data, query=shown.data), result.status)

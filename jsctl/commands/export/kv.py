@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.base.units import SECOND
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.export.answers import add_answer, query_options
 from jsctl.commands.export.destination import (
@@ -25,11 +24,10 @@ from jsctl.spark.export import query as spark_query
 from jsctl.spark.export.bucket_exporter import BucketSource
 from jsctl.spark.export.catalog_table import OF_BUCKET, TABLE_FORMATS
 from jsctl.spark.export.layout import TableLayout
+from jsctl.spark.export.target import FORMATS
 from jsctl.spark.session.hadoop import connect
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
-
-FORMATS = ("parquet", "json", "csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +142,7 @@ def _export(
     names = [source.bucket for source in sources]
     if len(set(names)) < len(names):
         raise BadInput("a bucket is named more than once", "name each bucket once")
-    start = time.monotonic()
+    start = time.monotonic_ns()
     table, mode = (options.table, options.mode) if isinstance(options, Options) else ("", "")
     format = options.format or "parquet"
     place = parse_destination(options.to, table)
@@ -162,7 +160,7 @@ def _export(
         if sql:
             spark_query.check_query(spark, sql)
         exported = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
-        result = _build_result(sources, exported, str(place), int((time.monotonic() - start) * SECOND))
+        result = _build_result(sources, exported, str(place), time.monotonic_ns() - start)
         if not sql:
             return result
         try:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from jsctl.base.units import SECOND, pluralize
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.export.kv import FORMATS
+from jsctl.commands.export.answers import show_answer
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.spark.export import query as spark_query
+from jsctl.spark.export.target import FORMATS
 from jsctl.spark.export.targets import open_tables
 from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import Place, connect
@@ -79,9 +79,7 @@ def query(env: Env, options: Options) -> Result:
     with options.spark.prepare("jsctl export query", *places.values()).open() as spark:
         connected = {prefix: connect(place, spark) for prefix, place in places.items()}
         answer = spark_query.query(spark, connected, options.sql, options.limit)
-    if answer.is_truncated:
-        env.say(f"the output ends after {pluralize(options.limit, 'row')}; show more with --limit")
-    return view.answer(answer.columns, answer.rows)
+    return show_answer(env, answer, options.limit)
 
 
 def _parse_places(texts: tuple[str, ...]) -> dict[str, Place]:
@@ -100,7 +98,7 @@ def _parse_places(texts: tuple[str, ...]) -> dict[str, Place]:
 
 
 def _write(options: Options, places: dict[str, Place]) -> Result:
-    start = time.monotonic()
+    start = time.monotonic_ns()
     place = parse_place(options.to, "--to")
     session: SessionOptions = options.spark.prepare("jsctl export query", place, *places.values())
     target = open_tables(place, options.format, [spark_query.RESULTS])
@@ -115,5 +113,5 @@ def _write(options: Options, places: dict[str, Place]) -> Result:
         spark = spark or stack.enter_context(session.open())
         connected = {prefix: connect(one, spark) for prefix, one in places.items()}
         rows = spark_query.write(spark, connected, options.sql, target)
-    duration = int((time.monotonic() - start) * SECOND)
+    duration = time.monotonic_ns() - start
     return view.buckets({spark_query.RESULTS: rows}, {}, str(place), duration)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from jsctl.base.units import SECOND
 from jsctl.commands.cli import command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
@@ -50,13 +49,13 @@ def rollup(env: Env, options: Options) -> Result:
     target = rolling.open_target(to)
     since = _parse_date(options.since) if options.since else None
     session = options.spark.prepare("jsctl export rollup", place, to)
-    start = time.monotonic()
+    start = time.monotonic_ns()
     with session.open() as spark:
         source = connect(place, spark)
         rolling.check_source(source)
         target.connect(spark)
         rows = rolling.roll_up(spark, source, target, since)
-    return rolled(rows, str(to), int((time.monotonic() - start) * SECOND))
+    return rolled(rows, str(to), time.monotonic_ns() - start)
 
 
 def _parse_date(text: str) -> date:

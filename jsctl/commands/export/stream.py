@@ -27,9 +27,8 @@ from jsctl.spark.export import formats
 from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
 from jsctl.spark.export.layout import TableLayout, parse_partitions
 from jsctl.spark.export.stream_plan import Selection, build_source_options, list_stream_sources
-from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportResult, StreamExportRun
+from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS
-from jsctl.spark.session.hadoop import Place
 from jsctl.spark.source.options import parse_read_options
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -202,15 +201,11 @@ def stream(env: Env, options: Options) -> Result:
         if existing or env.dry_run:
             run.plan()  # errors in the options come before the question
         confirm_tables(env, target, existing, force=options.force)
-        return _build_result(env, run.run(), place, options.limit)
-
-
-def _build_result(env: Env, exported: StreamExportResult, place: Place | str, limit: int) -> Result:
-    """Return the closing line, or the answer to --query."""
-    result = view.streams(exported.outcomes, str(place), int(exported.seconds * SECOND))
-    if exported.answer is None:
-        return result
-    return add_answer(env, result, exported.answer, limit, view.closing(result.data))
+        exported = run.run()
+        result = view.streams(exported.outcomes, str(place), int(exported.seconds * SECOND))
+        if exported.answer is None:
+            return result
+        return add_answer(env, result, exported.answer, options.limit, view.closing(result.data))
 
 
 def _build_selection(env: Env, options: Options) -> Selection:

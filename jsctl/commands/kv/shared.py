@@ -8,7 +8,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_exact_duration
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
@@ -44,12 +44,6 @@ def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) 
         if is_pattern(pattern) and not any(matches(pattern, key) for key in keys):
             hint = f"{build_line('kv ls', bucket.name)} lists the keys"
             raise NotFound(f"no key matches {pattern} in bucket {bucket.name}", hint)
-
-
-def refuse_mirror(bucket: Bucket, verb: str) -> None:
-    """Raise BadInput for a mirror: what is removed there comes back, or stays missing."""
-    if mirror := bucket.config.get("mirror"):
-        raise BadInput(f"bucket {bucket.name} is a mirror", f"{verb} its origin {mirror['name']}")
 
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:

@@ -236,9 +236,9 @@ def key_option() -> Callable[[F], F]:
     return option("--key", metavar="ROLE|KEY", default="", help="The key, as the argument ROLE|KEY")
 
 
-def user_argument(name: str = "name", **attrs: Any) -> Callable[[F], F]:
+def user_argument(**attrs: Any) -> Callable[[F], F]:
     """Declare an argument that takes the name of a user, which may be left out."""
-    return argument(name, **{"default": "", "completes": "store user", **attrs})
+    return argument("name", **{"default": "", "completes": "store user", **attrs})
 
 
 def list_stores(ctx: click.Context) -> list[AuthStore]:

@@ -20,13 +20,13 @@ def template(env: Env, words: tuple[str, ...]) -> Result:
     if words and words[0].startswith("-"):
         raise BadInput(f"no such option: {words[0]}", "jsctl stream template --help")
     name = words[1] if len(words) > 1 and not words[1].startswith("-") else ""
-    return view.replacement(name, _find_flag_value(words, "--subjects"))
+    return view.replacement(name, _find_subjects(words))
 
 
-def _find_flag_value(words: tuple[str, ...], flag: str) -> str:
-    """Return the value of a flag among words; empty without it."""
+def _find_subjects(words: tuple[str, ...]) -> str:
+    """Return the value of --subjects among words; empty without it."""
     for index, word in enumerate(words):
         name, sign, value = word.partition("=")
-        if name == flag:
+        if name == "--subjects":
             return value if sign else "".join(words[index + 1 : index + 2])
     return ""

@@ -1,12 +1,13 @@
 """`jsctl bench js`: ordered, consume, fetch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
+from jsctl.bench import targets
 from jsctl.bench.plan import CONSUMER, STREAM, Kind
 from jsctl.commands.bench.flags import parse_shared
-from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run, run_consumer
+from jsctl.commands.bench.running import DRY_RUN, announce, make_plan, purge, run
 from jsctl.commands.cli import command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
@@ -81,7 +82,12 @@ async def _consume(env: Env, kind: Kind, options: Options) -> Result:
         double_ack=options.doubleack,
         filters=options.reading.filters,
     )
-    return await run_consumer(env, plan, flags, purges=options.reading.purge, force=options.reading.force)
+    api, reading = await env.jetstream(), options.reading
+    await announce(env, api, plan, plan.name, purges=reading.purge)
+    if reading.purge:
+        await purge(env, api, await streams.fetch_info(api, plan.name), force=reading.force)
+    plan = replace(plan, acks=await targets.prepare_consumer(api, plan))
+    return await run(env, plan, flags)
 
 
 @command(
