@@ -9,7 +9,6 @@ from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.commands.options.past_time import build_start_since
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import Json
 from jsctl.monitor import events as domain
 from jsctl.monitor.event_listener import EventListener, EventSelection, ServerEvent
 from jsctl.nats.subjects import validate_subject
@@ -88,10 +87,13 @@ async def events(env: Env, options: Options) -> Events[ServerEvent]:
     pattern = compile_pattern(options.pattern, re.IGNORECASE)
     extra = [validate_subject(subject, "subscribe to") for subject in options.subjects]
     connection = await env.connection()
+    start = {"deliver_policy": "all"}
+    if options.since is not None:
+        start = build_start_since(env, options.since)
     selection = EventSelection(
         subjects=_select_subjects(options, connection.settings.js_event_prefix, extra),
         stream=options.stream,
-        start=_build_start(env, options),
+        start=start,
         pattern=pattern,
         limit=options.count,
         idle=choose_idle_limit(env, options.wait, options.count),
@@ -117,10 +119,3 @@ def _select_subjects(options: Options, prefix: str, extra: list[str]) -> list[st
     )
     system = domain.SYSTEM if options.servers or options.all_ else ()
     return [*jetstream, *system, *extra]
-
-
-def _build_start(env: Env, options: Options) -> Json:
-    """Return the delivery policy."""
-    if options.since is None:
-        return {"deliver_policy": "all"}
-    return build_start_since(env, options.since)

@@ -137,7 +137,8 @@ async def _collect_rounds(
                         [Text(collector.text.rstrip("\n"), whole=True)], data={"metrics": collector.text}
                     )
                 elif options.textfile:
-                    _write(options.textfile, collector.text)
+                    with naming_write_errors(options.textfile):
+                        write_atomically(expand_home(options.textfile), collector.text, mode=None)
 
 
 def _report_changes(env: Env, places: Sequence[Place], errors: dict[str, str]) -> None:
@@ -149,11 +150,6 @@ def _report_changes(env: Env, places: Sequence[Place], errors: dict[str, str]) -
         elif before and not place.error:
             env.say(f"jsctl: {place.title} answers again")
         errors[place.title] = place.error
-
-
-def _write(file: str, text: str) -> None:
-    with naming_write_errors(file):
-        write_atomically(expand_home(file), text, mode=None)
 
 
 def _check_folder(file: str) -> None:

@@ -161,7 +161,7 @@ class Interpreter:
         """Run one command, with its pipe. Returns its status."""
         try:
             if text.startswith("!"):
-                return _run_system(text[1:])
+                return _wait(subprocess.Popen(text[1:], shell=True))
             line = parse_line(text)
             if not line.words:
                 raise BadInput("the line has no command", "help lists the commands")
@@ -279,11 +279,6 @@ def _has_file(stream: TextIO) -> bool:
         return stream.fileno() == 1
     except (OSError, ValueError):
         return False
-
-
-def _run_system(line: str) -> int:
-    """Run a line in the system's shell. Returns its status."""
-    return _wait(subprocess.Popen(line, shell=True))
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> int:

@@ -1,7 +1,7 @@
 """`jsctl account restore`."""
 
-from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
 from jsctl.views.account import backup as view
@@ -25,15 +25,7 @@ from jsctl.views.result import Result
     is_flag=True,
     help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
-@option(
-    "--allow-data-loss",
-    is_flag=True,
-    help="With --force, also remove messages in it that are newer than the backup",
-)
-@destructive(
-    "Remove what an unfinished restore left behind, without asking",
-    "Check the backup, and only show what would be restored",
-)
+@restore_flags
 async def restore(
     env: Env,
     directory: str,

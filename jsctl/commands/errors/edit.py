@@ -1,7 +1,6 @@
 """`jsctl errors edit`."""
 
 import json
-from pathlib import Path
 
 from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.json_text import parse_json
@@ -37,7 +36,9 @@ async def edit(env: Env, file: str, code: int) -> Result:
         entries.append(edited)
     else:
         entries[index] = edited
-    _write_errors(expand_home(file), json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+    path = expand_home(file)
+    with naming_write_errors(path):
+        write_atomically(path, json.dumps(entries, indent=2, ensure_ascii=False) + "\n", mode=None)
     return check(env, file)
 
 
@@ -49,9 +50,3 @@ async def _parse_edited(text: str) -> Code:
     if problems := error_catalog.find_problems(entry):
         raise BadInput("; ".join(problems))
     return entry
-
-
-def _write_errors(path: Path, text: str) -> None:
-    """Replace the file of errors. Raises JsctlError."""
-    with naming_write_errors(path):
-        write_atomically(path, text, mode=None)

@@ -1,13 +1,28 @@
-"""The common parts of backup, restore and copy: the observer that talks to the user, and paths of backups."""
+"""The common parts of backup, restore and copy: the observer that talks to the user, flags of restores,
+and paths of backups."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from jsctl.base.user_folders import expand_home
+from jsctl.commands.cli import declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.backup.events import Event, Phase, Question, RemoveUnfinished
 from jsctl.views.shared import transfers as view
+
+restore_flags = declare_all(
+    option(
+        "--allow-data-loss",
+        is_flag=True,
+        help="With --force, also remove messages in it that are newer than the backup",
+    ),
+    destructive(
+        "Remove what an unfinished restore left behind, without asking",
+        "Check the backup, and only show what would be restored",
+    ),
+)
+"""The flags of restores that permit to remove something, for a `TerminalObserver`."""
 
 
 class TerminalObserver:

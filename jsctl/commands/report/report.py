@@ -1,8 +1,6 @@
 """`jsctl report`: several contexts and domains on one screen."""
 
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
-from pathlib import Path
 
 import click
 
@@ -182,7 +180,11 @@ async def report(
     --count was not reached, and 1 when the condition of --fail-on held, which ends it.
     """
     check_interval(watch, "2s is the default")
-    queries = partial(_read_queries, parse_folder(spark, "--spark") if spark else None)
+    folder = parse_folder(spark, "--spark") if spark else None
+
+    def queries() -> Sequence[SparkQuery] | None:
+        return None if folder is None else read_queries(folder)
+
     queries()  # a wrong folder fails before anything is shown
     order = sort or "name"
     if allow_unchecked and fail_on is None:
@@ -244,7 +246,3 @@ async def report(
     rounds = fetch_rounds(watched, recorder, interval=interval, count=count, clock=env.clock)
     screen = build_screen(env, targets, selection, queries, recorder, failing)
     return events(failing.until_found(rounds, count))._replace(result=lambda: failing.status, live=screen)
-
-
-def _read_queries(folder: Path | None) -> Sequence[SparkQuery] | None:
-    return None if folder is None else read_queries(folder)

@@ -172,16 +172,13 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
         if isinstance(page, Page):
             note = Text("a recording has no pages: J shows what it knows of a row", "warn")
             board = board._replace(page=Result([note]))
-        yield board._replace(heading=board.heading.rpartition("  ")[0] + "  " + _format_moment(times[number]))
+        moment = format_time(seconds_to_ns(times[number]))
+        yield board._replace(heading=f"{board.heading.rpartition('  ')[0]}  {moment}")
 
     gaps = sorted(after - before for before, after in pairwise(times))
     median = gaps[len(gaps) // 2] if gaps else 1.0
     interval = min(max(round(median * SECOND), SECOND // 5), 5 * SECOND)
     return Live(fetch, _build_start(selection), interval, times=times)
-
-
-def _format_moment(at: float) -> str:
-    return format_time(seconds_to_ns(at))
 
 
 def _build_start(selection: Selection) -> Start:

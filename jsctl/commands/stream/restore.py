@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.base.files import read_input
-from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Json
@@ -67,15 +67,7 @@ class Options:
 @option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
-@option(
-    "--allow-data-loss",
-    is_flag=True,
-    help="With --force, also remove messages in it that are newer than the backup",
-)
-@destructive(
-    "Remove what an unfinished restore left behind, without asking",
-    "Check the backup, and only show what would be restored",
-)
+@restore_flags
 async def restore(env: Env, options: Options) -> Result:
     """Read FILE, the folder or .tgz file that jsctl stream backup wrote, or a folder of the nats tool, and
     compare it with its digest before the server is asked for anything. A pipe with a .tgz file is copied to
