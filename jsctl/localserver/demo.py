@@ -7,6 +7,7 @@ consumer that falls behind and catches up on the live report.
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,72 +30,51 @@ _GRACE_SECONDS = 10.0
 class Step(NamedTuple):
     """A command line of jsctl, and a note on what it shows.
 
-    args: `{hub}` and `{system}` stand for contexts, `{reports}` for a folder.
+    line: `{hub}` and `{system}` stand for contexts, `{reports}` for a folder.
     copied: streams in the domain hub that must hold a message before the command runs.
     gentle: the command is stopped as by ctrl-C, since it has files to remove.
     meanwhile: command lines that run one after the other while the command runs; their output is not shown.
     """
 
     note: str
-    args: tuple[str, ...]
+    line: str
     copied: tuple[str, ...] = ()
     gentle: bool = False
-    meanwhile: tuple[tuple[str, ...], ...] = ()
+    meanwhile: tuple[str, ...] = ()
 
 
-_HUB = ("--context", "{hub}")
-_BOTH = (*_HUB, "--js-domain", "hub", "--js-domain", "leaf")
+_HUB = "--context {hub}"
+_AT_HUB = f"{_HUB} --js-domain hub"
+_AT_LEAF = f"{_HUB} --js-domain leaf"
+_BOTH = f"{_AT_HUB} --js-domain leaf"
 _COPIES = ("backup-test-leaf", "aggregate-test-leaf")
 
 GUIDE = (
     Step(
         "The system accounts are connected, so one report covers both servers.",
-        ("server", "report", "jetstream", "--context", "{system}"),
+        "server report jetstream --context {system}",
     ),
     Step(
         "A stream in the domain of the server we are connected to, hub.",
-        ("stream", "add", "test", "--subjects", "test", "--defaults", *_HUB),
+        f"stream add test --subjects test --defaults {_HUB}",
     ),
     Step(
         "The same in the domain leaf, over the same connection.",
-        ("stream", "add", "test", "--subjects", "test", "--defaults", *_HUB, "--js-domain", "leaf"),
+        f"stream add test --subjects test --defaults {_AT_LEAF}",
     ),
-    Step("One message.", ("pub", "test", "hello world", *_HUB)),
-    Step(
-        "Both streams listen on its subject, so each domain stores it.",
-        ("stream", "report", *_HUB, "--js-domain", "leaf"),
-    ),
-    Step("", ("stream", "report", *_HUB, "--js-domain", "hub")),
+    Step("One message.", f"pub test 'hello world' {_HUB}"),
+    Step("Both streams listen on its subject, so each domain stores it.", f"stream report {_AT_LEAF}"),
+    Step("", f"stream report {_AT_HUB}"),
     Step(
         "A mirror, in the hub, of the leaf node's stream.",
-        (
-            "stream",
-            "add",
-            "backup-test-leaf",
-            "--mirror",
-            "test@leaf",
-            "--defaults",
-            *_HUB,
-            "--js-domain",
-            "hub",
-        ),
+        f"stream add backup-test-leaf --mirror test@leaf --defaults {_AT_HUB}",
     ),
     Step(
         "A stream in the hub that collects from the leaf node, and could collect from many.",
-        (
-            "stream",
-            "add",
-            "aggregate-test-leaf",
-            "--source",
-            "test@leaf",
-            "--defaults",
-            *_HUB,
-            "--js-domain",
-            "hub",
-        ),
+        f"stream add aggregate-test-leaf --source test@leaf --defaults {_AT_HUB}",
     ),
-    Step("Both have copied the message.", ("stream", "report", *_HUB, "--js-domain", "hub"), _COPIES),
-    Step("Both domains on one screen; --watch keeps it up to date.", ("report", *_BOTH)),
+    Step("Both have copied the message.", f"stream report {_AT_HUB}", _COPIES),
+    Step("Both domains on one screen; --watch keeps it up to date.", f"report {_BOTH}"),
 )
 
 SQL = (
@@ -105,31 +85,30 @@ SQL = (
 SPARK = (
     Step(
         "The same report as Spark tables, in Parquet.",
-        ("export", "reports", "--to", "{reports}", *_BOTH),
+        f"export reports --to {{reports}} {_BOTH}",
         gentle=True,
     ),
-    Step("Read back with SQL.", ("export", "query", "--from", "{reports}", SQL), gentle=True),
+    Step("Read back with SQL.", f"export query --from {{reports}} '{SQL}'", gentle=True),
 )
 
 
-_AT_HUB = (*_HUB, "--js-domain", "hub")
-_WORKER = ("aggregate-test-leaf", "WORKER")
+_WORKER = "aggregate-test-leaf WORKER"
 
 LIVE = (
     Step(
         "A pull consumer on the stream that collects from the leaf node.",
-        ("consumer", "add", *_WORKER, "--defaults", *_AT_HUB),
+        f"consumer add {_WORKER} --defaults {_AT_HUB}",
     ),
     Step(
         "The live report. First messages arrive and nobody reads them, so the lag grows;\n"
         "# then a worker processes 200 of them, and the lag drains.",
-        ("report", "--watch", "1s", "--count", "10", "--stream", "aggregate*", "--consumers", *_AT_HUB),
+        f"report --watch 1s --count 10 --stream 'aggregate*' --consumers {_AT_HUB}",
         meanwhile=(
-            ("pub", "test", "message {{Count}}", "--count", "300", "--sleep", "10ms", *_HUB),
-            ("consumer", "next", *_WORKER, "--count", "200", "--wait", "10ms", *_AT_HUB),
+            f"pub test 'message {{{{Count}}}}' --count 300 --sleep 10ms {_HUB}",
+            f"consumer next {_WORKER} --count 200 --wait 10ms {_AT_HUB}",
         ),
     ),
-    Step("Why the rest still waits.", ("consumer", "why", *_WORKER, *_AT_HUB)),
+    Step("Why the rest still waits.", f"consumer why {_WORKER} {_AT_HUB}"),
 )
 
 
@@ -145,18 +124,16 @@ class Demo:
         self._url = url
         self._environ = {name: value for name, value in environ.items() if not name.startswith("NATS_")}
 
-    def build_arguments(self, step: Step) -> list[str]:
+    def build_arguments(self, line: str) -> list[str]:
         """Return the arguments of a step's command line."""
-        return self._fill(step.args)
-
-    def _fill(self, args: Sequence[str]) -> list[str]:
+        args = shlex.split(line)
         return [self._values.get(arg.strip("{}"), arg) if arg.startswith("{") else arg for arg in args]
 
-    async def run_lines(self, lines: Sequence[Sequence[str]]) -> None:
+    async def run_lines(self, lines: Sequence[str]) -> None:
         """Run command lines one after the other, without their output, up to the first that fails."""
         for line in lines:
             nowhere = asyncio.subprocess.DEVNULL  # a progress bar would tear the live screen
-            status, _ = await self.run(self._fill(line), nowhere, gentle=False, stderr=nowhere)
+            status, _ = await self.run(self.build_arguments(line), nowhere, gentle=False, stderr=nowhere)
             if status:
                 return
 

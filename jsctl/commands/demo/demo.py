@@ -90,7 +90,7 @@ async def _run(
                     missing = error  # the rest of the demo needs no Spark
             for step in steps_to_play:
                 if not env.wants_json:
-                    yield view.step(step.note, format_arguments(runner.build_arguments(step)))
+                    yield view.step(step.note, format_arguments(runner.build_arguments(step.line)))
                 steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
@@ -126,7 +126,7 @@ async def _play_step(env: Env, runner: Demo, step: Step) -> dict[str, Any]:
 
     Raises _StepFailed, JsctlError.
     """
-    args = runner.build_arguments(step)
+    args = runner.build_arguments(step.line)
     line = format_arguments(args)
     if step.copied:
         await runner.wait_until_copied(step.copied)
