@@ -14,12 +14,11 @@ from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import contexts, folder, processes, relay
 from jsctl.localserver.binary import Binary
-from jsctl.localserver.failure import explain
 from jsctl.localserver.ports import reserve_ports
 from jsctl.localserver.process import Guard, build_module_command
 from jsctl.localserver.processes import Process
 from jsctl.localserver.readiness import REPLY_SECONDS, wait_for_login
-from jsctl.localserver.startup import START_SECONDS, await_while_running, launch, read_info, read_url
+from jsctl.localserver.startup import START_SECONDS, await_while_running, explain, launch, read_info, read_url
 from jsctl.localserver.state import (
     CONTEXTS,
     LoginState,

@@ -56,12 +56,9 @@ class Guard:
     async def leave(self) -> None:
         """End the guard, and keep the servers running."""
         self._stdin.write(b"leave\n")
-        await self._end()
+        await self.close()
 
     async def close(self) -> None:
-        """Stop the servers through the guard, and wait until it has ended."""
-        await self._end()
-
-    async def _end(self) -> None:
+        """End the guard, which stops the servers, unless it was told to leave."""
         self._stdin.close()
         await self._process.wait()

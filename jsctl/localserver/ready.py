@@ -6,15 +6,17 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
-from jsctl.errors import JsctlError
+from jsctl.contexts.settings import Settings
+from jsctl.errors import Denied, JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.copies import Copies
 from jsctl.jetstream.stream import requests as streams
-from jsctl.localserver.interest import find_unjoined
 from jsctl.localserver.network import open_private_store
 from jsctl.localserver.networks import LocalNetwork
 from jsctl.localserver.readiness import STREAMS, find_unhealthy, read_context_settings
@@ -22,6 +24,7 @@ from jsctl.localserver.state import LoginState, NodeState
 from jsctl.localserver.status import list_system_logins
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
+from jsctl.nats.message import Message
 
 Json = dict[str, Any]
 
@@ -32,6 +35,8 @@ need 150 s until it asks for a mirror's origin again (see `copies`)."""
 _LOGIN_SECONDS = 20
 _REPORT_SECONDS = 3.0
 _PAUSE_SECONDS = 0.1
+_JOIN_SECONDS = 5
+_JOIN_INTERVAL_SECONDS = 0.05
 
 
 class Question:
@@ -210,3 +215,40 @@ async def _find_replicas_behind(network: LocalNetwork, question: Question) -> li
         if sentences:
             break
     return sentences
+
+
+async def find_unjoined(servers: Mapping[str, Settings]) -> list[tuple[str, str]]:
+    """Return pairs of servers of which the second gets no messages from the first one.
+
+    After a leaf node connection or gateway was made again, the servers tell each other what their clients
+    subscribe to, in order; until then requests find no responders, and messages are lost. So a subscription
+    that is known everywhere shows that all earlier ones are.
+
+    servers: how to connect to each, as the same user. One that may not subscribe to an inbox proves nothing.
+    Raises JsctlError.
+    """
+    async with AsyncExitStack() as stack:
+        connections: dict[str, Connection] = {}
+        for name, settings in servers.items():
+            connections[name] = await Connection.open(settings)
+            stack.push_async_callback(connections[name].close)
+        missing = {(source, target) for source in servers for target in servers if source != target}
+        inboxes: dict[str, str] = {}
+        try:
+            for target, connection in connections.items():
+                inboxes[target] = connection.new_inbox()
+                receiver = connection.receive(inboxes[target], partial(_note, missing, target))
+                await stack.enter_async_context(receiver)
+                await connection.flush()
+            deadline = asyncio.get_running_loop().time() + _JOIN_SECONDS
+            while missing and asyncio.get_running_loop().time() < deadline:
+                for source, target in list(missing):
+                    await connections[source].publish(inboxes[target], source.encode())
+                await asyncio.sleep(_JOIN_INTERVAL_SECONDS)
+        except Denied:
+            return []
+        return sorted(missing)
+
+
+def _note(missing: set[tuple[str, str]], target: str, message: Message) -> None:
+    missing.discard((message.data.decode(), target))

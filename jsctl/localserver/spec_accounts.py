@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import parse_bytes
 from jsctl.jetstream.config.nodes import Node
+from jsctl.localserver.spec_nodes import find_hint, read_object
 
 Json = dict[str, Any]
 
@@ -31,16 +31,12 @@ _FLAGS = ("max_bytes_required",)
 
 def read_limits(node: Node) -> Json:
     """Return the limits of an account's JetStream by option; sizes in bytes. Raises BadInput."""
-    return {
-        option: _parse_limit(option, limit, LIMITS) for option, limit in node.as_object("jetstream").items()
-    }
+    return {option: _parse_limit(option, limit) for option, limit in node.as_object("jetstream").items()}
 
 
-def _parse_limit(option: str, node: Node, options: Collection[str]) -> int | bool:
-    if option not in options:
-        nearest = find_nearest(option, list(options))
-        hint = f"did you mean {nearest}?" if nearest else f"use {', '.join(options)}"
-        raise node.error(f"jetstream of an account has no key {option!r}", hint)
+def _parse_limit(option: str, node: Node) -> int | bool:
+    if option not in LIMITS:
+        raise node.error(f"jetstream of an account has no key {option!r}", find_hint(option, LIMITS))
     value = node.value
     if option in _FLAGS:
         if not isinstance(value, bool):
@@ -71,7 +67,7 @@ def read_export(node: Node) -> Json:
     """Return an export. Raises BadInput."""
     kind, subject = _get_shared_subject(node, "an export")
     subject.as_text(f"the {kind} of an export")
-    return _to_json(node)
+    return read_object(node, "an export")
 
 
 def read_import(node: Node, accounts: Collection[str]) -> Json:
@@ -84,10 +80,8 @@ def read_import(node: Node, accounts: Collection[str]) -> Json:
     parts["subject"].as_text("the subject of an import")
     name = parts["account"].as_text("the account of an import")
     if name not in accounts:
-        nearest = find_nearest(name, list(accounts))
-        hint = f"did you mean {nearest}?" if nearest else f"use {' or '.join(accounts)}"
-        raise parts["account"].error(f"there is no account {name!r}", hint)
-    return _to_json(node)
+        raise parts["account"].error(f"there is no account {name!r}", find_hint(name, accounts, " or "))
+    return read_object(node, "an import")
 
 
 def _get_shared_subject(node: Node, noun: str) -> tuple[str, Node]:
@@ -96,8 +90,3 @@ def _get_shared_subject(node: Node, noun: str) -> tuple[str, Node]:
     if len(kinds) != 1:
         raise node.error(f"{noun} must have either service or stream")
     return kinds[0], keys[kinds[0]]
-
-
-def _to_json(node: Node) -> Json:
-    value: Json = node.to_json()
-    return value

@@ -18,9 +18,7 @@ def read_keys(node: Node, noun: str, known_keys: Collection[str]) -> dict[str, N
     keys = node.as_object(noun)
     for key, value in keys.items():
         if key not in known_keys:
-            nearest = find_nearest(key, list(known_keys))
-            hint = f"did you mean {nearest}?" if nearest else f"use {', '.join(known_keys)}"
-            raise value.error(f"{noun} has no key {key!r}", hint)
+            raise value.error(f"{noun} has no key {key!r}", find_hint(key, known_keys))
     return {key: value for key, value in keys.items() if value.value is not None}
 
 
@@ -61,9 +59,11 @@ def read_choice(node: Node, choices: Collection[str], noun: str) -> str:
     """Return one of `choices`. Raises BadInput for another text."""
     name = node.as_text(noun)
     if name not in choices:
-        nearest = find_nearest(name, list(choices))
-        raise node.error(
-            f"there is no {noun} {name!r}",
-            f"did you mean {nearest}?" if nearest else f"use {' or '.join(choices)}",
-        )
+        raise node.error(f"there is no {noun} {name!r}", find_hint(name, choices, " or "))
     return name
+
+
+def find_hint(name: str, names: Collection[str], mark: str = ", ") -> str:
+    """Return a hint about a name that is not among `names`. mark: between them."""
+    nearest = find_nearest(name, names)
+    return f"did you mean {nearest}?" if nearest else f"use {mark.join(names)}"

@@ -35,6 +35,7 @@ from jsctl.localserver.spec_nodes import (
     read_name,
     read_object,
 )
+from jsctl.localserver.topology import CLIENT
 
 Json = dict[str, Any]
 
@@ -241,15 +242,8 @@ class _Reader:
         if not isinstance(node.value, dict):
             name = read_name(node, "a server")
             return ServerSpec(name, name, f"store-{name}", {}, binary)
-        purposes = {
-            "port": "client",
-            "cluster": "cluster",
-            "leafnodes": "leafnodes",
-            "gateway": "gateway",
-            "monitoring": "monitoring",
-            "mqtt": "mqtt",
-            "websocket": "websocket",
-        }
+        others = ("cluster", "leafnodes", GATEWAY, "monitoring", "mqtt", "websocket")
+        purposes = {"port": CLIENT} | {name: name for name in others}
         keys = read_keys(node, "a server", ("name", "server_name", "store", "binary", *purposes))
         if "name" not in keys:
             raise node.error("this server has no name")

@@ -1,7 +1,8 @@
-"""The start of single servers, and the wait until they accept clients."""
+"""The start of single servers, the wait until they accept clients, and why one ended before."""
 
 import asyncio
 import contextlib
+import re
 import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
@@ -13,7 +14,6 @@ from jsctl.base.files import read_text
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError, MissingDependency
 from jsctl.localserver import folder, processes
-from jsctl.localserver.failure import explain
 from jsctl.localserver.processes import Process
 from jsctl.localserver.state import NodeState
 
@@ -21,6 +21,11 @@ T = TypeVar("T")
 
 START_SECONDS = 120
 """How long servers may take until they accept clients. A server first reads all of its data."""
+
+
+_PORT = re.compile(r"listen tcp \S*?:(\d+): bind: (.*?)\"?$")
+_STORE = re.compile(r"Can't start JetStream: (.*)")
+_FATAL = re.compile(r"\[FTL\] (.*)|^nats-server: (.*)")
 
 
 def launch(network_folder: Path, node: NodeState, environ: Mapping[str, str]) -> Process:
@@ -50,6 +55,35 @@ async def await_while_running(work: Coroutine[Any, Any, T], find_ended: Callable
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+
+
+def explain(name: str, status: int, log: Path, store: str = "") -> JsctlError:
+    """Return the error for a server that ended before it was ready, with the reason in its log. status:
+    negative for a signal."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    fatal = next(
+        ((match[1] or match[2]).strip() for line in reversed(lines) if (match := _FATAL.search(line))), ""
+    )
+    where = f"its log is {log}"
+    if port := _PORT.search(fatal):
+        if "in use" in port[2]:
+            return JsctlError(
+                f"port {port[1]} is in use", "choose another one with --port, or any free one with --port 0"
+            )
+        return JsctlError(f"cannot listen on port {port[1]}: {port[2]}", "choose another one with --port")
+    if (reason := _STORE.search(fatal)) and not reason[1].startswith("JetStream cluster"):
+        return JsctlError(
+            f"JetStream cannot use its store{f' {store}' if store else ''}: {reason[1]}",
+            "choose another folder with --store",
+        )
+    if "Duplicate 'store_dir'" in fatal:
+        return BadInput("the configuration has its own store_dir", "leave out --store")
+    if fatal:
+        return JsctlError(f"nats-server ({name}) does not start: {fatal}", where)
+    # Mistakes in a command line are logged without a prefix.
+    first = status and next((line.strip() for line in lines if line.strip() and "[INF]" not in line), "")
+    how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+    return JsctlError(f"nats-server ({name}) {how}{f': {first}' if first else ''}", where)
 
 
 def _explain_end(network_folder: Path, node: NodeState, process: Process) -> JsctlError | None:

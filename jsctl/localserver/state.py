@@ -84,6 +84,10 @@ class NetworkState:
         server_names = ", ".join(node.name for node in self.nodes)
         raise NotFound(f"network {self.name} has no server {name!r}", f"its servers are {server_names}")
 
+    def find_system_login(self) -> LoginState | None:
+        """Return the login of the system account; None when the network has none."""
+        return next((login for login in self.logins if login.servers), None)
+
     def select(self, names: tuple[str, ...]) -> list[NodeState]:
         """Return the servers with these names, which may be names of clusters; all for no names.
 
@@ -105,39 +109,15 @@ class NetworkState:
 
 def save_state(folder: Path, state: NetworkState) -> None:
     """Write the state of a network. Raises OSError."""
-    document = {
-        "format": 1,
-        "name": state.name,
-        "source": state.source,
-        "version": state.version,
-        "nodes": [
-            {
-                "name": node.name,
-                "cluster": node.cluster,
-                "domain": node.domain,
-                "argv": node.argv,
-                "cwd": node.cwd,
-                "url": node.url,
-                "wanted": node.wanted,
-            }
-            for node in state.nodes
-        ],
-        "logins": [
-            {
-                "context": login.context,
-                "domains": login.domains,
-                "servers": login.servers,
-                "clusters": login.clusters,
-            }
-            for login in state.logins
-        ],
-        "links": state.links,
-        "temporary": state.temporary,
-        "ports": state.ports,
-        "scale": state.scale,
-        "digest": state.digest,
-    }
+    document = {"format": 1, **_describe(state, _SHAPE.fields)}
+    document["nodes"] = [_describe(node, _NODE) for node in state.nodes]
+    document["logins"] = [_describe(login, _LOGIN) for login in state.logins]
     write_atomically(folder / FILE, json.dumps(document, indent=2) + "\n")
+
+
+def _describe(part: object, fields: Fields) -> dict[str, Any]:
+    """Return the declared fields of a state, or of a part of it."""
+    return {name: getattr(part, name) for name in fields}
 
 
 def load_state(folder: Path) -> NetworkState | None:
@@ -148,18 +128,10 @@ def load_state(folder: Path) -> NetworkState | None:
     try:
         document: Mapping[str, Any] = parse_json(read_text(path, regular=True))
         check(document, _SHAPE)
-        return NetworkState(
-            name=document["name"],
-            source=document["source"],
-            version=document["version"],
-            nodes=[NodeState(**node) for node in document["nodes"]],
-            logins=[LoginState(**login) for login in document["logins"]],
-            links=dict(document["links"]),
-            temporary=document["temporary"],
-            ports=dict(document["ports"]),
-            scale=dict(document["scale"]),
-            digest=document.get("digest", ""),
-        )
+        values = {name: document[name] for name in _SHAPE.fields if name in document}
+        values["nodes"] = [NodeState(**node) for node in document["nodes"]]
+        values["logins"] = [LoginState(**login) for login in document["logins"]]
+        return NetworkState(**values)
     except (ValueError, KeyError, TypeError):
         raise JsctlError(
             f"{path} was not written by jsctl", "remove it, and start the network again; its data stays"

@@ -131,7 +131,7 @@ async def fetch_status(network: LocalNetwork) -> NetworkStatus:
 
 def list_system_logins(network: LocalNetwork) -> Iterator[Settings]:
     """Yield a login of the system account at one running server of each cluster."""
-    login = next((candidate for candidate in network.state.logins if candidate.servers), None)
+    login = network.state.find_system_login()
     if login is None:
         return
     raw = open_private_store(network.folder).load(login.context).raw

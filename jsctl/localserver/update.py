@@ -72,7 +72,7 @@ async def update_network(
 
 async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[str]:
     """Push the JWT of every account; return their names. Servers keep a JWT that they have already."""
-    login = next((candidate for candidate in network.state.logins if candidate.servers), None)
+    login = network.state.find_system_login()
     if login is None:
         raise JsctlError(
             "no context of the network uses the system account", "take the network down and up again"

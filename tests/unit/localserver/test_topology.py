@@ -13,9 +13,9 @@ from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary, contexts, folder
 from jsctl.localserver.compile import compile_network
-from jsctl.localserver.failure import explain
 from jsctl.localserver.processes import Process, find, start, stop
 from jsctl.localserver.spec_reader import BUILTIN, load_spec
+from jsctl.localserver.startup import explain
 from jsctl.localserver.topology import Topology, fill
 from jsctl.views.server.network import NO_LINKS
 from tests.support.waiting import wait_for

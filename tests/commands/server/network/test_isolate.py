@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from jsctl.errors import NotFound
-from jsctl.localserver.interest import find_unjoined
 from jsctl.localserver.readiness import read_context_settings
+from jsctl.localserver.ready import find_unjoined
 from jsctl.testing import Network
 from tests.support.networks import Networks
 from tests.support.run import Cli
