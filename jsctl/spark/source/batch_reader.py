@@ -1,22 +1,14 @@
 """Batch queries, `spark.read.format("jetstream")`: a range of a stream as a table."""
 
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    LongType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StructField, StructType
 
 from jsctl.base import loops
 from jsctl.contexts.settings import Settings
@@ -24,7 +16,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
-from jsctl.spark.source import buckets, columns, plan, ranges
+from jsctl.spark.source import buckets, columns, messages, plan
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.failures import without_traceback
@@ -122,10 +114,10 @@ def plan_partitions(
     options: ReadOptions, job: ReadJob, direct: bool, addresses: Sequence[ServerAddress] = ()
 ) -> list[RangePartition]:
     """Split a job into partitions, one for each task; an empty one is one partition."""
-    count = ranges.count_ranges(job.end - job.start, options.min_partitions, os.cpu_count() or 1)
+    count = count_ranges(job.end - job.start, options.min_partitions, os.cpu_count() or 1)
     if options.latest:
         count = 1  # a task needs all revisions of a key to find the last
-    parts = ranges.split_range(job.start, job.end, count) or [(job.start, job.start)]
+    parts = split_range(job.start, job.end, count) or [(job.start, job.start)]
     settings = None
     if not options.settings.files:
         # Files may change while a streaming query runs: each batch reads them again.
@@ -134,6 +126,20 @@ def plan_partitions(
         RangePartition(job._replace(start=first, end=last), direct, settings, addresses)
         for first, last in parts
     ]
+
+
+def split_range(start: int, end: int, count: int) -> list[tuple[int, int]]:
+    """Split [start, end) into at most `count` ranges of nearly the same length, none of them empty."""
+    total = max(0, end - start)
+    count = min(count, total)
+    edges = [start + total * number // count for number in range(count + 1)] if count else []
+    return list(itertools.pairwise(edges))
+
+
+def count_ranges(total: int, least: int, cores: int) -> int:
+    """Return how many ranges to read `total` sequences in: one for each core, fewer for few messages, and at
+    least `least`."""
+    return max(least, min(cores, total // 10_000), 1)
 
 
 def read_partition(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":
@@ -209,27 +215,13 @@ def _read_batches(options: ReadOptions, partition: RangePartition) -> "Iterator[
 
 def build_spark_schema(options: ReadOptions) -> StructType:
     """Return the schema that `jsctl.spark.source.columns` describes."""
-    pair = [StructField("key", StringType()), StructField("value", BinaryType())]
-    types: dict[str, DataType] = {
-        "stream": StringType(),
-        "subject": StringType(),
-        "sequence": LongType(),
-        "timestamp": TimestampType(),
-        "data": BinaryType(),
-        "headers": ArrayType(StructType(pair)),
-        "revision": LongType(),
-        "created": TimestampType(),
-        "value": BinaryType(),
-        "size": LongType(),
-        "chunks": LongType(),
-        "metadata": MapType(StringType(), StringType()),
-        **dict.fromkeys(
-            ("bucket", "key", "operation", "name", "description", "digest", "link"), StringType()
-        ),
-    }
-    of_payloads = options.payload.schema.fields if options.payload else []
-    types |= {field.name: field.dataType for field in of_payloads}
-    return StructType([StructField(name, types[name]) for name in options.columns])
+    of_payloads = {field.name: field for field in options.payload.schema.fields} if options.payload else {}
+    return StructType(
+        [
+            of_payloads.get(name) or StructField(name, from_arrow_type(messages.find_type(name)))
+            for name in options.columns
+        ]
+    )
 
 
 def validate_schema(schema: StructType, options: ReadOptions) -> None:

@@ -36,32 +36,11 @@ from jsctl.base.json_text import parse_json
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import names as kv
 from jsctl.jetstream.object import model as objects
+from jsctl.spark.source.bucket_options import OBJECT_COLUMNS
+from jsctl.spark.source.messages import SPARK_TIME, find_type
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
-
-_TIME = pa.timestamp("us", tz="UTC")
-KV_TYPES = {
-    "bucket": pa.string(),
-    "key": pa.string(),
-    "value": pa.binary(),
-    "revision": pa.int64(),
-    "operation": pa.string(),
-    "created": _TIME,
-}
-OBJECT_TYPES = {
-    "bucket": pa.string(),
-    "name": pa.string(),
-    "description": pa.string(),
-    "size": pa.int64(),
-    "chunks": pa.int64(),
-    "digest": pa.string(),
-    "metadata": pa.map_(pa.string(), pa.string()),
-    "link": pa.string(),
-    "revision": pa.int64(),
-    "operation": pa.string(),
-    "created": _TIME,
-}
 
 _OPERATIONS = {"DEL": "delete", "PURGE": "purge"}
 _MARKERS = {"maxage": "purge", "purge": "purge", "remove": "delete"}
@@ -73,8 +52,7 @@ _COMPACT_BYTES = 256 << 20
 
 
 def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns | None") -> pa.RecordBatch:
-    """Return the rows of messages of a bucket. payload: makes columns of values, which then come last;
-    ones."""
+    """Return the rows of messages of a bucket. payload: makes columns of values, which then come last."""
     subjects, sequences, times, data, headers = batch.columns
     operations = [_find_operation(block) for block in headers.to_pylist()]
     is_put = pa.array([operation == "put" for operation in operations], pa.bool_())
@@ -84,7 +62,7 @@ def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns 
         "value": pc.if_else(is_put, data, pa.scalar(None, pa.binary())),
         "revision": sequences,
         "operation": pa.array(operations, pa.string()),
-        "created": times.cast(_TIME, safe=False),
+        "created": times.cast(SPARK_TIME, safe=False),
     }
     if payload:
         del columns["value"]
@@ -100,16 +78,16 @@ def build_object_batch(stream: str, sequences: pa.Array, times: pa.Array, data: 
     """Return the rows of messages about objects. The name is null if a message is not JSON."""
     rows = [_decode_object(payload) for payload in data.to_pylist()]
     columns: list[pa.Array] = []
-    for name, type in OBJECT_TYPES.items():
+    for name in OBJECT_COLUMNS:
         if name == "bucket":
             columns.append(_build_bucket_column(stream, objects.STREAM_PREFIX, len(sequences)))
         elif name == "revision":
             columns.append(sequences)
         elif name == "created":
-            columns.append(times.cast(_TIME, safe=False))
+            columns.append(times.cast(SPARK_TIME, safe=False))
         else:
-            columns.append(pa.array([row.get(name) for row in rows], type))
-    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(list(OBJECT_TYPES.items())))
+            columns.append(pa.array([row.get(name) for row in rows], find_type(name)))
+    return pa.RecordBatch.from_arrays(columns, names=list(OBJECT_COLUMNS))
 
 
 def select_latest(batches: Iterator[pa.RecordBatch], key: str) -> Iterator[pa.RecordBatch]:

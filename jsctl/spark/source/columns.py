@@ -23,23 +23,10 @@ from jsctl.spark.source import buckets, messages
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
 
-_TIME = pa.timestamp("us", tz="UTC")
-_PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
-_HEADERS = pa.list_(pa.field("element", _PAIR))
-
-_TYPES = {
-    "stream": pa.string(),
-    "subject": pa.string(),
-    "sequence": pa.int64(),
-    "timestamp": _TIME,
-    "data": pa.binary(),
-    "headers": _HEADERS,
-}
-
 
 def build_schema(names: Sequence[str]) -> pa.Schema:
     """Return the schema of the named columns, of messages that are not decoded."""
-    return pa.schema([pa.field(name, _TYPES[name]) for name in names])
+    return pa.schema([pa.field(name, messages.find_type(name)) for name in names])
 
 
 def to_spark_batch(
@@ -69,12 +56,11 @@ def to_spark_batch(
 
 def build_sequence_batch(stream: str, sequences: Sequence[int], names: Sequence[str]) -> pa.RecordBatch:
     """Return a batch of the columns `stream` and `sequence`, if they are named."""
-    schema = pa.schema([pa.field(name, _TYPES[name]) for name in names])
     by_name = {
         "stream": lambda: pa.repeat(pa.scalar(stream, pa.string()), len(sequences)),
         "sequence": lambda: pa.array(sequences, pa.int64()),
     }
-    return pa.RecordBatch.from_arrays([by_name[name]() for name in names], schema=schema)
+    return pa.RecordBatch.from_arrays([by_name[name]() for name in names], schema=build_schema(names))
 
 
 def _build_column(stream: str, batch: pa.RecordBatch, name: str) -> pa.Array:
@@ -87,11 +73,11 @@ def _build_column(stream: str, batch: pa.RecordBatch, name: str) -> pa.Array:
         case "sequence":
             return sequence
         case "timestamp":
-            return time.cast(_TIME, safe=False)
+            return time.cast(messages.SPARK_TIME, safe=False)
         case "data":
             return data
         case _:
-            return pa.array(map(parse_headers, raw.to_pylist()), _HEADERS)
+            return pa.array(map(parse_headers, raw.to_pylist()), messages.HEADERS)
 
 
 def parse_headers(raw: bytes | None) -> list[tuple[str, bytes]] | None:

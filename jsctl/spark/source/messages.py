@@ -1,10 +1,23 @@
-"""Messages as Arrow batches."""
+"""Messages as Arrow batches, and the types of the columns that are made of them."""
 
 from collections.abc import Sequence
 
 import pyarrow as pa
 
 TIME = pa.timestamp("ns", tz="UTC")
+
+SPARK_TIME = pa.timestamp("us", tz="UTC")
+_PAIR = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
+HEADERS = pa.list_(pa.field("element", _PAIR))
+
+_TYPES = {
+    **dict.fromkeys(("sequence", "revision", "size", "chunks"), pa.int64()),
+    **dict.fromkeys(("timestamp", "created"), SPARK_TIME),
+    **dict.fromkeys(("data", "value"), pa.binary()),
+    "headers": HEADERS,
+    "metadata": pa.map_(pa.string(), pa.string()),
+}
+"""Types of the columns that `columns` and `buckets` describe; all others are strings."""
 
 SCHEMA = pa.schema(
     [
@@ -16,6 +29,11 @@ SCHEMA = pa.schema(
     ]
 )
 """headers: the stored header block with its line `NATS/1.0`; null, or only that line, without headers."""
+
+
+def find_type(column: str) -> pa.DataType:
+    """Return the type of a column that Spark reads, unless it is one of a decoded payload."""
+    return _TYPES.get(column, pa.string())
 
 
 def build_batch(

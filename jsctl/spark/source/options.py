@@ -22,25 +22,26 @@ from jsctl.spark.source import kafka_names
 from jsctl.spark.source.bucket_options import parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
-from jsctl.spark.source.range_options import Offset, ReadRange, Time, parse_ranges
+from jsctl.spark.source.range_options import ReadRange, parse_ranges
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
     from jsctl.spark.decoding.model import Decoding
 
 _NOT_IN_NAMES = " .*>/\\\t\r\n"
-_STREAMING_ONLY = (
+_TRIGGER_OPTIONS = (
     "maxOffsetsPerTrigger",
     "maxBytesPerTrigger",
     "minOffsetsPerTrigger",
     "maxTriggerDelay",
-    "committedConsumer",
 )
 
 Rows = Literal["messages", "keys", "objects"]
 
-_CONNECTION = {
-    "servers": "server",
+_PLACE_OPTIONS = ("servers", "context")
+_SETTINGS = {
+    "domain": "js_domain",
+    "apiPrefix": "js_api_prefix",
     "user": "user",
     "password": "password",
     "token": "token",
@@ -48,49 +49,28 @@ _CONNECTION = {
     "nkey": "nkey",
     "jwt": "jwt",
     "seed": "seed",
-    "tlscert": "tlscert",
-    "tlskey": "tlskey",
-    "tlsca": "tlsca",
-    "inboxprefix": "inbox_prefix",
-    "domain": "js_domain",
-    "apiprefix": "js_api_prefix",
+    "tlsCert": "tlscert",
+    "tlsKey": "tlskey",
+    "tlsCa": "tlsca",
+    "tlsFirst": "tlsfirst",
+    "inboxPrefix": "inbox_prefix",
 }
-"""Option of a connection, in lower case -> the setting."""
+"""Option of a login -> the setting."""
 
-_PLACE_OPTIONS = ("servers", "context")
-_LOGIN_OPTIONS = (
-    "domain",
-    "apiPrefix",
-    "user",
-    "password",
-    "token",
-    "creds",
-    "nkey",
-    "jwt",
-    "seed",
-    "tlsCert",
-    "tlsKey",
-    "tlsCa",
-    "tlsFirst",
-    "inboxPrefix",
-)
-CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_LOGIN_OPTIONS)
+CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_SETTINGS)
 """Options of the server and the login."""
 
 OPTION_NAMES = (
     *_PLACE_OPTIONS,
     "stream",
     "streams",
-    *_LOGIN_OPTIONS,
+    *_SETTINGS,
     "subject",
     "startingOffsets",
     "endingOffsets",
     "startingTimestamp",
     "endingTimestamp",
-    "maxOffsetsPerTrigger",
-    "maxBytesPerTrigger",
-    "minOffsetsPerTrigger",
-    "maxTriggerDelay",
+    *_TRIGGER_OPTIONS,
     "minPartitions",
     "failOnDataLoss",
     "failOnDeleted",
@@ -122,10 +102,8 @@ class ReadOptions:
     """The parsed options: what to read, and how.
 
     stream: one name; empty if `streams` are several names and patterns of names. subjects: filters, empty
-    for all. start, end: sequences, the end exclusive; a negative start counts back from the end. start_time,
-    end_time: the first message at or after; a span is that long ago. ranges: of the streams that differ from
-    these. max_offsets, max_trigger_bytes: for each
-    trigger, 0 for all. min_offsets: for each trigger, unless it waited for max_delay, in ns. fetch_mode:
+    for all. range: of all streams but those in `ranges`. max_offsets, max_trigger_bytes: for each trigger, 0
+    for all. min_offsets: for each trigger, unless it waited for max_delay, in ns. fetch_mode:
     auto, direct or consumer. batch, max_bytes: messages and bytes of each request. timeout: ns without an
     answer. retries: attempts without progress. retry_timeout: how long a server may be away, in ns.
     is_patient: whether that applies to the first contact, too. columns: to read, in their order. consumer:
@@ -138,10 +116,7 @@ class ReadOptions:
     stream: str
     streams: tuple[str, ...]
     subjects: tuple[str, ...]
-    start: Offset
-    end: Offset
-    start_time: Time | None
-    end_time: Time | None
+    range: ReadRange
     max_offsets: int
     max_trigger_bytes: int
     min_offsets: int
@@ -165,18 +140,7 @@ class ReadOptions:
 
     def select_stream(self, name: str) -> "ReadOptions":
         """Return the options for one of the streams."""
-        default = ReadRange(self.start, self.end, self.start_time, self.end_time)
-        start, end, start_time, end_time = self.ranges.get(name, default)
-        return replace(
-            self,
-            stream=name,
-            streams=(),
-            start=start,
-            end=end,
-            start_time=start_time,
-            end_time=end_time,
-            ranges={},
-        )
+        return replace(self, stream=name, streams=(), range=self.ranges.get(name, self.range), ranges={})
 
     @property
     def prefix(self) -> str:
@@ -233,7 +197,7 @@ def parse_read_options(
     columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values, login, find)
     stream, streams = (bucket.stream, ()) if bucket else _parse_streams(values)
     default_range, ranges = parse_ranges(values, streams or (stream,), streaming)
-    for name in _STREAMING_ONLY if streaming is False else ():
+    for name in (*_TRIGGER_OPTIONS, "committedConsumer") if streaming is False else ():
         if name.lower() in options:
             raise BadInput(f"{name} is only for spark.readStream")
     mode = values.get_text("fetchMode", "auto")
@@ -263,10 +227,7 @@ def parse_read_options(
         stream=stream,
         streams=streams,
         subjects=subjects,
-        start=default_range.start,
-        end=default_range.end,
-        start_time=default_range.start_time,
-        end_time=default_range.end_time,
+        range=default_range,
         ranges=ranges,
         max_offsets=max_offsets,
         max_trigger_bytes=values.parse_size("maxBytesPerTrigger", 0),
@@ -354,7 +315,10 @@ def resolve_connection_settings(
         raise BadInput("options servers and context cannot be used together", "use only one")
     if options.get("domain") and options.get("apiprefix"):
         raise BadInput("options domain and apiPrefix cannot be used together", "use only one")
-    flags: dict[str, Any] = {setting: options[n] for n, setting in _CONNECTION.items() if n in options}
+    by_option = {"servers": "server", **_SETTINGS}
+    flags: dict[str, Any] = {
+        setting: options[name.lower()] for name, setting in by_option.items() if name.lower() in options
+    }
     if "tlsfirst" in options:
         flags["tlsfirst"] = OptionValues(options).parse_flag("tlsFirst", False)
     context = (

@@ -264,14 +264,14 @@ def resolve_range(
     """
     start = resolve_start(connection, options, stream, lenient=lenient)
     allows_loss = lenient or not options.fail_on_loss
-    if options.end_time:
-        end = find_sequence_at(connection, options, stream, resolve_time(options.end_time, stream))
-    elif options.end == "latest":
+    if options.range.end_time:
+        end = find_sequence_at(connection, options, stream, resolve_time(options.range.end_time, stream))
+    elif options.range.end == "latest":
         end = stream.end
-    elif options.end == "earliest":
+    elif options.range.end == "earliest":
         end = stream.first
     else:
-        end = int(options.end)
+        end = int(options.range.end)
         if end > stream.end:
             raise BadInput(
                 f"endingOffsets {end} is beyond the stream, whose last message is {stream.end - 1}",
@@ -288,22 +288,24 @@ def resolve_range(
 
 
 def _describe_start(options: ReadOptions, start: int) -> str:
-    if options.start_time:
+    if options.range.start_time:
         return f"startingTimestamp, which is sequence {start},"
-    return f"startingOffsets {options.start}" + ("" if options.start == start else f", which is {start},")
+    return f"startingOffsets {options.range.start}" + (
+        "" if options.range.start == start else f", which is {start},"
+    )
 
 
 def resolve_start(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, *, lenient: bool = False
 ) -> int:
     """Return the first sequence to read. Raises DataLoss when the options name one that no longer exists."""
-    if options.start_time:
-        return find_sequence_at(connection, options, stream, resolve_time(options.start_time, stream))
-    if options.start == "earliest":
+    if options.range.start_time:
+        return find_sequence_at(connection, options, stream, resolve_time(options.range.start_time, stream))
+    if options.range.start == "earliest":
         return stream.first
-    if options.start == "latest":
+    if options.range.start == "latest":
         return stream.end
-    start = int(options.start)
+    start = int(options.range.start)
     if start < 0:
         return max(stream.first, stream.end + start)
     if start > stream.end:
@@ -325,8 +327,10 @@ def is_promised(options: ReadOptions, stream: StreamState, start: int) -> bool:
 
     A stream at its limit drops its first message all the time.
     """
-    is_named = options.start == "latest" or (isinstance(options.start, int) and options.start > 0)
-    return (options.start_time is None and is_named) or start > stream.first
+    is_named = options.range.start == "latest" or (
+        isinstance(options.range.start, int) and options.range.start > 0
+    )
+    return (options.range.start_time is None and is_named) or start > stream.first
 
 
 def resolve_time(time: datetime | timedelta, stream: StreamState) -> datetime:

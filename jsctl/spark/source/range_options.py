@@ -21,7 +21,11 @@ _OF_KAFKA = {-1: "latest", -2: "earliest"}
 
 
 class ReadRange(NamedTuple):
-    """The part of a stream that is read; see ReadOptions."""
+    """The part of a stream that is read.
+
+    start, end: sequences, the end exclusive; a negative start counts back from the end. start_time, end_time:
+    the first message at or after; a span is that long ago.
+    """
 
     start: Offset
     end: Offset

@@ -186,15 +186,12 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._names
 
     def _fetch(self, connection: StreamConnection, name: str) -> plan.StreamState:
-        stream = plan.fetch_stream(connection, self._build_options(name), self._modes)
+        stream = plan.fetch_stream(connection, self.options.select_stream(name), self._modes)
         self._sizes.setdefault(name, admission.Sizes()).record_state(stream)
         return stream
 
-    def _build_options(self, name: str) -> ReadOptions:
-        return self.options.select_stream(name)
-
     def _build_first_part(self, connection: StreamConnection, name: str) -> Part:
-        stream, options = self._fetch(connection, name), self._build_options(name)
+        stream, options = self._fetch(connection, name), self.options.select_stream(name)
         start = plan.resolve_start(connection, options, stream)
         if not plan.is_promised(options, stream, start):
             self._heads.add((name, start))
@@ -272,7 +269,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._heads.add((name, begin))
         if available > begin:
             self._report_loss(name, begin, available)
-        deleted = plan.count_deleted(connection, self._build_options(name), stream, available, end)
+        deleted = plan.count_deleted(connection, self.options.select_stream(name), stream, available, end)
         return {
             "stream": name,
             "created": stream.created,
@@ -283,7 +280,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         }
 
     def _plan_partitions(self, connection: StreamConnection, name: str, part: Part) -> list[RangePartition]:
-        options = self._build_options(name)
+        options = self.options.select_stream(name)
         begin, end = int(part["from"]), int(part["next"])
         is_promised = (name, begin) not in self._heads
         if not options.fail_on_loss:
@@ -328,25 +325,8 @@ class FailingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.error = error
 
     @without_traceback
-    def initialOffset(self) -> Never:
+    def _fail(self, *_: object, **__: object) -> Never:
         raise self.error
 
-    @without_traceback
-    def prepareForTriggerAvailableNow(self) -> Never:
-        raise self.error
-
-    @without_traceback
-    def getDefaultReadLimit(self) -> Never:
-        raise self.error
-
-    @without_traceback
-    def latestOffset(self, start: Offset, limit: ReadLimit) -> Never:
-        raise self.error
-
-    @without_traceback
-    def partitions(self, start: Offset, end: Offset) -> Never:
-        raise self.error
-
-    @without_traceback
-    def read(self, partition: InputPartition) -> Never:
-        raise self.error
+    initialOffset = prepareForTriggerAvailableNow = getDefaultReadLimit = _fail
+    latestOffset = partitions = read = _fail

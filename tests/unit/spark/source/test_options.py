@@ -10,25 +10,25 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.nats.subjects import covers
-from jsctl.spark.source import buckets
+from jsctl.spark.source import bucket_options
 from jsctl.spark.source.admission import Sizes, limit_ends
+from jsctl.spark.source.batch_reader import count_ranges, split_range
 from jsctl.spark.source.columns import parse_headers
 from jsctl.spark.source.options import OPTION_NAMES, parse_read_options
 from jsctl.spark.source.plan import StreamState
-from jsctl.spark.source.ranges import count_ranges, split_range
 
 BASE = {"servers": "nats://h:4222", "stream": "ORDERS"}
 
 
 def test_defaults() -> None:
     options = parse_read_options(BASE)
-    assert (options.start, options.end) == ("earliest", "latest")
+    assert options.range[:2] == ("earliest", "latest")
     assert (options.batch, options.max_bytes, options.timeout) == (1000, 4 << 20, 10 * SECOND)
     assert options.fail_on_loss
     assert not options.fail_on_deleted
     assert options.fetch_mode == "auto"
     assert options.prefix == "$JS.API"
-    assert parse_read_options(BASE, streaming=True).start == "latest"
+    assert parse_read_options(BASE, streaming=True).range.start == "latest"
 
 
 def test_values() -> None:
@@ -48,14 +48,16 @@ def test_values() -> None:
     )
     assert options.prefix == "$JS.leaf.a.API"
     assert options.subjects == ("a.>", "b.*")
-    assert (options.start, options.end) == (5, 10)
+    assert options.range[:2] == (5, 10)
     assert not options.fail_on_loss
     assert (options.timeout, options.max_bytes) == (3 * SECOND, 1 << 20)
     assert (options.settings.user, options.settings.password) == ("u", "p")
     assert parse_read_options({**BASE, "subject": ">"}).subjects == ()
-    moment = parse_read_options({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).start_time
+    moment = parse_read_options({**BASE, "startingTimestamp": "2026-11-21T06:57:05Z"}).range.start_time
     assert moment is not None
-    assert parse_read_options({**BASE, "endingTimestamp": "1795244225000"}).end_time == moment  # as Kafka's
+    assert (
+        parse_read_options({**BASE, "endingTimestamp": "1795244225000"}).range.end_time == moment
+    )  # as Kafka's
 
 
 def test_ranges_by_stream() -> None:
@@ -63,20 +65,23 @@ def test_ranges_by_stream() -> None:
     offsets = '{"ORDERS": 23, "LOG_A": -5, "LOG_B": "earliest"}'
     options = parse_read_options({**several, "startingOffsets": offsets, "endingOffsets": '{"ORDERS": 40}'})
     found = {name: options.select_stream(name) for name in ("ORDERS", "LOG_A", "LOG_B", "LOG_C")}
-    assert {name: (each.start, each.end) for name, each in found.items()} == {
+    assert {name: each.range[:2] for name, each in found.items()} == {
         "ORDERS": (23, 40),
         "LOG_A": (-5, "latest"),
         "LOG_B": ("earliest", "latest"),
         "LOG_C": ("earliest", "latest"),
     }
     times = parse_read_options({**several, "startingTimestamp": '{"ORDERS": 1795244225000, "LOG_A": "-10m"}'})
-    assert times.select_stream("ORDERS").start_time == datetime.fromtimestamp(1795244225, UTC)
-    assert times.select_stream("LOG_A").start_time == timedelta(minutes=10)
-    assert times.select_stream("LOG_B").start_time is None
+    assert times.select_stream("ORDERS").range.start_time == datetime.fromtimestamp(1795244225, UTC)
+    assert times.select_stream("LOG_A").range.start_time == timedelta(minutes=10)
+    assert times.select_stream("LOG_B").range.start_time is None
     streaming = parse_read_options({**several, "startingOffsets": '{"ORDERS": "latest"}'}, streaming=True)
-    assert streaming.select_stream("LOG_B").start == "latest"
-    assert parse_read_options({**BASE, "startingOffsets": '{"ORDERS": 3}'}).select_stream("ORDERS").start == 3
-    assert parse_read_options({**several, "streams": "ORDERS", "startingOffsets": "3"}).start == 3
+    assert streaming.select_stream("LOG_B").range.start == "latest"
+    assert (
+        parse_read_options({**BASE, "startingOffsets": '{"ORDERS": 3}'}).select_stream("ORDERS").range.start
+        == 3
+    )
+    assert parse_read_options({**several, "streams": "ORDERS", "startingOffsets": "3"}).range.start == 3
 
 
 @pytest.mark.parametrize(
@@ -299,12 +304,12 @@ def test_buckets() -> None:
     connection = {"servers": BASE["servers"]}
     kv = parse_read_options({**connection, "bucket": "B", "keys": "a.*, b"})
     assert (kv.stream, kv.subjects, kv.latest) == ("KV_B", ("$KV.B.a.*", "$KV.B.b"), True)
-    assert (kv.columns, kv.fail_on_loss) == (tuple(buckets.KV_TYPES), False)
+    assert (kv.columns, kv.fail_on_loss) == (bucket_options.KV_COLUMNS, False)
     changes = parse_read_options({**connection, "bucket": "B"}, streaming=True)
     assert (changes.subjects, changes.latest) == (("$KV.B.>",), False)
     objects = parse_read_options({**connection, "objects": "B", "history": "all"})
     assert (objects.stream, objects.subjects, objects.latest) == ("OBJ_B", ("$O.B.M.>",), False)
-    assert objects.columns == tuple(buckets.OBJECT_TYPES)
+    assert objects.columns == bucket_options.OBJECT_COLUMNS
     for wrong, words in (
         ({"bucket": "B", "objects": "B"}, "cannot be used together"),
         ({"bucket": "B.C"}, "is not a valid bucket name"),
