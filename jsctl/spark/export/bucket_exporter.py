@@ -4,21 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jsctl.base import loops
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.nats import login
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export.catalog_table import Merge
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
-from jsctl.spark.export.message_reads import read_frame
+from jsctl.spark.export.message_reads import create_reader, read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.table_files import replace_table
 from jsctl.spark.export.table_target import TableTarget
 from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.source import plan as source_plan
-from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import parse_read_options
 from jsctl.spark.source.plan import StreamState
 from jsctl.spark.source.planning import with_connection
@@ -74,13 +71,8 @@ class BucketSource:
 
 def check(sources: Sequence[BucketSource]) -> None:
     """Raise ApiError unless all buckets exist, BadInput for wrong names and keys, Unreachable."""
-    from jsctl.spark.source.batch_reader import JetStreamReader
-
     for source in sources:
-        settings = loops.run(login.with_files(source.settings))
-        JetStreamReader(
-            parse_read_options(source.read_options, settings=settings, find_schema=find_newest_schema)
-        ).partitions()
+        create_reader(source.settings, source.read_options).partitions()
 
 
 def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from jsctl.spark.export.table_history import (
     list_entries,
     name_property,
 )
-from jsctl.spark.session.spark_errors import extract_message
+from jsctl.spark.session.spark_errors import extract_message, read_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -130,7 +130,7 @@ class CatalogTable:
             self.refresh()
             return self.session.table(self.name)
         except Exception as error:
-            text = _read_text(error)
+            text = read_text(error)
             if _ABSENT.search(text):
                 return None
             raise _build_error(self, error) from None
@@ -197,7 +197,7 @@ class TableWrite:
         except JsctlError:
             raise
         except Exception as error:
-            if "jsctl." in _read_text(error):  # of a task that reads the stream
+            if "jsctl." in read_text(error):  # of a task that reads the stream
                 raise
             raise _build_error(table, error) from None
         if table.format in TABLE_FORMATS and not self._is_committed():
@@ -317,15 +317,8 @@ def _list_missing(present: "DataType", wanted: "DataType") -> Iterator[tuple[tup
                     yield (field_.name, *path), kind
 
 
-def _read_text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # a Java error has its text in the JVM, which may be gone
-        return ""
-
-
 def _build_error(table: CatalogTable, error: Exception) -> JsctlError:
-    text = _read_text(error)
+    text = read_text(error)
     if _CONFLICT.search(text):
         return TableChanged(table.name)
     if "some, but not all, rows match filter" in text:

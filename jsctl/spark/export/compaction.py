@@ -9,9 +9,8 @@ from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_exported, read_table
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import parse_partitions
-from jsctl.spark.export.table_files import build_writer
+from jsctl.spark.export.table_files import write_frame
 from jsctl.spark.export.targets import FoldersTarget
-from jsctl.spark.session.folders import write_path
 from jsctl.spark.session.hadoop import Place, list_files
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def write_compacted(spark: "SparkSession", target: FoldersTarget, table: str, fi
         names = [name for name, _ in parse_partitions(checkpoint["settings"].get("partition_by") or ())]
         arranged = _arrange(frame, checkpoint, names, math.ceil(total / file_size))
         with target.commit(table, replace=True) as (new, new_checkpoint):
-            writer = build_writer(arranged, target.format, new).mode(target.save_mode)
-            (writer.partitionBy(*names) if names else writer).save(write_path(new))
+            write_frame(arranged, target.format, new, target.save_mode, names)
             shared_folder.check_visible(
                 spark, new, rows, lambda: read_table(spark, new, target.format, frame.schema)
             )

@@ -70,7 +70,7 @@ class MessageReads:
     def build_reader(self, source: StreamSource, read_plan: ReadPlan) -> "JetStreamReader":
         """Return the reader of a plan's messages in tasks of this machine."""
         options = self._build_range_options(source, read_plan.start, read_plan.end, read_plan)
-        return _reader(source.settings, options, lenient=not read_plan.is_promised)
+        return create_reader(source.settings, options, lenient=not read_plan.is_promised)
 
     def _build_range_options(
         self, source: StreamSource, start: int, end: int, read_plan: ReadPlan | None
@@ -100,12 +100,15 @@ def read_frame(
     planning raises.
     """
     if not runs_elsewhere(spark) and find_spec("pandas"):  # mapInArrow needs pandas
-        return _read_in_tasks(spark, _reader(settings, options, lenient=lenient))
+        return _read_in_tasks(spark, create_reader(settings, options, lenient=lenient))
     register(spark, settings, name, lenient=lenient)
     return spark.read.format(name).options(**options).load()
 
 
-def _reader(settings: Settings, options: Mapping[str, str], *, lenient: bool) -> "JetStreamReader":
+def create_reader(
+    settings: Settings, options: Mapping[str, str], *, lenient: bool = False
+) -> "JetStreamReader":
+    """Return the reader of these options; see `read_frame`."""
     from jsctl.spark.source.batch_reader import JetStreamReader
 
     portable = loops.run(login.with_files(settings))

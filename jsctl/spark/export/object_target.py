@@ -7,9 +7,10 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import JsctlError
 from jsctl.spark.export.commit_log import CommitLog, State, TableState, lease, parse_write, read_state
 from jsctl.spark.export.stream_target import FILE_FORMATS
+from jsctl.spark.export.target import build_marker, check_owner
 from jsctl.spark.session.hadoop import HadoopPath, StoredFile
 
 if TYPE_CHECKING:
@@ -40,20 +41,11 @@ class ObjectTarget:
         """Connect to the file system. Raises BadInput when something else is there, JsctlError."""
         self.path = self.path.connect(spark)
         state = read_state(self.path)
-        if state is None:
-            if any(not child.name.startswith("_") for child in self.path.iterdir()):
-                raise BadInput(
-                    f"{self.path} exists and is not an export of jsctl", "name a folder that does not exist"
-                )
-            return
-        if state.kind != self.kind:
-            raise BadInput(f"{self.path} holds an export of {state.kind}", "name another folder")
-        if state.format != self.format:
-            raise BadInput(
-                f"{self.path} holds {state.format}, not {self.format}",
-                f"use --format {state.format} or another folder",
-            )
-        self._state = state
+        if state:
+            check_owner(self.path, build_marker(state), self.kind, self.format)
+            self._state = state
+        elif any(not child.name.startswith("_") for child in self.path.iterdir()):
+            check_owner(self.path, None, self.kind, self.format)
 
     @contextlib.contextmanager
     def lock(self, *, wait: float = 0) -> Iterator[None]:

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from jsctl.base.files import CONFIG_SIZE, read_text, write_atomically
+from jsctl.base.files import CONFIG_SIZE, read_text
 from jsctl.base.json_text import parse_json
 from jsctl.base.posix import lock, open_folder
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream.shape_check import NUMBER, Malformed, Shape, check
+from jsctl.jetstream.shape_check import NUMBER, Shape, check
 from jsctl.spark.export.commit_log import StateReader, read_state
-from jsctl.spark.export.target import MARKER, STAGING, Target, check_names, read_marker
+from jsctl.spark.export.target import STAGING, Target, check_names, read_document
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
 KIND = "stream"
@@ -123,13 +123,6 @@ class StreamTarget(Target):
                     (folder / table).rename(self.path / table)
         super()._move(folder)
 
-    def _write_marker(self) -> None:
-        known = (read_marker(self.path) or {"tables": []})["tables"]
-        tables = list(dict.fromkeys([*known, *self.tables]))
-        if tables != known:
-            marker = {"kind": KIND, "format": self.format, "tables": tables}
-            write_atomically(self.path / MARKER, json.dumps(marker) + "\n", mode=None)
-
 
 def _read_names(file: Path) -> list[str]:
     """Return the tables that a file names. Raises JsctlError."""
@@ -163,12 +156,4 @@ def read_checkpoint(path: Place, table: str, read: StateReader = read_state) -> 
     file = path / CHECKPOINTS / f"{table}.json"
     if not file.exists():
         return None
-    try:
-        checkpoint = parse_json(read_text(file, "", CONFIG_SIZE, regular=True))
-    except ValueError as error:
-        raise JsctlError(f"cannot read {file}: {error}") from None
-    try:
-        check(checkpoint, _CHECKPOINT)
-    except Malformed as fault:
-        raise JsctlError(f"{file} is not a checkpoint of an export: {fault}") from None
-    return cast("dict[str, Any]", checkpoint)
+    return read_document(file, _CHECKPOINT, "a checkpoint", CONFIG_SIZE)

@@ -19,12 +19,14 @@ from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.catalog_table import TABLE_FORMATS, Counts, TableWrite
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.parts import Part, PartFiles
+from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.export.task_folders import FolderOpener
-from jsctl.spark.session.folders import write_path
+from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place, list_files
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
     from pyspark.sql.types import StructType
 
@@ -91,6 +93,15 @@ def write_frame(
     if partition_by:
         writer = writer.partitionBy(*partition_by)
     writer.save(write_path(folder))
+
+
+def append_by_date(spark: "SparkSession", rows: "pa.Table", format: str, folder: Place) -> None:
+    """Append rows with a date to a table in a folder. Raises what Spark raises, JsctlError when Spark wrote
+    where this machine does not see it."""
+    writer = build_writer(spark.createDataFrame(rows).coalesce(1), format, folder)
+    writer.partitionBy(PARTITION).mode("append").save(write_path(folder))
+    reader = spark.read.format(format).options(**build_spark_options(format))
+    shared_folder.check_visible(spark, folder, rows.num_rows, lambda: reader.load(read_path(folder)))
 
 
 def replace_table(

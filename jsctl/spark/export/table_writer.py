@@ -8,13 +8,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jsctl.errors import Cancelled, JsctlError
-from jsctl.spark.export import shared_folder
-from jsctl.spark.export.formats import build_spark_options
-from jsctl.spark.export.table_files import build_writer
-from jsctl.spark.export.table_schema import PARTITION, TableSchema
+from jsctl.spark.export.table_files import append_by_date
+from jsctl.spark.export.table_schema import TableSchema
 from jsctl.spark.export.targets import FolderTarget
 from jsctl.spark.session import jvm
-from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.hadoop import Place
 from jsctl.spark.session.session import SessionOptions
 from jsctl.spark.session.spark_errors import extract_message
@@ -109,10 +106,7 @@ def append(
 
 def _write(spark: "SparkSession", table: Any, format: str, folder: Place) -> None:
     try:
-        writer = build_writer(spark.createDataFrame(table).coalesce(1), format, folder)
-        writer.partitionBy(PARTITION).mode("append").save(write_path(folder))
-        reader = spark.read.format(format).options(**build_spark_options(format))
-        shared_folder.check_visible(spark, folder, table.num_rows, lambda: reader.load(read_path(folder)))
+        append_by_date(spark, table, format, folder)
     except JsctlError:
         raise
     except Exception as error:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from jsctl.base import posix
-from jsctl.base.files import read_text, write_atomically
+from jsctl.base.files import SMALL_SIZE, read_text, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.shape_check import Malformed, Shape, check
-from jsctl.spark.export.commit_log import StateReader, read_state
+from jsctl.spark.export.commit_log import State, StateReader, read_state
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
 if TYPE_CHECKING:
@@ -58,17 +58,8 @@ class Target:
             if not path.is_dir():
                 raise BadInput(f"{path} is a file", "name a folder that does not exist")
             marker = read_marker(path)
-            if marker is None and any(child.name != STAGING for child in path.iterdir()):
-                raise BadInput(
-                    f"{path} exists and is not an export of jsctl", "name a folder that does not exist"
-                )
-            if marker and marker.get("kind") != kind:
-                raise BadInput(f"{path} holds an export of {marker.get('kind')}", "name another folder")
-            if marker and marker.get("format") != format:
-                raise BadInput(
-                    f"{path} holds {marker.get('format')}, not {format}",
-                    f"use --format {marker.get('format')} or another folder",
-                )
+            if marker or any(child.name != STAGING for child in path.iterdir()):
+                check_owner(path, marker, kind, format)
         else:
             above = next(parent for parent in path.absolute().parents if parent.exists())
             if not above.is_dir() or not os.access(above, os.W_OK):
@@ -140,11 +131,11 @@ class Target:
             file.rename(destination)
 
     def _write_marker(self) -> None:
-        marker = self.path / MARKER
         known = (read_marker(self.path) or {"tables": []})["tables"]
-        if not marker.exists() or set(self.tables) - set(known):  # an older version knew fewer tables
-            content = {"kind": self.kind, "format": self.format, "tables": list(self.tables)}
-            write_atomically(marker, json.dumps(content) + "\n", mode=None)
+        tables = list(dict.fromkeys([*known, *self.tables]))  # an older version knew fewer
+        if tables != known:
+            marker = {"kind": self.kind, "format": self.format, "tables": tables}
+            write_atomically(self.path / MARKER, json.dumps(marker) + "\n", mode=None)
 
 
 _SHAPE = Shape({"kind": str, "format": str, "tables": [str]}, ("kind", "format"))
@@ -155,22 +146,46 @@ def read_marker(path: Place, read: StateReader = read_state) -> dict[str, Any] |
     marker cannot be read."""
     if isinstance(path, HadoopPath):
         state = read(path)
-        if state is None:
-            return None
-        return {"kind": state.kind, "format": state.format, "tables": list(state.tables)}
+        return build_marker(state) if state else None
     if not (path / MARKER).exists():
         return None
-    try:
-        marker = parse_json(read_text(path / MARKER, regular=True))
-    except ValueError as error:
-        raise JsctlError(f"cannot read {path / MARKER}: {error}") from None
-    try:
-        check(marker, _SHAPE)
-    except Malformed as fault:
-        raise JsctlError(f"{path / MARKER} is not a description of an export: {fault}") from None
+    marker = read_document(path / MARKER, _SHAPE, "a description")
     tables = marker.get("tables") or []
     check_names(tables, path / MARKER)
-    return cast("dict[str, Any]", {**marker, "tables": tables})
+    return {**marker, "tables": tables}
+
+
+def read_document(file: Path, shape: Shape, noun: str, limit: int = SMALL_SIZE) -> dict[str, Any]:
+    """Return a file of an export of at most `limit` bytes. noun: what it is of the export. Raises JsctlError
+    for one that cannot be read, or has another shape."""
+    try:
+        document = parse_json(read_text(file, "", limit, regular=True))
+    except ValueError as error:
+        raise JsctlError(f"cannot read {file}: {error}") from None
+    try:
+        check(document, shape)
+    except Malformed as fault:
+        raise JsctlError(f"{file} is not {noun} of an export: {fault}") from None
+    return cast("dict[str, Any]", document)
+
+
+def build_marker(state: State) -> dict[str, Any]:
+    """Return the marker that the folder of an export with this state would have."""
+    return {"kind": state.kind, "format": state.format, "tables": list(state.tables)}
+
+
+def check_owner(path: Place, marker: dict[str, Any] | None, kind: str, format: str) -> None:
+    """Raise BadInput unless the export in a folder is of this kind and format. marker: None for a folder with
+    something else."""
+    if marker is None:
+        raise BadInput(f"{path} exists and is not an export of jsctl", "name a folder that does not exist")
+    if marker["kind"] != kind:
+        raise BadInput(f"{path} holds an export of {marker['kind']}", "name another folder")
+    if marker["format"] != format:
+        raise BadInput(
+            f"{path} holds {marker['format']}, not {format}",
+            f"use --format {marker['format']} or another folder",
+        )
 
 
 def check_names(tables: Sequence[str], file: Path) -> None:

@@ -28,7 +28,7 @@ class TaskFolder(Protocol):
     def create(self, name: str) -> contextlib.AbstractContextManager[BinaryIO]:
         """Return a new file to write into, which is there when the context ends without an error.
 
-        name: its path below the folder. Raises JsctlError when it cannot be written.
+        name: its path below the folder. Raises OSError when it cannot be written (see `name_in_errors`).
         """
 
 
@@ -50,13 +50,10 @@ class DiskFolder:
         """See TaskFolder."""
         final = self.path / name
         hidden = final.with_name(f".{final.name}.{uuid.uuid4()}")
-        with name_in_errors(self.target):
-            final.parent.mkdir(parents=True, exist_ok=True)
-            file = hidden.open("xb")
-        with file:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with hidden.open("xb") as file:
             yield file
-        with name_in_errors(self.target):
-            hidden.replace(final)
+        hidden.replace(final)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +77,11 @@ class S3Folder:
     def create(self, name: str) -> Iterator[BinaryIO]:
         """See TaskFolder."""
         folder = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0]  # removed with the session
-        with name_in_errors(self.target):
-            file = tempfile.TemporaryFile(dir=folder or None)  # noqa: SIM115
-        with file:
+        with tempfile.TemporaryFile(dir=folder or None) as file:
             yield file
-            with name_in_errors(self.target):
-                file.seek(0)
-                with connect(self.options).open_output_stream(f"{self.path}/{name}") as stream:
-                    shutil.copyfileobj(file, stream, _CHUNK)
+            file.seek(0)
+            with connect(self.options).open_output_stream(f"{self.path}/{name}") as stream:
+                shutil.copyfileobj(file, stream, _CHUNK)
 
 
 FolderOpener = Callable[[Any], TaskFolder]

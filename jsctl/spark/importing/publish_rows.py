@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsctl import errors
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.spark.session.settings_box import prepare_settings_for_tasks
-from jsctl.spark.session.spark_errors import extract_message, find_damaged_file, find_missing_dependency
+from jsctl.spark.session.spark_errors import (
+    extract_message,
+    find_damaged_file,
+    find_missing_dependency,
+    read_text,
+)
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.sink.publishing import Counts, WriteJob, publish
 from jsctl.spark.sink.row import Row, list_batch_rows
@@ -100,10 +105,7 @@ def _publish_over_connect(frame: "DataFrame", job: WriteJob) -> Sequence[Sequenc
 
 def task_error(error: Exception) -> JsctlError:
     """Return the error of a failed task: jsctl's, with its exit status, or otherwise Spark's."""
-    try:
-        text = str(error)
-    except Exception:  # a Java error has its text in the JVM, which may be gone
-        text = ""
+    text = read_text(error)
     if missing := find_missing_dependency(text):
         return missing
     if own_errors := re.findall(r"^\s*(?:\w+: )?jsctl\.errors\.(\w+): (.*)$", text, re.MULTILINE):

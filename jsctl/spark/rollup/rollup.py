@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.spark.export import query, shared_folder
-from jsctl.spark.export.table_files import build_writer
+from jsctl.spark.export import query
+from jsctl.spark.export.table_files import append_by_date
 from jsctl.spark.export.table_schema import PARTITION
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.export.targets import FolderTarget, open_folder
 from jsctl.spark.rollup.definition import PERIODS, REPORTS, RollupReport
-from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.hadoop import Place
 from jsctl.spark.session.spark_errors import DISK_FULL, extract_message
 
@@ -83,11 +82,7 @@ def roll_up(
 
 def _write(spark: "SparkSession", table: Any, folder: Place) -> int:
     if table.num_rows:
-        writer = build_writer(spark.createDataFrame(table).coalesce(1), "parquet", folder)
-        writer.partitionBy(PARTITION).mode("append").save(write_path(folder))
-        shared_folder.check_visible(
-            spark, folder, table.num_rows, lambda: spark.read.parquet(read_path(folder))
-        )
+        append_by_date(spark, table, "parquet", folder)
     return int(table.num_rows)
 
 

@@ -11,14 +11,19 @@ _PYTHON_HINT = "PYSPARK_PYTHON names the Python of the executors"
 DISK_FULL = "No space left on device"
 
 
+def read_text(error: BaseException, default: str = "") -> str:
+    """Return the text of an error. default: for a Java error, whose text is in a JVM that may be gone."""
+    try:
+        return str(error)
+    except Exception:
+        return default
+
+
 def extract_message(error: BaseException) -> str:
     """Return the message of a Spark error without its class, SQLSTATE and Java stack. For a call that failed
     in the JVM it is the cause; for a failed task, what its Python raised; for a full disk, always
     DISK_FULL."""
-    try:
-        text = str(error)
-    except Exception:  # a Java error has its text in the JVM, which may be gone
-        text = "the JVM has ended"
+    text = read_text(error, "the JVM has ended")
     if DISK_FULL in text:
         return DISK_FULL
     lines = text.strip().splitlines()
@@ -41,11 +46,8 @@ def find_full_folder(text: str) -> str:
 
 def find_damaged_file(error: BaseException) -> str:
     """Return the path of the file that Spark could not read; empty for other failures."""
-    try:
-        text = str(error)
-    except Exception:
-        return ""
-    match = re.search(r"(?:while reading|read footer for) file:? (?:file:/*(?=/))?(.+?)\.\s+SQLSTATE", text)
+    pattern = r"(?:while reading|read footer for) file:? (?:file:/*(?=/))?(.+?)\.\s+SQLSTATE"
+    match = re.search(pattern, read_text(error))
     return unquote(match[1]) if match else ""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jsctl.errors import JsctlError
-from jsctl.spark.export.task_folders import DiskFolder
+from jsctl.spark.export.task_folders import DiskFolder, name_in_errors
 from jsctl.spark.session import s3
 
 KEYS = {"access.key": "somebody", "secret.key": "hush"}
@@ -22,8 +22,9 @@ def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
         raise ZeroDivisionError
     assert (tmp_path / "x" / "a=1" / "whole").read_bytes() == b"whole"
     (tmp_path / "y").write_text("no folder")
-    with pytest.raises(JsctlError, match=f"Spark cannot write to {tmp_path}"):
-        DiskFolder(tmp_path / "y", str(tmp_path)).create("z").__enter__()
+    folder = DiskFolder(tmp_path / "y", str(tmp_path))
+    with pytest.raises(JsctlError, match=f"Spark cannot write to {tmp_path}"), name_in_errors(folder.target):
+        folder.create("z").__enter__()
 
 
 @pytest.mark.parametrize(
