@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from jsctl.base.json_text import MAX_DEPTH, parse_json
+from jsctl.spark.decoding.payloads import KindDecoder
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
@@ -38,7 +39,7 @@ _FAST = (pa.types.is_int64, pa.types.is_int32, pa.types.is_float64, pa.types.is_
 """Types that Arrow's reader of JSON treats as this module does."""
 
 
-class JsonDecoder:
+class JsonDecoder(KindDecoder):
     """A decoder of JSON objects. type: a struct, with Arrow's types for those of Spark."""
 
     def __init__(self, type: pa.DataType) -> None:
@@ -82,7 +83,7 @@ class JsonDecoder:
         return pa.StructArray.from_arrays(batch.columns, fields=list(self.type))
 
 
-class VariantDecoder:
+class VariantDecoder(KindDecoder):
     """A decoder of any JSON as Spark's variants. type: a variant, with Arrow's types for those of Spark."""
 
     def __init__(self, type: pa.DataType) -> None:
@@ -93,9 +94,6 @@ class VariantDecoder:
         text = data.decode()
         parse_json(text)  # refuses invalid JSON that Python accepts
         return _build_variant(text)
-
-    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        return None
 
 
 def _loses_empty_key(value: Any, type: pa.DataType | None) -> bool:

@@ -8,7 +8,7 @@ import json
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,17 +24,19 @@ _PART_SIZE = 256
 """Number of payloads that are decoded one by one when one of them is bad."""
 
 
-class _Decoder(Protocol):
+class KindDecoder:
     """A decoder of payloads of one kind. type: of the decoded values."""
 
     type: pa.DataType
 
     def decode(self, data: bytes) -> Any:
         """Return the value of a payload for Arrow. Raises ValueError when it cannot be decoded."""
+        raise NotImplementedError
 
     def decode_all(self, payloads: pa.Array) -> pa.Array | None:
         """Return the values of all payloads without running Python for each; None when that is not
         possible."""
+        return None
 
 
 class PayloadDecoder:
@@ -97,7 +99,7 @@ def build_payload_decoder(decoding: Decoding) -> PayloadDecoder:
     return PayloadDecoder(decoding)
 
 
-def _build_decoder(decoding: Decoding) -> _Decoder:
+def _build_decoder(decoding: Decoding) -> KindDecoder:
     text = decoding.schema.decode(errors="replace")
     match decoding.kind:
         case "json" | "variant":
@@ -124,7 +126,7 @@ def _build_decoder(decoding: Decoding) -> _Decoder:
             return _Bytes()
 
 
-class _Records:
+class _Records(KindDecoder):
     """A decoder that converts the results of an Avro or Protobuf decoder for Arrow."""
 
     def __init__(self, decoder: AvroDecoder | ProtobufDecoder | RegistryDecoder) -> None:
@@ -134,11 +136,8 @@ class _Records:
     def decode(self, data: bytes) -> Any:
         return _to_arrow_value(self._decode(data), self.type)
 
-    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        return None
 
-
-class _Text:
+class _Text(KindDecoder):
     type = pa.string()
 
     def decode(self, data: bytes) -> Any:
@@ -151,7 +150,7 @@ class _Text:
             return None
 
 
-class _Base64:
+class _Base64(KindDecoder):
     type = pa.binary()
 
     def decode(self, data: bytes) -> Any:
@@ -160,11 +159,8 @@ class _Base64:
         except binascii.Error as error:
             raise ValueError(f"it is not base64: {error}") from None
 
-    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        return None
 
-
-class _Bytes:
+class _Bytes(KindDecoder):
     type = pa.binary()
 
     def decode(self, data: bytes) -> Any:

@@ -22,6 +22,7 @@ from jsctl.monitor.report.overview import fetch_account, fetch_consumers
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.server.requests import fetch_jetstream
 from jsctl.monitor.stream.rows import (
+    ReplicationRow,
     Snapshot,
     StreamRow,
     build_replication_rows,
@@ -141,55 +142,61 @@ async def fetch_sample(api: Api) -> Sample:
     return Sample(streams, consumers or (), replies, account, [gap.why for gap in gaps])
 
 
-def build_rows_by_table(samples: Iterable[Sample]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return samples as rows of the tables, by column name."""
-    rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
+Rows = dict[str, Sequence[Mapping[str, Any]]]
+"""Rows of the tables, by column name."""
+
+
+def build_rows_by_table(samples: Iterable[Sample]) -> Rows:
+    """Return samples as rows of the tables."""
+    tables: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
     for sample in samples:
-        common = {
-            "sampled_at": sample.snapshot.at,
-            "context": sample.snapshot.context,
-            "domain": sample.snapshot.domain,
-        }
-        configs = {info["config"]["name"]: info["config"] for info in sample.snapshot.infos}
-        rows["streams"] += [
-            common | _build_stream_row(row, configs.get(row.stream, {}))
-            for row in build_stream_rows(sample.snapshot)
-        ]
-        rows["consumers"] += [common | _build_consumer_row(info) for info in sample.consumers]
-        rows["servers"] += [
-            common | _build_server_row(build_server_line({}, reply)) for reply in sample.servers
-        ]
-        rows["replication"] += [
-            common | _build_line_values("replication", LinkLine(row))
-            for row in build_replication_rows(sample.snapshot)
-        ]
-        rows["accounts"] += [common | values for values in _list_accounts(sample.account)]
-    return dict(rows)
+        snapshot = sample.snapshot
+        configs = {info["config"]["name"]: info["config"] for info in snapshot.infos}
+        streams = [_build_stream_row(r, configs.get(r.stream, {})) for r in build_stream_rows(snapshot)]
+        links = build_replication_rows(snapshot)
+        common = {"sampled_at": snapshot.at, "context": snapshot.context, "domain": snapshot.domain}
+        own = _build_tables(common, streams, links, sample.consumers, sample.servers, sample.account)
+        for name, rows in own.items():
+            tables[name] += rows
+    return dict(tables)
 
 
-def build_recorded_rows(
-    answers: Answers, context: str, domain: str, at: datetime
-) -> dict[str, Sequence[Mapping[str, Any]]]:
+def build_recorded_rows(answers: Answers, context: str, domain: str, at: datetime) -> Rows:
     """Return the answers of one place in a recorded round as rows of the tables. at: the round's time."""
-    rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in SCHEMAS}
+    servers = answers.servers[1] if answers.servers else ()
     common = {"sampled_at": at, "context": context, "domain": domain}
-    if (overview := answers.overview) is not None:
-        common["sampled_at"] = overview.at
-        for row in overview.streams:
-            limits = overview.limits.get(row.stream)
-            bounds = {} if limits is None else {"max_msgs": limits.messages, "max_bytes": limits.bytes}
-            rows["streams"].append(common | _build_stream_row(row, bounds))
-        rows["consumers"] += [common | _build_consumer_row(info) for info in overview.consumers or ()]
-        rows["replication"] += [
-            common | _build_line_values("replication", LinkLine(row)) for row in overview.links
-        ]
-    account = answers.account or (overview.account if overview is not None else {})
-    rows["accounts"] += [common | values for values in _list_accounts(account)]
-    if answers.servers is not None:
-        rows["servers"] += [
-            common | _build_server_row(build_server_line({}, reply)) for reply in answers.servers[1]
-        ]
-    return dict(rows)
+    overview = answers.overview
+    if overview is None:
+        return _build_tables(common, (), (), (), servers, answers.account or {})
+    streams = []
+    for row in overview.streams:
+        limits = overview.limits.get(row.stream)
+        bounds = {} if limits is None else {"max_msgs": limits.messages, "max_bytes": limits.bytes}
+        streams.append(_build_stream_row(row, bounds))
+    common["sampled_at"] = overview.at
+    account = answers.account or overview.account
+    return _build_tables(common, streams, overview.links, overview.consumers or (), servers, account)
+
+
+def _build_tables(
+    common: Mapping[str, Any],
+    streams: Iterable[dict[str, Any]],
+    links: Iterable[ReplicationRow],
+    consumers: Iterable[Json],
+    servers: Iterable[Json],
+    account: Json,
+) -> Rows:
+    """Return the rows of one sample. common: the columns of each row. servers: replies to PING.JSZ. account:
+    its answer to INFO, empty for none."""
+    tiers = build_account_lines(account) if account else ()
+    tables = {
+        "streams": streams,
+        "replication": (_build_line_values("replication", LinkLine(link)) for link in links),
+        "consumers": map(_build_consumer_row, consumers),
+        "servers": (_build_server_row(build_server_line({}, reply)) for reply in servers),
+        "accounts": (_build_line_values("accounts", line) for line in tiers),
+    }
+    return {name: [{**common, **row} for row in tables[name]] for name in SCHEMAS}
 
 
 def _build_stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
@@ -212,11 +219,6 @@ def _build_consumer_row(info: Json) -> dict[str, Any]:
         peers=", ".join(row.peers),
         **_build_line_values("consumers", build_consumer_line(info)),
     )
-
-
-def _list_accounts(info: Json) -> list[dict[str, Any]]:
-    """Return the values of an account, for each of its tiers. info: its answer to INFO, empty for none."""
-    return [_build_line_values("accounts", line) for line in build_account_lines(info)] if info else []
 
 
 def _build_server_row(line: ServerLine) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.units import format_rfc3339
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
 from jsctl.spark.export import shared_folder
@@ -27,10 +27,8 @@ from jsctl.spark.export.layout import (
     parse_partitions,
 )
 from jsctl.spark.export.message_reads import MessageReads
-from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
-from jsctl.spark.export.stream_planning import plan_read
+from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource, plan_read
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
-from jsctl.spark.export.table_settings import build_settings, check_settings
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.export.task_folders import FolderOpener, find_opener
 from jsctl.spark.export.verify import Comparison, compare
@@ -68,7 +66,7 @@ class StreamExporter:
         """
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         if checkpoint:
-            check_settings(source.table, self.layout, self.selection, checkpoint["settings"])
+            _check_settings(source.table, self.layout, self.selection, checkpoint["settings"])
         options = self.reads.build_options(source)
         return with_connection(options, lambda link: plan_read(link, options, self.selection, checkpoint))
 
@@ -205,7 +203,7 @@ class StreamExporter:
                 "created": read_plan.created,
                 "from": read_plan.first,
                 "next": read_plan.end,
-                "settings": build_settings(self.layout, self.selection, layout),
+                "settings": _build_settings(self.layout, self.selection, layout),
                 "columns": schema.jsonValue(),
                 "written": format_rfc3339(time.time_ns()),
             }
@@ -316,3 +314,45 @@ class StreamExporter:
     def _show_progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:
         with self.progress(label, messages, size) as advance, report_task_progress(spark, advance):
             yield
+
+
+def _build_settings(
+    layout: TableLayout, selection: Selection, found: TableLayout | None = None
+) -> dict[str, Any]:
+    """Return the settings for a checkpoint. found: the layout with a schema that was not given."""
+    return {
+        "decode": layout.decode,
+        "schema": found.schema if found else "",
+        "partition_by": list(layout.partition_by),
+        "keep_data": layout.keep_data,
+        "headers": layout.headers,
+        "message": layout.message,
+        "registry": bool(layout.registry),
+        "decompress": layout.decompress,
+        "subject": list(selection.subjects),
+        "given": layout.schema,
+        "found_message": found.message if found else "",
+    }
+
+
+def _check_settings(table: str, layout: TableLayout, selection: Selection, earlier: dict[str, Any]) -> None:
+    """Raise BadInput when a table was exported with other settings than this run's. earlier: those of its
+    checkpoint."""
+    for name, value in _build_settings(layout, selection).items():
+        if name in ("given", "found_message"):
+            continue
+        if name == "schema":
+            if layout.schema and layout.schema != earlier.get("given"):
+                raise BadInput(f"{table} was exported with another --schema", "use the same one")
+        elif earlier.get(name, type(value)()) != value:  # a table may be older than a setting
+            flag = "--" + name.replace("_", "-")
+            raise BadInput(
+                f"{table} was exported with other {flag}: {_format_setting(earlier.get(name))}",
+                "use the same, or another folder",
+            )
+
+
+def _format_setting(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value) or "none"

@@ -10,6 +10,7 @@ from jsctl.jetstream.api import Json
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.pull import add_filters
 
 MARK = "jsctl.spark.committed"
 """The metadata key of such a consumer, with the stream as value. A consumer without it is never moved."""
@@ -52,13 +53,7 @@ class CommittedConsumer:
             "opt_start_seq": max(1, next),
             "metadata": {MARK: options.stream},
         }
-        if len(options.subjects) == 1:
-            config["filter_subject"] = options.subjects[0]
-        elif options.subjects:
-            config["filter_subjects"] = list(options.subjects)
-        subject = self._build_subject(options, "CREATE")
-        if len(options.subjects) == 1:
-            subject += f".{options.subjects[0]}"
+        subject = self._build_subject(options, "CREATE") + add_filters(config, options.subjects)
         connection.call(subject, {"stream_name": options.stream, "config": config}, options.timeout)
         self._at = next
 

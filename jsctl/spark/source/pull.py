@@ -7,7 +7,7 @@ itself when this process is killed.
 import contextlib
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from jsctl.base.units import SECOND
@@ -124,13 +124,20 @@ class ConsumerReader(RangeReader):
         if job.without_payloads:
             config["headers_only"] = True
         subject = f"CONSUMER.CREATE.{job.stream}.{name}"
-        if len(job.subjects) == 1:
-            config["filter_subject"] = job.subjects[0]
-            subject += f".{job.subjects[0]}"
-        elif job.subjects:
-            config["filter_subjects"] = list(job.subjects)
+        subject += add_filters(config, job.subjects)
         self.call(connection, subject, {"stream_name": job.stream, "config": config})
         self._name = name
+
+
+def add_filters(config: Json, subjects: Sequence[str]) -> str:
+    """Add subject filters to a consumer's configuration; return what they add to the subject of the request
+    that creates it."""
+    if len(subjects) == 1:
+        config["filter_subject"] = subjects[0]
+        return f".{subjects[0]}"
+    if subjects:
+        config["filter_subjects"] = list(subjects)
+    return ""
 
 
 def _without_sizes(rows: "pa.RecordBatch") -> "pa.RecordBatch":

@@ -1,8 +1,17 @@
 """Streaming queries, `spark.readStream.format("jetstream")`.
 
-Offsets are described in `jsctl.spark.source.offsets`. They include their start because Spark does not record
-an initial offset: it requests one again after a restart, and the first batch would silently omit messages
-that were purged meanwhile.
+Offsets are in checkpoints and in a query's progress. The part of a stream is {"stream", "created", "from",
+"next", "lost", "deleted"}: its name and creation time, and the half open range of sequences that the batch
+which ends there reads. A query of one stream has that part as its offset, one of several has {"streams":
+{name: part}}.
+
+lost, deleted: how many messages were missing in the range when the batch was planned, at the stream's head
+and after it; Spark has no other place for such numbers in a query's progress. deleted is null when it is
+unknown (see `plan.count_deleted`). Messages that go missing later are the difference between numInputRows and
+next - from - lost - deleted; the tasks that notice warn of it, or fail.
+
+Offsets include their start because Spark does not record an initial offset: it requests one again after a
+restart, and the first batch would silently omit messages that were purged meanwhile.
 """
 
 import time
@@ -20,19 +29,21 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from jsctl.base.units import SECOND
-from jsctl.errors import ApiError, ExitStatus, JsctlError
+from jsctl.errors import ApiError, BadInput, ExitStatus, JsctlError
 from jsctl.spark.source import admission, plan
 from jsctl.spark.source.batch_reader import RangePartition, plan_partitions, read_partition
 from jsctl.spark.source.committed import CommittedConsumer
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import log, warn_of_loss, without_traceback
-from jsctl.spark.source.offsets import Offset, Part, join_parts, split_offset
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import PlanningConnection
 from jsctl.spark.source.range_reader import DataLoss, head_loss_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Offset = dict[str, Any]
+Part = dict[str, Any]
 
 POLL = 0.3
 """Seconds between two polls for new messages while there are none. Spark itself polls every 10 ms."""
@@ -108,7 +119,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         Raises DataLoss when a stream was created again or rolled back, or has lost messages and the options
         require failing; BadInput when the checkpoint is from another stream.
         """
-        parts = split_offset(self.options, start)
+        parts = _split_offset(self.options, start)
         self._wait_for_next_look()
         # Spark calls `commit` only when it plans a batch with new messages; a finished batch is shown at
         # once.
@@ -119,7 +130,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             return start
         self._looked_at = 0.0
         self._waiting_since = time.monotonic()
-        return join_parts(self.options, end)
+        return _join_parts(self.options, end)
 
     def reportLatestOffset(self) -> Offset | None:
         return self._latest
@@ -128,7 +139,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: Offset, end: Offset) -> list[RangePartition]:
         if start == end:
             return []
-        parts, start_parts = split_offset(self.options, end), split_offset(self.options, start)
+        parts, start_parts = _split_offset(self.options, end), _split_offset(self.options, start)
 
         def work(connection: StreamConnection) -> list[RangePartition]:
             return [
@@ -144,7 +155,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return read_partition(self.options, cast(RangePartition, partition))
 
     def commit(self, end: Offset) -> None:
-        self._show_committed(split_offset(self.options, end))
+        self._show_committed(_split_offset(self.options, end))
 
     def stop(self) -> None:
         self._planning.close()
@@ -158,7 +169,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             parts = {name: self._build_first_part(connection, name) for name in names}
             if self._committed:
                 self._committed.check(connection, self.options)
-            return join_parts(self.options, parts)
+            return _join_parts(self.options, parts)
 
         return self._planning.run(work)
 
@@ -213,7 +224,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             else:  # a stream that appeared later is read from its beginning
                 self._heads.add((name, stream.first))
                 begins[name] = _build_part(name, stream.created, stream.first)
-        self._latest = join_parts(
+        self._latest = _join_parts(
             self.options,
             {name: _build_part(name, stream.created, stream.end) for name, stream in streams.items()},
         )
@@ -298,6 +309,35 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if self.options.fail_on_loss:
             raise head_loss_error(name, end, begin, end - begin, filtered)
         warn_of_loss(name, end - begin, begin, end, filtered)
+
+
+def _join_parts(options: ReadOptions, parts: dict[str, Part]) -> Offset:
+    """Return the offset of a query from its parts by stream."""
+    return parts[options.stream] if options.stream else {"streams": parts}
+
+
+def _split_offset(options: ReadOptions, offset: Offset) -> dict[str, Part]:
+    """Return the parts of an offset by stream.
+
+    Raises BadInput when the offset is from a query of other streams.
+    """
+    query_streams = f"stream {options.stream}" if options.stream else f"streams {', '.join(options.streams)}"
+    if "streams" in offset:
+        parts: dict[str, Part] = offset["streams"]
+        if options.stream:
+            raise _other_checkpoint_error(f"streams {', '.join(sorted(parts))}", query_streams)
+        return parts
+    name = offset.get("stream", options.stream)  # checkpoints of earlier versions have no streams
+    if not options.stream or name != options.stream:
+        raise _other_checkpoint_error(f"stream {name}" if name else "one stream", query_streams)
+    return {name: offset}
+
+
+def _other_checkpoint_error(checkpoint_streams: str, query_streams: str) -> BadInput:
+    return BadInput(
+        f"the checkpoint is from a query that reads {checkpoint_streams}, but this one reads {query_streams}",
+        "use a separate checkpointLocation for each query",
+    )
 
 
 def _check(name: str, stream: plan.StreamState, start: Part) -> None:

@@ -15,8 +15,7 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.spark.export.message_reads import MessageReads
-from jsctl.spark.export.stream_plan import Selection, StreamSource
-from jsctl.spark.export.stream_planning import plan_read
+from jsctl.spark.export.stream_plan import Selection, StreamSource, plan_read
 from jsctl.spark.source.planning import with_connection
 from tests.support import js
 
