@@ -105,14 +105,14 @@ class Client:
         """Whether there is more to send or receive."""
         return not self.stopping and (not self.goal or self.meter.done < self.goal)
 
-    def limit_burst(self, limit: int) -> int:
-        """Return how many messages the next burst may have, at most `limit`.
+    def limit_burst(self, limit: int, done: int) -> int:
+        """Return how many messages the next burst may have, at most `limit`, after `done` ones.
 
         A burst does not exceed the goal, and does not cross the end of the warm-up.
         """
         if self.goal:
-            limit = min(limit, self.goal - self.meter.done)
-        warm_up = self.meter.left_to_warm_up
+            limit = min(limit, self.goal - done)
+        warm_up = max(self.plan.warm_up - done, 0)
         return min(limit, warm_up) if warm_up else limit
 
     def choose_random(self, below: int) -> int:

@@ -65,36 +65,28 @@ def _is_result(document: Json) -> bool:
 
 def compare(first_result: Json, second_result: Json) -> Comparison:
     """Return how the second result differs from the first."""
-    differences = [
-        _compare_measure("Messages", "count", first_result["messages"], second_result["messages"], None),
-        _compare_measure(
-            "Messages/s",
-            "rate",
-            first_result["messages_per_second"],
-            second_result["messages_per_second"],
-            True,
-        ),
-        _compare_measure(
-            "Bytes/s", "bytes", first_result["bytes_per_second"], second_result["bytes_per_second"], True
-        ),
+    measures: list[tuple[str, str, float, float, bool | None]] = [
+        (measure, unit, first_result[key], second_result[key], more_is_better)
+        for measure, unit, key, more_is_better in (
+            ("Messages", "count", "messages", None),
+            ("Messages/s", "rate", "messages_per_second", True),
+            ("Bytes/s", "bytes", "bytes_per_second", True),
+        )
     ]
-    first, second = first_result.get("latency") or {}, second_result.get("latency") or {}
-    if first and second:
-        differences.append(
-            _compare_measure("Latency mean", "latency", first["mean_ns"], second["mean_ns"], False)
-        )
-        first_percentiles, second_percentiles = read_percentiles(first), read_percentiles(second)
-        differences += [
-            _compare_measure(
-                f"Latency P{share}", "latency", first_percentiles[share], second_percentiles[share], False
-            )
-            for share in first_percentiles
-            if share in second_percentiles
-        ]
-        differences.append(
-            _compare_measure("Latency max", "latency", first["max_ns"], second["max_ns"], False)
-        )
+    first, second = (_list_latencies(result.get("latency")) for result in (first_result, second_result))
+    measures += [
+        (measure, "latency", first[measure], second[measure], False) for measure in first if measure in second
+    ]
+    differences = [_compare_measure(*measure) for measure in measures]
     return Comparison(differences, _list_warnings(first_result, second_result))
+
+
+def _list_latencies(latency: Json | None) -> dict[str, float]:
+    """Return the latencies of a result in ns, by measure; none for a result without."""
+    if not latency:
+        return {}
+    percentiles = {f"Latency P{share}": span for share, span in read_percentiles(latency).items()}
+    return {"Latency mean": latency["mean_ns"], **percentiles, "Latency max": latency["max_ns"]}
 
 
 def _compare_measure(

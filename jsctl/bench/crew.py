@@ -8,10 +8,12 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from jsctl.base.signals import Stopped
-from jsctl.bench.machine import ServerProcess, find_server
+from jsctl.base.units import SECOND
 from jsctl.bench.meter import Outcome, ProcessResult, now
 from jsctl.bench.plan import Plan
 from jsctl.bench.team import Team
@@ -27,6 +29,10 @@ _GRACE_SECONDS = 3
 SILENT_SECONDS = 20
 """Seconds without a heartbeat after which a worker counts as paused. It is long, as benchmarks overload
 machines."""
+
+_PROC = Path("/proc")
+_LISTENING = "0A"
+_LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 
 
 class WorkerFailure(JsctlError):
@@ -80,7 +86,7 @@ class Bench:
             processes, failure = await self._run_here()
         outcome = Outcome(processes, stopped=self._is_stopped)
         outcome.notes = list(dict.fromkeys(note for process in processes for note in process.notes))
-        self._add_server_cpu(outcome, self._server)
+        self._add_server_cpu(outcome)
         return outcome, failure
 
     def _start(self) -> None:
@@ -88,9 +94,8 @@ class Bench:
             self._server_before = self._server.cpu, now()
         self._on_started()
 
-    def _add_server_cpu(self, outcome: Outcome, server: ServerProcess | None) -> None:
-        outcome.server_cores = os.cpu_count() or 1
-        cpu, at = self._server_before
+    def _add_server_cpu(self, outcome: Outcome) -> None:
+        server, (cpu, at) = self._server, self._server_before
         if server and at and (used := server.cpu - cpu) >= 0 and outcome.duration:
             outcome.server_cpu = used / max(now() - at, outcome.duration)
 
@@ -269,3 +274,57 @@ class _Worker:
             self._is_killed = True
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
+
+
+class ServerProcess:
+    """The process of a server on this machine, as far as the system shows it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    @property
+    def cpu(self) -> int:
+        """The processor time taken so far in ns; 0 once the process has ended."""
+        try:
+            fields = (_PROC / str(self.pid) / "stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) * SECOND // os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):
+            return 0
+
+
+def find_server(url: str) -> ServerProcess | None:
+    """Return the process that listens at a URL; None on another machine, for another user's process, and when
+    the system does not show it."""
+    parts = urlsplit(url if "//" in url else f"nats://{url}")
+    if not (parts.hostname or "").startswith(_LOOPBACK):
+        return None
+    try:
+        sockets = _list_sockets(parts.port or 4222)
+        return _find_owner(sockets) if sockets else None
+    except (OSError, ValueError):
+        return None
+
+
+def _list_sockets(port: int) -> set[str]:
+    """Return the links of the descriptors of the listening sockets."""
+    sockets = set()
+    for table in ("tcp", "tcp6"):
+        path = _PROC / "net" / table
+        for line in path.read_text().splitlines()[1:] if path.exists() else []:
+            words = line.split()
+            if words[3] == _LISTENING and int(words[1].rpartition(":")[2], 16) == port:
+                sockets.add(f"socket:[{words[9]}]")
+    return sockets
+
+
+def _find_owner(sockets: set[str]) -> ServerProcess | None:
+    for folder in _PROC.iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            links = [str(entry.readlink()) for entry in (folder / "fd").iterdir()]
+        except OSError:
+            continue  # another user's, or already ended
+        if sockets.intersection(links):
+            return ServerProcess(int(folder.name))
+    return None

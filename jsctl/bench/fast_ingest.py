@@ -17,13 +17,7 @@ _START, _APPEND, _COMMIT = 0, 1, 2
 """Operations of messages on their batch, a token of their reply subjects."""
 
 
-async def publish_fast(client: Client) -> None:
-    """Publish one unbounded batch, up to `batch` messages, or `max_acks` times as many, ahead of their
-    acknowledgements."""
-    await _FastIngest(client).run()
-
-
-class _FastIngest:
+class FastIngest:
     """One batch. Groups of messages are in flight, each with one acknowledgement: two, or `max_acks`."""
 
     def __init__(self, client: Client) -> None:
@@ -49,7 +43,9 @@ class _FastIngest:
         self._wake = asyncio.Event()
 
     async def run(self) -> None:
-        client, plan, pace = self._client, self._client.plan, self._client.pace
+        """Publish one unbounded batch, up to `batch` messages, or `max_acks` times as many, ahead of their
+        acknowledgements."""
+        client, pace = self._client, self._client.pace
         check_size(client, self._frames)
         limit = min(choose_burst_size(self._frames), self._flow)
         async with client.connection.receive(f"{self._inbox}.>", self._receive):
@@ -57,11 +53,8 @@ class _FastIngest:
             await client.start()
             while not client.stopping and (not client.goal or self._sent < client.goal):
                 await self._wait_until(self._window - 1)
-                count = min(limit, self._window - (self._sent - self._acknowledged))
-                if client.goal:
-                    count = min(count, client.goal - self._sent)
-                if warm_up := max(plan.warm_up - self._sent, 0):
-                    count = min(count, warm_up)
+                room = self._window - (self._sent - self._acknowledged)
+                count = client.limit_burst(min(limit, room), self._sent)
                 due = now() if pace.is_free else await pace.wait_until_due(self._sent)
                 await self._send(pace.count_due(self._sent, count), due)
                 await asyncio.sleep(0)

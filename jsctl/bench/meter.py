@@ -64,12 +64,11 @@ class ProcessResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """A whole benchmark. server_cpu: the share of a core that the server used, -1 if unknown.
-    server_cores: how many it can use. stopped: whether the user ended it."""
+    """A whole benchmark. server_cpu: the share of a core that the server used, -1 if unknown. stopped:
+    whether the user ended it."""
 
     processes: list[ProcessResult]
     server_cpu: float = -1
-    server_cores: int = 1
     stopped: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -137,13 +136,10 @@ class Meter:
     def begin(self) -> None:
         """Begin to measure, unless there is a warm-up."""
         if not self.warm_up:
-            self._measure()
+            self.begin_now()
 
     def begin_now(self) -> None:
-        """Begin to measure, as the first message has arrived."""
-        self._measure()
-
-    def _measure(self) -> None:
+        """Begin to measure, as the warm-up is over, or the first message has arrived."""
         self.is_measuring = True
         self.result.started = self.result.ended = now()
         self._on_begin()
@@ -157,7 +153,7 @@ class Meter:
             result.bytes += size
             result.ended = now()
         elif self.done >= self.warm_up:
-            self._measure()
+            self.begin_now()
 
     def add_operation(self, began: int, count: int, size: int) -> None:
         """Record an operation that began, or was due, at `began` and ends now."""
@@ -170,9 +166,4 @@ class Meter:
             result.ended = ended
             self.latencies.add(ended - began)
         elif self.done >= self.warm_up:
-            self._measure()
-
-    @property
-    def left_to_warm_up(self) -> int:
-        """Messages until measuring starts."""
-        return max(self.warm_up - self.done, 0)
+            self.begin_now()

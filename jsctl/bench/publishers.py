@@ -126,13 +126,13 @@ async def publish(client: Client) -> None:
     while client.wants_more:
         number = meter.done
         if pace.is_free:
-            count = client.limit_burst(burst)
+            count = client.limit_burst(burst, number)
             began = now()
             await send(frames.build_many(offset + number, count))
             meter.add_operation(began, count, frames.compute_size(offset + number, count))
         else:
             planned = await pace.wait_until_due(number)
-            count = client.limit_burst(pace.count_due(number, burst))
+            count = client.limit_burst(pace.count_due(number, burst), number)
             await send(frames.build_many(offset + number, count))
             meter.add(count, frames.compute_size(offset + number, count))
             ended = now()
@@ -191,13 +191,7 @@ async def _exchange_each(
         meter.add_operation(began, 1, frames.size if fixed else frames.compute_size(offset + number, 1))
 
 
-async def publish_async(client: Client) -> None:
-    """Publish to a stream, up to `batch` messages ahead of their acknowledgements."""
-    window = _Window(client)
-    await window.run()
-
-
-class _Window:
+class AckWindow:
     """A window of messages that are not yet acknowledged, by number."""
 
     def __init__(self, client: Client) -> None:
@@ -211,6 +205,7 @@ class _Window:
         self._size = self._frames.size
 
     async def run(self) -> None:
+        """Publish to a stream, up to `batch` messages ahead of their acknowledgements."""
         client, meter, pace = self._client, self._client.meter, self._client.pace
         check_size(client, self._frames)
         batch, burst = client.plan.batch, choose_burst_size(self._frames)
@@ -219,11 +214,7 @@ class _Window:
             await client.start()
             sent = 0
             while not client.stopping and (not client.goal or sent < client.goal):
-                allowed = min(burst, batch - len(self._due))
-                if client.goal:
-                    allowed = min(allowed, client.goal - sent)
-                if warm_up := max(meter.warm_up - sent, 0):
-                    allowed = min(allowed, warm_up)
+                allowed = client.limit_burst(min(burst, batch - len(self._due)), sent)
                 planned = now() if pace.is_free else await pace.wait_until_due(sent)
                 count = pace.count_due(sent, allowed)
                 for at in range(count):
@@ -290,7 +281,7 @@ async def publish_batches(client: Client) -> None:
         batches = 0
         while client.wants_more:
             first = meter.done
-            count = client.limit_burst(min(plan.batch, MAX_BATCH))
+            count = client.limit_burst(min(plan.batch, MAX_BATCH), first)
             began = now() if pace.is_free else await pace.wait_until_due(first)
             name = f"{plan.run}-{client.number}-{batches}"
             batches += 1

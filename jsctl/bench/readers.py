@@ -109,7 +109,7 @@ class _Batches:
             was_empty = False
             while client.wants_more:
                 began = now() if pace.is_free else await pace.wait_until_due(meter.done)
-                await self._read(client.limit_burst(client.plan.batch))
+                await self._read(client.limit_burst(client.plan.batch, meter.done))
                 if self._decoder.count:
                     was_empty = False
                     self._sequence = self._decoder.last + 1

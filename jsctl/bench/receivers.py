@@ -11,6 +11,7 @@ from jsctl.bench.client import Client, Exchange, wait_until
 from jsctl.bench.meter import now
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import with_filters
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import Tally, encode_publish
@@ -135,21 +136,13 @@ async def consume_ordered(client: Client) -> None:
         "mem_storage": True,
         "num_replicas": 1,
         "inactive_threshold": 10 * SECOND,
-        **build_filters(plan.filters),
     }
-    await consumers.create(api, plan.name, config)
+    await consumers.create(api, plan.name, with_filters(config, plan.filters))
     try:
         await _Pull(client, name, acks="none").run()
     finally:
         if client.connection.is_connected:
             await consumers.delete(api, plan.name, name)
-
-
-def build_filters(filters: tuple[str, ...]) -> dict[str, object]:
-    """Return the key of a consumer's configuration that holds its subject filters."""
-    if len(filters) == 1:
-        return {"filter_subject": filters[0]}
-    return {"filter_subjects": list(filters)} if filters else {}
 
 
 async def fetch(client: Client) -> None:

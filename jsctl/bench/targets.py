@@ -6,11 +6,11 @@ from typing import Any
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND
 from jsctl.bench.plan import BUCKET, CONSUMER, OBJECTS, STREAM, Plan
-from jsctl.bench.receivers import build_filters
 from jsctl.errors import ApiError, BadInput, MissingName, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel, fetch_account_info
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import with_filters
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.names import bucket_to_stream
 from jsctl.jetstream.object import buckets as object_buckets
@@ -150,11 +150,10 @@ async def prepare_consumer(api: Api, plan: Plan) -> str:
         "replay_policy": "instant",
         "max_ack_pending": plan.batch * plan.clients * 2,
         "inactive_threshold": 10 * SECOND,
-        **build_filters(plan.filters),
     }
     if plan.acks == "none":
         del config["max_ack_pending"]
-    await consumers.create(api, plan.name, config)
+    await consumers.create(api, plan.name, with_filters(config, plan.filters))
     return plan.acks
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND
 from jsctl.bench.client import Pace
 from jsctl.bench.compare import compare, find_regressions
+from jsctl.bench.crew import find_server
 from jsctl.bench.histogram import Histogram
 from jsctl.bench.limits import find_limit
-from jsctl.bench.machine import find_server
 from jsctl.bench.meter import ClientResult, Meter, Outcome, ProcessResult, compute_rate, now
 from jsctl.bench.plan import Plan
 from jsctl.views.bench import result as view
@@ -42,7 +42,7 @@ def test_a_warm_up_is_not_measured() -> None:
     meter = Meter(0, 10)
     meter.begin()
     meter.add(6, 600)
-    assert meter.left_to_warm_up == 4
+    assert not meter.is_measuring
     meter.add_operation(now(), 4, 400)
     assert meter.result.messages == 0 and meter.is_measuring and not len(meter.latencies)
     meter.add_operation(now() - MS, 1, 50)
