@@ -22,7 +22,7 @@ from jsctl.base.files import read_text, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.base.posix import make_private_folder
 from jsctl.localserver.spec import AccountSpec, NetworkSpec
-from jsctl.localserver.spec_accounts import LIMITS
+from jsctl.localserver.spec_nodes import LIMITS
 from jsctl.localserver.state import CONTEXTS
 
 Json = dict[str, Any]

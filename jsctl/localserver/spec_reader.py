@@ -25,13 +25,15 @@ from jsctl.localserver.spec import (
     Remote,
     ServerSpec,
 )
-from jsctl.localserver.spec_accounts import read_export, read_import, read_limits
 from jsctl.localserver.spec_nodes import (
     check_name,
     read_choice,
+    read_export,
     read_flag,
+    read_import,
     read_items,
     read_keys,
+    read_limits,
     read_name,
     read_object,
 )

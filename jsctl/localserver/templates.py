@@ -48,6 +48,14 @@ class Operator(NamedTuple):
     system_key: str
     system: str
 
+    def build_options(self) -> Json:
+        """Return the options of a server whose accounts this operator signs."""
+        return {
+            "operator": self.token,
+            "system_account": self.system_key,
+            "resolver_preload": {self.system_key: self.system},
+        }
+
 
 class Template(NamedTuple):
     """A template. make: returns files by path from answers (and the operator, if it needs one). message:
@@ -90,11 +98,7 @@ def _make_operator_server(answers: Answers, operator: Operator | None) -> Mappin
         options["http"] = f"{answers['address']}:{answers['monitor_port']}"
     options |= _build_jetstream(answers)
     if operator is not None:
-        options |= {
-            "operator": operator.token,
-            "system_account": operator.system_key,
-            "resolver_preload": {operator.system_key: operator.system},
-        }
+        options |= operator.build_options()
     options["resolver"] = {
         "type": "full",
         "dir": answers["resolver_dir"],
@@ -216,11 +220,7 @@ def _make_kubernetes(answers: Answers, operator: Operator | None) -> Mapping[str
     if answers["jetstream"]:
         config["jetstream"] = {"enabled": True, "fileStore": {"pvc": {"size": answers["storage"]}}}
     if operator is not None:
-        config["merge"] = {
-            "operator": operator.token,
-            "system_account": operator.system_key,
-            "resolver_preload": {operator.system_key: operator.system},
-        }
+        config["merge"] = operator.build_options()
     values = {"natsBox": {"enabled": False}, "config": config}
     return {"values.yaml": yaml.safe_dump(values, sort_keys=False, width=1_000_000)}
 

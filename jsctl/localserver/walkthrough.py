@@ -36,6 +36,9 @@ Json = dict[str, Any]
 
 NAMES = ("guide", "hub-spokes")
 
+_AS_IT_IS = ("note", "answers", "to", "status", "silent", "steady", "seconds")
+"""What the file says of a step in the words of `Step`."""
+
 CHECK_SECONDS = 60.0
 """How long a check may take until it holds. Mirrors try again after up to 50 s."""
 
@@ -119,8 +122,7 @@ def load_walkthrough(name: str) -> Walkthrough:
 
 
 def _read_step(step: Json, number: int, part: str) -> Step:
-    lines = step.get("run", ())
-    file = None
+    lines, file = step.get("run", ()), None
     if "write" in step:
         file = File(step["write"]["file"], step["write"]["text"])
     elif "edit" in step:
@@ -131,15 +133,9 @@ def _read_step(step: Json, number: int, part: str) -> Step:
         part,
         step["say"],
         (lines,) if isinstance(lines, str) else tuple(lines),
-        step.get("note", ""),
-        step.get("answers", {}),
-        file,
-        step.get("to", ""),
-        step.get("status", 0),
-        step.get("silent", False),
-        step.get("steady", False),
-        float(step.get("seconds", CHECK_SECONDS)),
-        tuple(_read_checks(step.get("checks", ()))),
+        file=file,
+        checks=tuple(_read_checks(step.get("checks", ()))),
+        **{key: step[key] for key in _AS_IT_IS if key in step},
     )
 
 
