@@ -16,7 +16,8 @@ differs from an earlier one only in case.
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,8 +26,13 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructFi
 
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding
 from jsctl.spark.decoding.payloads import build_payload_decoder
+from jsctl.spark.session.settings_box import prepare_settings_for_tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 DATA = "data"
+DECODED = "_jsctl_decoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,23 @@ class PayloadColumns:
         columns.append(pc.if_else(is_bad, payloads, pa.scalar(None, pa.binary())))
         # Names of nested fields differ where they were renamed; their layout does not.
         return [column.view(type) for column, type in zip(columns, _build_arrow_types(self), strict=True)]
+
+
+def decode_column(payloads: PayloadColumns, column: str) -> "Column":
+    """Return a struct of the columns for the payloads in a column. Raises BadInput, MissingDependency."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql.pandas.functions import arrow_udf
+
+    decoding = payloads.decoding
+    if decoding.has_address:
+        login = prepare_settings_for_tasks(SparkSession.active(), decoding.login)
+        decoding = replace(decoding, login=login)
+    in_tasks = replace(payloads, decoding=decoding)
+
+    def decode(data: pa.Array) -> pa.Array:
+        return pa.StructArray.from_arrays(in_tasks.decode_arrays(data), names=in_tasks.schema.names)
+
+    return arrow_udf(decode, payloads.schema)(column)  # type: ignore[call-overload,no-any-return]
 
 
 @functools.lru_cache(4)

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from jsctl.base.json_text import MAX_DEPTH, parse_json
-from jsctl.spark.decoding.payloads import KindDecoder
+from jsctl.spark.decoding.model import KindDecoder
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")

@@ -1,11 +1,15 @@
 """The description of how payloads are decoded, for exports, frames and the data source."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 from jsctl.schema.remote.registry import NO_LOGIN, parse_url
 from jsctl.spark.decoding import compression
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KINDS = ("json", "variant", "avro", "protobuf", "text", "base64")
 WITH_SCHEMA = ("json", "avro", "protobuf")
@@ -41,6 +45,21 @@ class Decoding:
     def has_address(self) -> bool:
         """Whether schemas are fetched from a registry."""
         return self.registry not in ("", SKIP_ID)
+
+
+class KindDecoder:
+    """A decoder of payloads of one kind. type: of the decoded values."""
+
+    type: "pa.DataType"
+
+    def decode(self, data: bytes) -> Any:
+        """Return the value of a payload for Arrow. Raises ValueError when it cannot be decoded."""
+        raise NotImplementedError
+
+    def decode_all(self, payloads: "pa.Array") -> "pa.Array | None":
+        """Return the values of all payloads without running Python for each; None when that is not
+        possible."""
+        return None
 
 
 def check_kinds(kind: str, kind_of_compression: str) -> None:

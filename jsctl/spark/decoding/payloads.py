@@ -16,27 +16,12 @@ import pyarrow.compute as pc
 from jsctl.schema.remote.wire import parse_message_place, parse_payload
 from jsctl.spark.decoding.avro import AvroDecoder
 from jsctl.spark.decoding.compression import decompress
-from jsctl.spark.decoding.model import SKIP_ID, Decoding
+from jsctl.spark.decoding.model import SKIP_ID, Decoding, KindDecoder
 from jsctl.spark.decoding.protobuf import ProtobufDecoder
 from jsctl.spark.decoding.registry_decoder import RegistryDecoder
 
 _PART_SIZE = 256
 """Number of payloads that are decoded one by one when one of them is bad."""
-
-
-class KindDecoder:
-    """A decoder of payloads of one kind. type: of the decoded values."""
-
-    type: pa.DataType
-
-    def decode(self, data: bytes) -> Any:
-        """Return the value of a payload for Arrow. Raises ValueError when it cannot be decoded."""
-        raise NotImplementedError
-
-    def decode_all(self, payloads: pa.Array) -> pa.Array | None:
-        """Return the values of all payloads without running Python for each; None when that is not
-        possible."""
-        return None
 
 
 class PayloadDecoder:

@@ -227,11 +227,10 @@ def decode_data(
         return messages.select(*meta, "data")
     if layout.decode == "variant":
         return _decode_variants(messages, layout, meta)
-    from jsctl.spark.decoding.columns import PayloadColumns
-    from jsctl.spark.decoding.frames import DECODED, decoded
+    from jsctl.spark.decoding.columns import DECODED, PayloadColumns, decode_column
 
     payloads = PayloadColumns(layout.decoding, (*meta, *other_names), layout.keep_data)
-    frame = messages.withColumn(DECODED, decoded(payloads, "data"))
+    frame = messages.withColumn(DECODED, decode_column(payloads, "data"))
     columns = (F.col(DECODED)[name].alias(name) for name in payloads.schema.names)
     return frame.select(*meta, *columns)
 

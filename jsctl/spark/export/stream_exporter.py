@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput, JsctlError
@@ -37,6 +37,7 @@ from jsctl.spark.session.task_progress import report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
 from jsctl.spark.source.newest_schema import find_newest_schema
+from jsctl.spark.source.plan import StreamState
 from jsctl.spark.source.planning import with_connection
 from jsctl.spark.source.range_reader import DataLoss
 
@@ -46,6 +47,15 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
+
+
+class _Run(NamedTuple):
+    """One run for a stream. checkpoint: of the table that it extends, None for a new one."""
+
+    spark: "SparkSession"
+    source: StreamSource
+    plan: ReadPlan
+    checkpoint: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +87,13 @@ class StreamExporter:
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
+        run = _Run(spark, source, read_plan, checkpoint)
         try:
-            files, layout = self._choose_table_files(spark, source, read_plan, checkpoint)
-            outcome = self._write(spark, source, read_plan, files, layout, checkpoint, begin)
+            outcome = self._write(run, *self._choose_table_files(run))
         except Exception as error:
             raise job_error(error) from None
         self._notify_of_loss(source, outcome.lost - read_plan.lost, "while others were read")
-        return outcome
+        return replace(outcome, seconds=time.monotonic() - begin)
 
     def verify(self, spark: "SparkSession", source: StreamSource) -> Comparison:
         """Compare the whole table with a second read of the stream. Raises JsctlError."""
@@ -92,10 +102,7 @@ class StreamExporter:
         checkpoint = self.target.read_checkpoint(source.table)
         if checkpoint is None:
             raise JsctlError(f"{self.target.path} has no {source.table}")
-        options = self.reads.build_options(source)
-        stream = with_connection(
-            options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
-        )
+        stream = self._fetch_stream(source)
         if stream.created != checkpoint["created"]:
             raise DataLoss(
                 f"stream {source.stream} was created again", "it cannot be compared with the table"
@@ -115,6 +122,12 @@ class StreamExporter:
         except Exception as error:
             raise job_error(error) from None
 
+    def _fetch_stream(self, source: StreamSource) -> StreamState:
+        options = self.reads.build_options(source)
+        return with_connection(
+            options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
+        )
+
     def _notify_of_loss(self, source: StreamSource, lost: int, when: str) -> None:
         if lost:
             count = format_messages(lost, bool(self.selection.subjects))
@@ -127,24 +140,20 @@ class StreamExporter:
 
     # -- running ----------------------------------------------------------------------------------
 
-    def _choose_table_files(
-        self,
-        spark: "SparkSession",
-        source: StreamSource,
-        read_plan: ReadPlan,
-        checkpoint: dict[str, Any] | None,
-    ) -> tuple[TableFiles, TableLayout]:
+    def _choose_table_files(self, run: _Run) -> tuple[TableFiles, TableLayout]:
         """Return the writer of the messages, and the layout with its schema."""
-        layout = self._find_schema(spark, source, read_plan, checkpoint)
-        if open_folder := self._find_task_folders(spark):
-            reader = self.reads.build_reader(source, read_plan)
-            files = TaskFiles(spark, reader, Arrangement.of(layout), open_folder)
-            if checkpoint:
-                names = check_columns(self.target.path, checkpoint, files.schema.names)
+        layout = self._find_schema(run)
+        if open_folder := self._find_task_folders(run.spark):
+            reader = self.reads.build_reader(run.source, run.plan)
+            files = TaskFiles(run.spark, reader, Arrangement.of(layout), open_folder)
+            if run.checkpoint:
+                names = check_columns(self.target.path, run.checkpoint, files.schema.names)
                 files = replace(files, columns=names)
             return files, layout
-        messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
-        return self._build_spark_files(messages, layout, checkpoint), layout
+        return self._build_spark_files(self._read_messages(run), layout, run.checkpoint), layout
+
+    def _read_messages(self, run: _Run) -> "DataFrame":
+        return self.reads.build_frame(run.spark, run.source, run.plan.start, run.plan.end, run.plan)
 
     def _find_task_folders(self, spark: "SparkSession") -> FolderOpener | None:
         """Return what opens folders for the tasks that read messages, None if they cannot write the table."""
@@ -186,16 +195,8 @@ class StreamExporter:
         partitions = [name for name, _ in parse_partitions(layout.partition_by)]
         return SparkFiles(table, format, self.target.save_mode, partitions, read_counts, decode_counts)
 
-    def _write(
-        self,
-        spark: "SparkSession",
-        source: StreamSource,
-        read_plan: ReadPlan,
-        files: TableFiles,
-        layout: TableLayout,
-        checkpoint: dict[str, Any] | None,
-        begin: float,
-    ) -> Outcome:
+    def _write(self, run: _Run, files: TableFiles, layout: TableLayout) -> Outcome:
+        source, read_plan, checkpoint = run.source, run.plan, run.checkpoint
         schema = files.schema
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
             new_checkpoint |= {
@@ -208,15 +209,15 @@ class StreamExporter:
                 "written": format_rfc3339(time.time_ns()),
             }
             label = f"exporting {source.table}"
-            with self._show_progress(spark, label, read_plan.messages, read_plan.bytes):
+            with self._show_progress(run.spark, label, read_plan.messages, read_plan.bytes):
                 counts = files.write(folder)
             shared_folder.check_visible(
-                spark,
+                run.spark,
                 folder,
                 counts.rows,
-                lambda: read_rows(spark, self.target, source.table, schema, folder),
+                lambda: read_rows(run.spark, self.target, source.table, schema, folder),
             )
-            deleted, lost = self._count_missing(spark, source, read_plan, folder, counts.rows, schema)
+            deleted, lost = self._count_missing(run, folder, counts.rows, schema)
             earlier: dict[str, Any] = checkpoint or {}
             outcome = Outcome(
                 stream=source.stream,
@@ -235,29 +236,24 @@ class StreamExporter:
                 "lost": outcome.lost + earlier.get("lost", 0),
                 "bad": counts.bad + earlier.get("bad", 0),
             }
-        return replace(outcome, seconds=time.monotonic() - begin)
+        return outcome
 
-    def _find_schema(
-        self,
-        spark: "SparkSession",
-        source: StreamSource,
-        read_plan: ReadPlan,
-        checkpoint: dict[str, Any] | None,
-    ) -> TableLayout:
+    def _find_schema(self, run: _Run) -> TableLayout:
         """Return the layout with a schema when JSON is decoded: the given one, an inferred one, or the
         table's with new fields added. That of a registry is the newest, or the table's."""
         if self.layout.schema or not (self.layout.decode == "json" or self.layout.decoding.has_address):
             return self.layout
+        source, read_plan, checkpoint = run.source, run.plan, run.checkpoint
         earlier = checkpoint["settings"] if checkpoint else {}
         if self.layout.decode != "json":
             return self._find_registered_schema(source, earlier)
         if earlier.get("given") or (checkpoint and read_plan.start == read_plan.end):
             return self.layout._replace(schema=earlier["schema"])
-        messages = self.reads.build_frame(spark, source, read_plan.start, read_plan.end, read_plan)
+        messages = self._read_messages(run)
         if self.layout.decompress:
             messages = decode_data(messages, self.layout._replace(decode="", keep_data=False), ["sequence"])
         label = f"finding the fields of {source.table}"
-        with self._show_progress(spark, label, read_plan.messages, read_plan.bytes):
+        with self._show_progress(run.spark, label, read_plan.messages, read_plan.bytes):
             if not checkpoint:
                 return self.layout._replace(schema=infer_schema(messages))
             schema, added = extend_schema(messages, earlier["schema"])
@@ -276,22 +272,14 @@ class StreamExporter:
         return self.layout._replace(schema=earlier["schema"], message=message)
 
     def _count_missing(
-        self,
-        spark: "SparkSession",
-        source: StreamSource,
-        read_plan: ReadPlan,
-        folder: Destination,
-        rows: int,
-        schema: "StructType",
+        self, run: _Run, folder: Destination, rows: int, schema: "StructType"
     ) -> tuple[int | None, int]:
         """Return how many of the planned messages were (deleted, lost) before they were read.
 
         Lost is 0 when loss fails the run.
         """
-        options = self.reads.build_options(source)
-        stream = with_connection(
-            options, lambda connection: source_plan.fetch_stream(connection, options), is_known=True
-        )
+        source, read_plan = run.source, run.plan
+        stream = self._fetch_stream(source)
         if stream.created != read_plan.created:
             raise DataLoss(f"stream {source.stream} was created again while it was read")
         dropped = 0
@@ -299,7 +287,7 @@ class StreamExporter:
         if (allows_loss or not read_plan.is_promised) and stream.first > read_plan.start:
             first_available = min(stream.first, read_plan.end)
             files = self.target.list_uncommitted(source.table)
-            written = read_rows(spark, self.target, source.table, schema, folder, files)
+            written = read_rows(run.spark, self.target, source.table, schema, folder, files)
             is_planned = f"sequence >= {read_plan.start} AND sequence < {first_available}"
             read_before = written.where(is_planned).count()
             dropped = first_available - read_plan.start - read_before

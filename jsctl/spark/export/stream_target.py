@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,12 +32,6 @@ FILE_FORMATS = ("parquet", "json", "csv", "orc", "avro", "xml", "text")
 class StreamTarget(Target):
     """The folder of an export of streams. A run locks it with `lock`, and writes a table's data and
     checkpoint with `commit`."""
-
-    @classmethod
-    def open_streams(cls, path: Path, format: str, tables: Sequence[str]) -> "StreamTarget":
-        """Return the target at `path`. Writes nothing. Raises BadInput when something else is there."""
-        opened = cls.open(path, KIND, format, tables)
-        return cls(opened.path, KIND, format, tables)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:

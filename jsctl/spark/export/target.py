@@ -12,7 +12,7 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from jsctl.base import posix
 from jsctl.base.files import SMALL_SIZE, read_text, write_atomically
@@ -52,7 +52,7 @@ class Target:
         self.tables = tables
 
     @classmethod
-    def open(cls, path: Path, kind: str, format: str, tables: Sequence[str]) -> "Target":
+    def open(cls, path: Path, kind: str, format: str, tables: Sequence[str]) -> Self:
         """Return the target at `path`. Writes nothing. Raises BadInput when something else is there."""
         if path.exists():
             if not path.is_dir():

@@ -36,7 +36,7 @@ def open_tables(place: Place, format: str, tables: Sequence[str]) -> FoldersTarg
     else is there."""
     if isinstance(place, HadoopPath):
         return ObjectTarget(place, KIND, format, tables)
-    return StreamTarget.open_streams(place, format, tables)
+    return StreamTarget.open(place, KIND, format, tables)
 
 
 def read_rows(

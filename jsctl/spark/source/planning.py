@@ -10,7 +10,7 @@ from jsctl.nats.outcomes import ConnectionLost
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.options import ReadOptions
-from jsctl.spark.source.patience import Patience
+from jsctl.spark.source.range_reader import Patience
 
 T = TypeVar("T")
 

@@ -12,13 +12,13 @@ from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError
 from jsctl.render.transfer import Transfer
 from jsctl.spark.export.job_errors import job_error
 from jsctl.spark.export.layout import parse_partitions
-from jsctl.spark.export.stream_target import StreamTarget, read_checkpoint
+from jsctl.spark.export.stream_target import KIND, StreamTarget, read_checkpoint
 from jsctl.spark.source.range_reader import DataLoss, check_identity
 from jsctl.views.export.export import closing
 
 
 def commit(path: Path, table: str, name: str, next: int, *, replace: bool = False) -> None:
-    target = StreamTarget.open_streams(path, "parquet", [table])
+    target = StreamTarget.open(path, KIND, "parquet", [table])
     with target.lock(), target.commit(table, replace=replace) as (folder, note):
         folder.mkdir()
         (folder / name).write_text("rows")
@@ -62,7 +62,7 @@ def test_a_table_is_replaced_alone(tmp_path: Path) -> None:
 
 def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    target = StreamTarget.open_streams(path, "parquet", ["A"])
+    target = StreamTarget.open(path, KIND, "parquet", ["A"])
     with pytest.raises(RuntimeError), target.lock(), target.commit("A") as (folder, _):
         folder.mkdir()
         (folder / "part-1").write_text("rows")
@@ -101,7 +101,7 @@ def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
         path = tmp_path / str(operations)
         commit(path, "A", "part-1", 10)
         code = commit_until_killed(path, how == "replace", operations)
-        with StreamTarget.open_streams(path, "parquet", ["A"]).lock():
+        with StreamTarget.open(path, KIND, "parquet", ["A"]).lock():
             parts = [name for name in files(path) if name.startswith("A/")]
             seen.add(next_of(path, "A"))
             new = ["A/part-2"] if how == "replace" else ["A/part-1", "A/part-2"]
@@ -118,8 +118,8 @@ def test_killed_at_every_step(tmp_path: Path, how: str) -> None:
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "out"
     commit(path, "A", "part-1", 10)
-    with StreamTarget.open_streams(path, "parquet", ["A"]).lock():
-        other = StreamTarget.open_streams(path, "parquet", ["A"])
+    with StreamTarget.open(path, KIND, "parquet", ["A"]).lock():
+        other = StreamTarget.open(path, KIND, "parquet", ["A"])
         with pytest.raises(BadInput, match="another export writes to"), other.lock():
             pass
 
