@@ -114,7 +114,7 @@ class Bench:
         return [result], failure
 
     async def _run_workers(self) -> tuple[list[ProcessResult], JsctlError | None]:
-        workers = [_Worker(self._plan, self._settings, numbers) for numbers in self._plan.iterate_teams()]
+        workers: list[_Worker] = []
 
         def stop() -> None:
             for worker in workers:
@@ -129,8 +129,8 @@ class Bench:
         self._stop = stop
         failure: JsctlError | None = None
         try:
-            for worker in workers:
-                await worker.start()
+            for numbers in self._plan.iterate_teams():
+                workers.append(await _Worker.start(self._plan, self._settings, numbers))
             if self._is_stopped:
                 stop()
             for worker in workers:
@@ -156,19 +156,20 @@ class Bench:
 class _Worker:
     """A process with some of the clients (`jsctl.bench.worker`). Each message to and from it is a line."""
 
-    def __init__(self, plan: Plan, settings: Settings, numbers: list[int]) -> None:
-        # On stdin, not in the arguments, which other users could see: settings contain secrets.
-        self._task = base64.b64encode(pickle.dumps((plan, settings, numbers)))
-        self._process: asyncio.subprocess.Process | None = None
-        self._errors = b""
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise RuntimeError("a process of the benchmark has no pipes")
+        self._process = process
+        self._stdin, self._stdout = process.stdin, process.stdout
+        self._errors = asyncio.ensure_future(process.stderr.read())
         self._is_killed = False
-        self._reading: asyncio.Future[None] | None = None
         self.result: ProcessResult | None = None
         self._failure: JsctlError | None = None
 
-    async def start(self) -> None:
-        """Start the process."""
-        self._process = await asyncio.create_subprocess_exec(
+    @classmethod
+    async def start(cls, plan: Plan, settings: Settings, numbers: list[int]) -> "_Worker":
+        """Start a process."""
+        process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "jsctl.bench.worker",
@@ -178,33 +179,31 @@ class _Worker:
             limit=_MAX_LINE_BYTES,
             start_new_session=True,  # only this process handles ctrl-C, and stops the workers
         )
-        self._reading = asyncio.ensure_future(self._read_errors())
-        self._write(self._task)
-
-    async def _read_errors(self) -> None:
-        if self._process and self._process.stderr:
-            self._errors = (await self._process.stderr.read())[-4096:]
+        worker = cls(process)
+        # On stdin, not in the arguments, which other users could see: settings contain secrets.
+        worker._write(base64.b64encode(pickle.dumps((plan, settings, numbers))))
+        return worker
 
     def _write(self, line: bytes) -> None:
-        if self._process and self._process.stdin and not self._process.stdin.is_closing():
+        if not self._stdin.is_closing():
             with contextlib.suppress(OSError):
-                self._process.stdin.write(line + b"\n")
+                self._stdin.write(line + b"\n")
 
     def send_command(self, word: str) -> None:
         """Send `go` or `stop`."""
         self._write(word.encode())
 
     async def _receive(self) -> tuple[str, Any]:
-        line = await self._read_line(self._process.stdout) if self._process and self._process.stdout else b""
+        line = await self._read_line()
         if not line:
             await self._raise_end()
         name, _, payload = line.rstrip(b"\n").partition(b" ")
         return name.decode(), payload
 
-    async def _read_line(self, stdout: asyncio.StreamReader) -> bytes:
+    async def _read_line(self) -> bytes:
         """Return a line. Raises JsctlError when none arrives for SILENT_SECONDS, in which this process
         itself was not paused."""
-        reading = asyncio.ensure_future(stdout.readline())
+        reading = asyncio.ensure_future(self._stdout.readline())
         try:
             for _ in range(SILENT_SECONDS):
                 await asyncio.wait([reading], timeout=1)
@@ -212,19 +211,17 @@ class _Worker:
                     return reading.result()
         finally:
             reading.cancel()
-        pid = self._process.pid if self._process else 0
         self.kill()
         raise JsctlError(
-            f"process {pid} of the benchmark has not responded for {SILENT_SECONDS}s",
+            f"process {self._process.pid} of the benchmark has not responded for {SILENT_SECONDS}s",
             "it is paused, or this machine is overloaded",
         )
 
     async def _raise_end(self) -> None:
-        if self._reading:
-            await self._reading
+        errors = await self._errors
         if self._is_killed:
             raise Stopped("stopped; a process of the benchmark hung and was killed")
-        last = self._errors.decode(errors="replace").strip().rpartition("\n")[2]
+        last = errors[-4096:].decode(errors="replace").strip().rpartition("\n")[2]
         raise JsctlError(f"a process of the benchmark ended: {last or 'without a reason'}")
 
     async def wait_until_ready(self) -> None:
@@ -253,27 +250,21 @@ class _Worker:
 
     async def end(self) -> None:
         """End the process, whatever it is doing, and wait for it."""
-        process = self._process
-        if process is None:
-            return
-        if process.stdin:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
+        with contextlib.suppress(OSError):
+            self._stdin.close()
         try:
             async with asyncio.timeout(_GRACE_SECONDS):
-                await process.wait()
+                await self._process.wait()
         except TimeoutError:
             self.kill()
-            await process.wait()
-        if self._reading:
-            self._reading.cancel()
+            await self._process.wait()
+        self._errors.cancel()
 
     def kill(self) -> None:
         """End the process at once."""
-        if self._process:
-            self._is_killed = True
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        self._is_killed = True
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
 
 
 class ServerProcess:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from jsctl.errors import JsctlError
 from jsctl.localserver.identities import Identities, create_identities
@@ -15,13 +14,12 @@ from jsctl.localserver.spec import (
     AccountSpec,
     ClusterSpec,
     ContextSpec,
+    Json,
     NetworkSpec,
     Remote,
     ServerSpec,
 )
 from jsctl.localserver.topology import CLIENT, Link, Login, Node, Topology
-
-Json = dict[str, Any]
 
 _ACCOUNTS_FILE = "accounts.conf"
 _OPERATOR_FILE = "operator.conf"

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jsctl.auth import changes
 from jsctl.auth.claims import as_object
@@ -21,11 +20,9 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.files import read_text, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.base.posix import make_private_folder
-from jsctl.localserver.spec import AccountSpec, NetworkSpec
+from jsctl.localserver.spec import AccountSpec, Json, NetworkSpec
 from jsctl.localserver.spec_nodes import LIMITS
 from jsctl.localserver.state import CONTEXTS
-
-Json = dict[str, Any]
 
 FOLDER = "auth"  #: below the folder of the network
 _DECLARED = "declared.json"  #: below that: the claims in the network's file, by account; "": its operator

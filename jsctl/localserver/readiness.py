@@ -8,13 +8,11 @@ from jsctl.base.units import MS, SECOND, pluralize
 from jsctl.contexts.model import Context
 from jsctl.contexts.settings import Settings, from_context
 from jsctl.errors import Denied, JsctlError, Unreachable
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 from jsctl.nats.replies import request_many
-
-Json = dict[str, Any]
 
 REPLY_SECONDS = 20
 """How long all that a login must reach may take to reply, once the servers accept clients."""

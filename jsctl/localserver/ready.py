@@ -26,8 +26,6 @@ from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
 
-Json = dict[str, Any]
-
 READY_SECONDS = 180.0
 """How long a network may take to be ready after its servers accept clients. After a long outage a server may
 need 150 s until it asks for a mirror's origin again (see `copies`)."""

@@ -6,14 +6,12 @@ noun: what an error message calls the value.
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import parse_bytes
 from jsctl.contexts.store import is_name
 from jsctl.jetstream.config.nodes import Node
-
-Json = dict[str, Any]
+from jsctl.localserver.spec import Json
 
 LIMITS: Mapping[str, str] = {
     "max_memory": "mem_storage",

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import CONFIG_SIZE, read_text
@@ -21,6 +20,7 @@ from jsctl.localserver.spec import (
     AccountSpec,
     ClusterSpec,
     ContextSpec,
+    Json,
     NetworkSpec,
     Remote,
     ServerSpec,
@@ -38,8 +38,6 @@ from jsctl.localserver.spec_nodes import (
     read_object,
 )
 from jsctl.localserver.topology import CLIENT
-
-Json = dict[str, Any]
 
 BUILTIN = ("single", "cluster", "hub-leaf", "hub-spokes", "supercluster")
 """The networks that come with jsctl."""

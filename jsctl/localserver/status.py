@@ -7,6 +7,7 @@ from typing import Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import api_to_domain, pair_origins
 from jsctl.jetstream.message.copies import CONTACT
 from jsctl.jetstream.state import read_last_active
@@ -22,8 +23,6 @@ from jsctl.localserver.state import NodeState
 from jsctl.monitor.server.reports import build_health_rows
 from jsctl.monitor.server.requests import ping
 from jsctl.nats.connection import Connection
-
-Json = dict[str, Any]
 
 _CONNECT_SECONDS = 2
 _PARTS = ("filter_subject", "subject_transforms", "opt_start_seq", "opt_start_time")

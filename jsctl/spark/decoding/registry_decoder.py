@@ -15,8 +15,6 @@ if TYPE_CHECKING:  # they need pyarrow, which a command that is only loaded may 
     from jsctl.spark.decoding.avro import AvroDecoder
     from jsctl.spark.decoding.protobuf import ProtobufDecoder
 
-_KINDS = {"avro": "AVRO", "protobuf": "PROTOBUF"}
-
 
 class RegistryDecoder:
     """A decoder of payloads that begin with the id of a schema. type: that of the table's schema.
@@ -72,7 +70,7 @@ def fetch_definition(
     `SchemaRegistry.fetch` raises.
     """
     schema = registry.fetch(id)
-    if schema.kind != _KINDS[kind]:
+    if schema.kind != kind.upper():
         raise BadInput(f"schema {id} of the registry is of {schema.kind.capitalize()}, not of {kind}")
     if kind == "avro":
         return join_avro(schema).encode(), ""

@@ -147,8 +147,6 @@ class CatalogTable:
         try:
             find = find_in_delta if self.format == "delta" else find_in_iceberg
             return find(self.session, self.name, export)
-        except JsctlError:
-            raise
         except Exception as error:
             raise _build_error(self, error) from None
 
@@ -194,8 +192,6 @@ class TableWrite:
                         return
                     else:
                         self._append(frame)
-        except JsctlError:
-            raise
         except Exception as error:
             if "jsctl." in read_text(error):  # of a task that reads the stream
                 raise
@@ -318,6 +314,8 @@ def _list_missing(present: "DataType", wanted: "DataType") -> Iterator[tuple[tup
 
 
 def _build_error(table: CatalogTable, error: Exception) -> JsctlError:
+    if isinstance(error, JsctlError):
+        return error
     text = read_text(error)
     if _CONFLICT.search(text):
         return TableChanged(table.name)

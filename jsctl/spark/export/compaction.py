@@ -64,8 +64,6 @@ def write_compacted(spark: "SparkSession", target: FoldersTarget, table: str, fi
                     f"{table} changed while it was written again", "nothing was replaced; try again"
                 )
             new_checkpoint.update(checkpoint)
-    except JsctlError:
-        raise
     except Exception as error:
         raise job_error(error) from None
     return Compaction(table, len(sizes), len(_list_sizes(folder)), total, rows)

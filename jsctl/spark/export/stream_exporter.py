@@ -32,8 +32,7 @@ from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, ha
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.export.task_folders import FolderOpener, find_opener
 from jsctl.spark.export.verify import Comparison, compare
-from jsctl.spark.session.context import find_context
-from jsctl.spark.session.task_progress import report_task_progress
+from jsctl.spark.session.task_progress import find_context, report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
 from jsctl.spark.source.newest_schema import find_newest_schema

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 
 Type = Literal["string", "long", "duration", "boolean", "timestamp", "date"]
 
-_DDL = {
-    "string": "string",
-    "long": "bigint",
-    "duration": "bigint",
-    "boolean": "boolean",
-    "timestamp": "timestamp",
-    "date": "date",
-}
+_DDL = {"long": "bigint", "duration": "bigint"}
+"""Types with another name in Spark's DDL."""
 
 PARTITION = "date"
 
@@ -64,7 +58,7 @@ class TableSchema(NamedTuple):
     def build_ddl(self) -> str:
         """Return the schema as Spark's DDL: `sampled_at timestamp, ...`."""
         columns = [*self.columns, Column(PARTITION, "date", "")]
-        return ", ".join(f"`{column.name}` {_DDL[column.type]}" for column in columns)
+        return ", ".join(f"`{column.name}` {_DDL.get(column.type, column.type)}" for column in columns)
 
     def to_arrow(self, rows: Iterable[Mapping[str, Any]]) -> "pa.Table":
         """Return rows as an Arrow table. Missing values are null; values without a column are left out.
@@ -80,7 +74,6 @@ class TableSchema(NamedTuple):
             "duration": pa.int64(),
             "boolean": pa.bool_(),
             "timestamp": pa.timestamp("us", tz="UTC"),
-            "date": pa.date32(),
         }
         records = list(rows)
         data = {

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 from jsctl.contexts.model import strip_login
 from jsctl.errors import BadInput, MissingDependency, Unreachable
-from jsctl.spark.session.context import find_context
-from jsctl.spark.session.task_progress import cancel_jobs
+from jsctl.spark.session.task_progress import cancel_jobs, find_context
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.spark.session import task_archive
-from jsctl.spark.session.context import find_context
+from jsctl.spark.session.task_progress import find_context
 
 if TYPE_CHECKING:
     from nacl.secret import SecretBox

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import jsctl
 from jsctl.base.files import temporary_folder
 from jsctl.errors import MissingDependency
-from jsctl.spark.session.context import find_context
+from jsctl.spark.session.task_progress import find_context
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""The progress of Spark's jobs, counted in finished tasks; and their end."""
+"""The context of a session, and the jobs in it: their progress, counted in finished tasks, and their end."""
 
 import contextlib
 import threading
@@ -6,12 +6,15 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from jsctl.spark.session.context import find_context
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _INTERVAL = 0.25  #: seconds
+
+
+def find_context(spark: "SparkSession") -> Any:
+    """Return a session's SparkContext; None with Spark Connect, whose sessions have none."""
+    return getattr(spark, "sparkContext", None)
 
 
 @contextlib.contextmanager

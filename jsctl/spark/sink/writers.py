@@ -26,7 +26,7 @@ import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyspark import TaskContext
@@ -66,11 +66,11 @@ _COLUMNS = ("subject", "data", "headers", "msg_id")
 _IGNORED_COLUMNS = ("stream", "sequence", "timestamp")
 
 
+@dataclass(frozen=True)
 class Committed(WriterCommitMessage):
     """The result of a task."""
 
-    def __init__(self, counts: Counts) -> None:
-        self.counts = counts
+    counts: Counts
 
 
 class JetStreamWriter(DataSourceArrowWriter):

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -40,26 +40,18 @@ _ROUNDS = 10
 """How often `latest` reads further revisions of keys that change all the time."""
 
 
+@dataclass(eq=False)
 class RangePartition(InputPartition):
     """The part that one task reads. direct: by batch direct get, else through a consumer. settings: of the
     connection, if they differ from the reader's options. addresses: of servers that other servers announced.
     deleted: the sequences without a message if only sequences are read, so that no request is needed; else
     None."""
 
-    def __init__(
-        self,
-        job: ReadJob,
-        direct: bool,
-        settings: Settings | None = None,
-        addresses: Sequence[ServerAddress] = (),
-        deleted: Sequence[int] | None = None,
-    ) -> None:
-        super().__init__(None)
-        self.deleted = deleted
-        self.settings = settings
-        self.addresses = addresses
-        self.job = job
-        self.direct = direct
+    job: ReadJob
+    direct: bool
+    settings: Settings | None = None
+    addresses: Sequence[ServerAddress] = ()
+    deleted: Sequence[int] | None = None
 
     def __repr__(self) -> str:
         return f"{self.job.stream}[{self.job.start}, {self.job.end})"
@@ -165,7 +157,7 @@ def _read_until_quiet(options: ReadOptions, partition: RangePartition) -> "Itera
         if stream.end <= job.end or stream.created != job.created:
             return
         job = job._replace(start=job.end, end=stream.end)
-        partition = RangePartition(job, partition.direct, partition.settings, partition.addresses)
+        partition = replace(partition, job=job)
 
 
 def _read_rows(options: ReadOptions, partition: RangePartition) -> "Iterator[pa.RecordBatch]":

@@ -1,7 +1,7 @@
 """The options of the data source that name a bucket, and their meaning for its stream."""
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
@@ -12,6 +12,9 @@ from jsctl.spark.source.payload_options import DECODE_OPTIONS, FindSchema, parse
 
 if TYPE_CHECKING:
     from jsctl.spark.decoding.columns import PayloadColumns
+
+Rows = Literal["messages", "keys", "objects"]
+"""What rows are."""
 
 KV_COLUMNS = ("bucket", "key", "value", "revision", "operation", "created")
 OBJECT_COLUMNS = (
@@ -48,12 +51,8 @@ class Bucket(NamedTuple):
     subjects: tuple[str, ...]
     columns: tuple[str, ...]
     latest: bool
+    rows: Rows
     payload: "PayloadColumns | None" = None
-
-    @property
-    def is_objects(self) -> bool:
-        """Whether it holds objects instead of keys."""
-        return self.columns == OBJECT_COLUMNS
 
 
 def parse_bucket(
@@ -93,10 +92,10 @@ def parse_bucket(
                     f"option {option} is only for streams and key-value buckets",
                     "remove it: the content of objects is not read",
                 )
-        return Bucket(build_stream_name(name), (build_info_filter(name),), OBJECT_COLUMNS, latest)
+        return Bucket(build_stream_name(name), (build_info_filter(name),), OBJECT_COLUMNS, latest, "objects")
     keys = [key.strip() for key in values.get_text("keys").split(",") if key.strip()] or [">"]
     subjects = tuple(build_subject_prefix(name) + key for key in keys)
     other_columns = tuple(column for column in KV_COLUMNS if column != "value")
     payload = parse_payload(values, other_columns, login, find_schema, "value")
     columns = (*other_columns, *payload.schema.names) if payload else KV_COLUMNS
-    return Bucket(bucket_to_stream(name), subjects, columns, latest, payload)
+    return Bucket(bucket_to_stream(name), subjects, columns, latest, "keys", payload)

@@ -268,6 +268,3 @@ class Connector:
         by_url = {address.url: address for address in (*self.addresses, *connection.other_addresses())}
         self.addresses = tuple(by_url.values())
         return connection
-
-
-__all__ = ["ConnectionLost", "Connector", "StreamConnection"]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import SECOND
@@ -19,7 +19,7 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.nats.subjects import covers, overlaps
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.source import kafka_names
-from jsctl.spark.source.bucket_options import parse_bucket
+from jsctl.spark.source.bucket_options import Rows, parse_bucket
 from jsctl.spark.source.option_values import OptionValues
 from jsctl.spark.source.payload_options import BESIDE_PAYLOADS, DECODE_OPTIONS, parse_columns
 from jsctl.spark.source.range_options import ReadRange, parse_ranges
@@ -35,8 +35,6 @@ _TRIGGER_OPTIONS = (
     "minOffsetsPerTrigger",
     "maxTriggerDelay",
 )
-
-Rows = Literal["messages", "keys", "objects"]
 
 _PLACE_OPTIONS = ("servers", "context")
 _SETTINGS = {
@@ -248,7 +246,7 @@ def parse_read_options(
         payload=payload,
         consumer=consumer,
         latest=bucket.latest if bucket else False,
-        rows="messages" if bucket is None else "objects" if bucket.is_objects else "keys",
+        rows=bucket.rows if bucket else "messages",
     )
 
 
