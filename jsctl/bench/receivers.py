@@ -11,7 +11,6 @@ from jsctl.bench.client import Client, Exchange, wait_until
 from jsctl.bench.meter import now
 from jsctl.errors import JsctlError, Unreachable
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import with_filters
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import Tally, encode_publish
@@ -126,6 +125,8 @@ async def consume(client: Client) -> None:
 
 async def consume_ordered(client: Client) -> None:
     """Receive from an ephemeral consumer that needs no acknowledgements and is stored in memory."""
+    from jsctl.jetstream.consumer.config import with_filters  # workers for other clients start without it
+
     plan, api = client.plan, client.api
     name = f"{plan.run}-{client.number}"
     config = {

@@ -10,15 +10,14 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsctl.base.command_lines import build_line
-from jsctl.errors import ApiError, BadInput, Cancelled, JsctlError, NotFound
+from jsctl.errors import BadInput, Cancelled, JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.publish_rows import Preview, preview, publish_rows, read_whole
 from jsctl.spark.importing.rows import ImportOptions, build_message_rows, check_headers
 from jsctl.spark.session.session import SessionOptions
 from jsctl.spark.session.task_progress import cancel_jobs
+from jsctl.spark.sink.expected_streams import fetch_writable_info
 from jsctl.spark.sink.publishing import Counts, WriteJob
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class ImportRun:
 
     async def publish(self, api: Api) -> Imported:
         """Publish the rows. Raises NotFound, BadInput for a stream that accepts no messages, JsctlError."""
-        info = await self._fetch_stream_info(api)
+        info = await fetch_writable_info(api, self._job.stream)
         begin = time.monotonic()
         publish = partial(self._publish, info["config"])
         counts: Counts = await self._run_in_thread(publish, api, int(info["state"]["last_seq"]))
@@ -64,7 +63,7 @@ class ImportRun:
     async def preview(self, api: Api) -> Preview:
         """Return what would be published. Raises what `publish` raises, also for subjects that the stream
         does not store."""
-        info = await self._fetch_stream_info(api)
+        info = await fetch_writable_info(api, self._job.stream)
         rows: Preview = await self._run_in_thread(partial(self._preview, info["config"]), api, 0)
         filters = info["config"].get("subjects") or []
         for subject in rows.subjects:
@@ -74,23 +73,6 @@ class ImportRun:
                     "--map, --prefix and --subject change subjects",
                 )
         return rows
-
-    async def _fetch_stream_info(self, api: Api) -> Json:
-        name = self._job.stream
-        try:
-            info = await api.call(f"STREAM.INFO.{name}")
-        except ApiError as error:
-            if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-                raise NotFound(
-                    f"there is no stream {name}", f"create it with {build_line('stream add', name)}"
-                ) from None
-            raise
-        config = info["config"]
-        if config.get("mirror"):
-            raise BadInput(f"{name} is a mirror, which accepts no messages")
-        if config.get("sealed"):
-            raise BadInput(f"{name} is sealed, and accepts no messages")
-        return info
 
     async def _run_in_thread(self, work: Callable[[], Any], api: Api, last_sequence: int) -> Any:
         """Run work in a thread of its own, as Spark binds a session to a thread, and report the growth of the

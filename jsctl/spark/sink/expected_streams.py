@@ -1,4 +1,5 @@
-"""Which stream stores the messages of a write without the option `stream`: found out once, and then expected.
+"""Which stream stores the messages of a write: one that was named and accepts messages, or, without the option
+`stream`, the one that is found out once, and then expected.
 
 A stream that takes over a subject while rows are written does not know the ids of what the stream before it
 stored, and would store repeated messages again. With `Nats-Expected-Stream` the server refuses them.
@@ -6,12 +7,34 @@ stored, and would store repeated messages again. With `Nats-Expected-Stream` the
 
 from collections.abc import Iterable
 
-from jsctl.errors import ApiError, Denied, NoResponders, RequestTimeout
-from jsctl.jetstream.api import Api
+from jsctl.base.command_lines import build_line
+from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
+from jsctl.jetstream.api import Api, Json
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import matches
 
 HEADER = "Nats-Expected-Stream"
+
+
+async def fetch_writable_info(api: Api, name: str, mirror_hint: str = "") -> Json:
+    """Return the info of a stream to publish to. mirror_hint: what to do when it is a mirror.
+
+    Raises NotFound when it does not exist, BadInput when it accepts no messages.
+    """
+    try:
+        info = await api.call(f"STREAM.INFO.{name}")
+    except ApiError as error:
+        if error.err_code != ErrorCode.STREAM_NOT_FOUND:
+            raise
+        raise NotFound(
+            f"there is no stream {name}", f"create it with {build_line('stream add', name)}"
+        ) from None
+    if info["config"].get("mirror"):
+        raise BadInput(f"{name} is a mirror, which accepts no messages", mirror_hint)
+    if info["config"].get("sealed"):
+        raise BadInput(f"{name} is sealed, and accepts no messages")
+    return info
 
 
 class ExpectedStreams:

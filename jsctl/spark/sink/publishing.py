@@ -38,7 +38,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base import loops
-from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_exact_duration
 from jsctl.contexts.settings import Settings
 from jsctl.errors import (
@@ -61,7 +60,7 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.subjects import validate_subject
 from jsctl.spark.sink.bucket_rows import list_bucket_rows
-from jsctl.spark.sink.expected_streams import HEADER, ExpectedStreams
+from jsctl.spark.sink.expected_streams import HEADER, ExpectedStreams, fetch_writable_info
 from jsctl.spark.sink.rights import check_may_publish
 from jsctl.spark.sink.row import Row, list_batch_rows
 
@@ -137,20 +136,11 @@ async def _fetch_stream_config(api: Api, job: WriteJob) -> Json:
             return dict((await api.call(f"STREAM.INFO.{names[0]}"))["config"]) if names else {}
         return {}
     try:
-        config = (await api.call(f"STREAM.INFO.{job.stream}"))["config"]
-    except ApiError as error:
-        if error.err_code == ErrorCode.STREAM_NOT_FOUND:
-            if job.bucket:
-                raise build_missing_error(api, job.bucket) from None
-            raise NotFound(
-                f"there is no stream {job.stream}", f"create it with {build_line('stream add', job.stream)}"
-            ) from None
+        return dict((await fetch_writable_info(api, job.stream, "write to its origin"))["config"])
+    except NotFound:
+        if job.bucket:
+            raise build_missing_error(api, job.bucket) from None
         raise
-    if config.get("mirror"):
-        raise BadInput(f"{job.stream} is a mirror, which accepts no messages", "write to its origin")
-    if config.get("sealed"):
-        raise BadInput(f"{job.stream} is sealed, and accepts no messages")
-    return dict(config)
 
 
 def _format_window_warning(config: Json, job: WriteJob) -> str:
