@@ -1,5 +1,5 @@
-"""Which stream stores the messages of a write: one that was named and accepts messages, or, without the option
-`stream`, the one that is found out once, and then expected.
+"""Which stream stores the messages of a write: one that is named and accepts messages, or without the option
+`stream` the one that is found out once, and then expected.
 
 A stream that takes over a subject while rows are written does not know the ids of what the stream before it
 stored, and would store repeated messages again. With `Nats-Expected-Stream` the server refuses them.
