@@ -75,11 +75,6 @@ class ConsumerLine(NamedTuple):
     why: str = ""
     help: Suggestion | None = None
 
-    @property
-    def unprocessed_rate(self) -> float | None:
-        """The change of its lag per second, None for a single value."""
-        return self.trend.slope
-
 
 class AccountLine(NamedTuple):
     """An account, or one tier of it. Limits are -1 if there is none. limit: ns until its storage is full.

@@ -1,4 +1,4 @@
-"""The rules of one stream, one mirror or source, one consumer, one account. No I/O.
+"""The rules of one stream, one mirror or source, one account, one server. No I/O.
 
 They apply wherever such an object is seen: in `report` and its screen, `doctor`, the exporter, `--fail-on`.
 
@@ -25,8 +25,6 @@ from jsctl.base.units import (
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.state import count_lost, get_mark
 from jsctl.jetstream.stream.replicas import count_replicas
-from jsctl.monitor.consumer.diagnosis import find_troubles
-from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
 
@@ -79,15 +77,6 @@ def check_link(
         troubles.append(Trouble("lag growing", False, "LAG_GROWING"))
     elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
         troubles.append(Trouble("lag stuck", False, "LINK_IDLE"))
-    return troubles
-
-
-def check_consumer(facts: Facts, pending: Sequence[int]) -> list[Trouble]:
-    """Return what is wrong with a consumer. pending: its last counts of unprocessed messages, oldest
-    first."""
-    troubles = find_troubles(facts)
-    if is_growing(pending):
-        troubles.append(Trouble("falling behind", False, "FALLING_BEHIND"))
     return troubles
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, to_seconds
+from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike, to_seconds
 from jsctl.monitor.report.lines import AccountLine
 
 
@@ -19,27 +19,23 @@ ACCOUNTS = (
     Figure(
         *("tier", "text", "Tier", "text", "tier", "the tier, such as R3; empty if the account has none"),
         stored="tier",
-        table=Shown(spare=0, optional=True),
-        screen=Shown(spare=0, optional=True),
+        **show_alike(spare=0, optional=True),
     ),
     Figure(
         *("stream_count", "natural", "Streams", "count", "streams", "streams in it"),
         stored="streams",
-        table=Shown(spare=0),
-        screen=Shown(spare=0),
+        **show_alike(spare=0),
     ),
     Figure(
         *("max_streams", "natural?", "of", "limit", _read_limit("max_streams")),
         "most streams that it may have, null without a limit",
         stored="max_streams",
-        table=Shown(spare=7, optional=True),
-        screen=Shown(spare=7, optional=True),
+        **show_alike(spare=7, optional=True),
     ),
     Figure(
         *("consumer_count", "natural", "Consumers", "count", "consumers", "consumers in it"),
         stored="consumers",
-        table=Shown(spare=1),
-        screen=Shown(spare=1),
+        **show_alike(spare=1),
     ),
     Figure(
         *("max_consumers", "natural?", "of", "limit", _read_limit("max_consumers")),
@@ -52,8 +48,7 @@ ACCOUNTS = (
         *("file_used", "natural", "File", "bytes", "file", "bytes used in files"),
         Metric("jetstream_account_storage_used", "File storage that the account uses in bytes"),
         stored="file",
-        table=Shown(spare=0),
-        screen=Shown(spare=0),
+        **show_alike(spare=0),
     ),
     Figure(
         *("max_file", "natural?", "of", "bytes_limit", _read_limit("max_file")),
@@ -64,14 +59,12 @@ ACCOUNTS = (
             unknown=-1,
         ),
         stored="max_file",
-        table=Shown(spare=2),
-        screen=Shown(spare=2),
+        **show_alike(spare=2),
     ),
     Figure(
         *("file_share", "real?", "Full", "share", _compute_share),
         "how full its file storage is, 0 to 1, null without a limit",
-        table=Shown(spare=0),
-        screen=Shown(spare=0),
+        **show_alike(spare=0),
     ),
     Figure(
         *("file_rate", "real?", "Growth", "growth", "growth"),
@@ -90,8 +83,7 @@ ACCOUNTS = (
         *("memory_used", "natural", "Memory", "bytes", "memory", "bytes used in memory"),
         Metric("jetstream_account_memory_used", "Memory that the account uses in bytes"),
         stored="memory",
-        table=Shown(spare=5),
-        screen=Shown(spare=5),
+        **show_alike(spare=5),
     ),
     Figure(
         *("max_memory", "natural?", "of", "bytes_limit", _read_limit("max_memory")),
@@ -110,9 +102,7 @@ ACCOUNTS = (
         table=Shown(spare=6),
         screen=Shown(spare=6, quiet=True),
     ),
-    Figure(
-        *("error_rate", "real?", "", "rate", "errors", "failed requests to the JetStream API per second"),
-    ),
+    Figure("error_rate", "real?", read="errors", about="failed requests to the JetStream API per second"),
     Figure(
         *("api_errors", "natural", "API Errors", "count", "failed", "failed requests to the JetStream API"),
         Metric("jsctl_account_api_errors", "Errors of the JetStream API for the account"),

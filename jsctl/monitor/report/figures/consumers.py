@@ -1,17 +1,15 @@
 """The figures of consumers. A line is a ConsumerLine."""
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, to_seconds
+from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike, to_seconds
 
 CONSUMERS = (
     Figure(
         *("stream", "text", "Stream", "name", "stream"),
-        table=Shown(at=1, spare=0),
-        screen=Shown(at=1, spare=0),
+        **show_alike(at=1, spare=0),
     ),
     Figure(
         *("consumer", "text", "Consumer", "name", "consumer"),
-        table=Shown(at=2, spare=0),
-        screen=Shown(at=2, spare=0),
+        **show_alike(at=2, spare=0),
     ),
     Figure(
         *("mode", "push|pull", "Mode", "word", "mode"),
@@ -44,8 +42,8 @@ CONSUMERS = (
         table=Shown("Last Delivery", at=8, spare=4),
         screen=Shown(at=10, spare=6, key="last", quiet=True),
     ),
-    Figure("lag_messages", "natural", read="unprocessed", table=None, screen=None),
-    Figure("lag_rate", "real?", read="trend.slope", table=None, screen=None, listed=False),
+    Figure("lag_messages", "natural", read="unprocessed"),
+    Figure("lag_rate", "real?", read="trend.slope", listed=False),
     Figure("lags", "", "Trend", "trend", "trend.values", table=None, screen=Shown(at=4, spare=2)),
     Figure(
         *("seconds_to_drain", "real?", "Drains In", "drain", lambda line: to_seconds(line.drain)),

@@ -30,6 +30,12 @@ class Shown(NamedTuple):
     quiet: bool = False
 
 
+def show_alike(**attrs: Any) -> dict[str, Any]:
+    """Return the columns of a figure for which a report and the screen have the same one. attrs: of Shown."""
+    shown = Shown(**attrs)
+    return {"table": shown, "screen": shown}
+
+
 class Metric(NamedTuple):
     """A metric of the exporter. Spans and times become seconds, texts whether there is one. unknown: what it
     is if the figure has no value; None for no sample. also: a second name of it, which dashboards ask for."""
@@ -49,11 +55,12 @@ class Figure(NamedTuple):
     """A figure of a line.
 
     key: its name in JSON, conditions, recordings and tables. kind: its type in JSON, as in
-    `schema/definitions.yaml`; empty for a column alone. title, unit: of its columns; the units are those of
-    `views/report/units.py`. read: the attribute of a line that holds it, or what computes it. about: of the
-    tables' columns. table, screen: its columns in a report and on the screen, None for none. listed: whether
-    the JSON of reports has it; otherwise only the screen knows it. sort: its name in `--sort`, beside its
-    key. stored: its name in Spark's tables; for figures of a row of answers, that of the attribute.
+    `schema/definitions.yaml`; empty for a column alone. title, unit: of its columns; a figure without a title
+    has none, and the units are those of `views/report/units.py`. read: the attribute of a line that holds it,
+    or what computes it. about: of the tables' columns. table, screen: its columns in a report and on the
+    screen, None for none. listed: whether the JSON of reports has it; otherwise only the screen knows it.
+    sort: its name in `--sort`, beside its key. stored: its name in Spark's tables; for figures of a row of
+    answers, that of the attribute.
     """
 
     key: str

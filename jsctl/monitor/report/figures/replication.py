@@ -1,12 +1,11 @@
 """The figures of mirrors and sources. A line is a LinkLine."""
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, to_seconds
+from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike, to_seconds
 
 LINKS = (
     Figure(
         *("stream", "text", "Stream", "name", "row.stream", "the stream that copies"),
-        table=Shown(at=1, spare=0),
-        screen=Shown(at=1, spare=0),
+        **show_alike(at=1, spare=0),
     ),
     Figure(
         *("kind", "mirror|source", "Kind", "word", "row.kind", "mirror or source"),
@@ -49,7 +48,7 @@ LINKS = (
         table=Shown(at=9, spare=0, optional=True),
         screen=Shown(at=100, spare=2, unit="prose", optional=True),
     ),
-    Figure("lag_messages", "natural", read="row.lag", table=None, screen=None),
+    Figure("lag_messages", "natural", read="row.lag"),
     Figure(
         *("lag_rate", "real?", "Lag Trend", "slope", "trend.slope"),
         table=Shown(at=8, spare=1, read=lambda line: (line.trend.slope, line.row.lag)),

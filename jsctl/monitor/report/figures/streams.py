@@ -1,6 +1,6 @@
 """The figures of streams. A line is a StreamLine."""
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, to_seconds
+from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike, to_seconds
 from jsctl.monitor.report.lines import StreamLine
 
 
@@ -11,8 +11,7 @@ def _list_replicas(line: StreamLine) -> list[str]:
 STREAMS = (
     Figure(
         *("stream", "text", "Stream", "name", "row.stream", "its name"),
-        table=Shown(at=1, spare=0),
-        screen=Shown(at=1, spare=0),
+        **show_alike(at=1, spare=0),
     ),
     Figure(
         *("storage", "text", "Storage", "word", "row.storage", "file or memory"),
@@ -20,27 +19,14 @@ STREAMS = (
         screen=Shown(at=15, spare=15, unit="text", wide=True),
     ),
     Figure(
-        *(
-            "placement",
-            "text",
-            "",
-            "text",
-            "row.placement",
-            "cluster and tags that its configuration asks for",
-        ),
-        table=None,
-        screen=None,
+        "placement", "text", read="row.placement", about="cluster and tags that its configuration asks for"
     ),
     Figure(
         *("created", "time?", "Created", "time", "row.created", "when it was created"),
         table=None,
         screen=Shown(at=18, spare=16, wide=True, quiet=True),
     ),
-    Figure(
-        *("replicas", "natural", "", "count", "row.replicas", "configured replicas"),
-        table=None,
-        screen=None,
-    ),
+    Figure("replicas", "natural", read="row.replicas", about="configured replicas"),
     Figure(
         *("consumers", "natural", "Consumers", "count", "row.consumers", "consumers on it"),
         Metric("jetstream_stream_consumer_count", "Consumers of the stream"),
@@ -65,11 +51,7 @@ STREAMS = (
         table=Shown(at=8, spare=3, unit="bad_count"),
         screen=Shown(at=11, spare=10, optional=True, read=lambda line: line.row.lost or None),
     ),
-    Figure(
-        *("lost_bytes", "natural", "", "bytes", "row.lost_bytes", "bytes lost"),
-        table=None,
-        screen=None,
-    ),
+    Figure("lost_bytes", "natural", read="row.lost_bytes", about="bytes lost"),
     Figure(
         *("deleted", "natural", "Deleted", "count", "row.deleted"),
         "messages deleted between the first and the last message",
@@ -96,32 +78,18 @@ STREAMS = (
         screen=Shown(at=17, spare=13, wide=True),
     ),
     Figure(
-        *("first_ts", "time?", "", "time", "row.first_ts", "time of the first message"),
-        Metric("jsctl_stream_first_timestamp_seconds", "When the stream's first message was stored"),
-        table=None,
-        screen=None,
+        "first_ts",
+        "time?",
+        read="row.first_ts",
+        about="time of the first message",
+        metric=Metric("jsctl_stream_first_timestamp_seconds", "When the stream's first message was stored"),
     ),
+    Figure("last_ts", "time?", read="row.last_ts", about="time of the last message"),
     Figure(
-        *("last_ts", "time?", "", "time", "row.last_ts", "time of the last message"),
-        table=None,
-        screen=None,
+        "api_level", "natural", read="row.api_level", about="JetStream API level that its configuration needs"
     ),
-    Figure(
-        *("api_level", "natural", "", "count", "row.api_level"),
-        "JetStream API level that its configuration needs",
-        table=None,
-        screen=None,
-    ),
-    Figure(
-        *("cluster", "text?", "", "text", "row.cluster", "its cluster, null on a server without one"),
-        table=None,
-        screen=None,
-    ),
-    Figure(
-        *("leader", "text?", "", "text", "row.leader", "the server that leads it, null without a leader"),
-        table=None,
-        screen=None,
-    ),
+    Figure("cluster", "text?", read="row.cluster", about="its cluster, null on a server without one"),
+    Figure("leader", "text?", read="row.leader", about="the server that leads it, null without a leader"),
     Figure(
         *("peers", "[text]", "Replicas", "names", "row.peers"),
         "followers, separated by commas; `!` after one that is offline or behind",
@@ -131,10 +99,11 @@ STREAMS = (
         ),
     ),
     Figure(
-        *("offline", "text?", "", "text", "row.offline", "why it cannot be reached, null when it can"),
-        Metric("jsctl_stream_offline", "Whether the stream does not answer"),
-        table=None,
-        screen=None,
+        "offline",
+        "text?",
+        read="row.offline",
+        about="why it cannot be reached, null when it can",
+        metric=Metric("jsctl_stream_offline", "Whether the stream does not answer"),
     ),
     Figure(
         *("message_rate", "real?", "Msgs/s", "rate", "rate"),
@@ -179,10 +148,5 @@ STREAMS = (
         screen=Shown(at=10, spare=6, key="last", quiet=True),
         listed=False,
     ),
-    Figure(
-        *("event", "text?", "", "text", lambda line: line.event or None),
-        table=None,
-        screen=None,
-        listed=False,
-    ),
+    Figure("event", "text?", read=lambda line: line.event or None, listed=False),
 )
