@@ -10,11 +10,10 @@ from jsctl.base.units import format_rfc3339, seconds_to_ns
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import METADATA, Archive
-from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Verdict
+from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome
 from jsctl.monitor.audit.server_checks import CHECKS as SERVER_CHECKS
 from jsctl.monitor.audit.snapshot import diagnose_archive
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
-from jsctl.monitor.doctor.finding import Finding
 
 Json = dict[str, Any]
 
@@ -32,7 +31,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", f"{build_line('audit checks')} lists them")
     try:
-        doctor = [_build_finding_record(finding) for finding in diagnose_archive(archive)]
+        doctor = [finding._asdict() for finding in diagnose_archive(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
     results = [_run_check(check, archive, max_examples, check.code in skipped) for check in CHECKS]
@@ -53,39 +52,27 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
 
 def _run_check(check: Check, archive: Archive, max_examples: int, skip: bool) -> Json:
     examples: Json = {}
-    if skip:
-        verdict = Verdict(Outcome.SKIP)
-    else:
+    outcome, sentences = Outcome.SKIP, []
+    if not skip:
         try:
-            verdict = check.run(archive, check.limits())
+            problems = list(check.find(archive, check.limits()))
+            outcome = max((severity for _, severity in problems), default=Outcome.PASS)
+            sentences = [sentence for sentence, _ in problems]
         except NothingToCheck as reason:
-            verdict = Verdict(Outcome.SKIP)
             examples["error"] = str(reason)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             # An archive of another program may hold anything.
-            verdict = Verdict(Outcome.SKIP)
             examples["error"] = f"the archive holds something unexpected: {type(error).__name__} {error}"
-    included = verdict.examples[:max_examples] if max_examples else verdict.examples
+    included = sentences[:max_examples] if max_examples else sentences
     if included:
         examples["examples"] = included
-    if more := len(verdict.examples) - len(included):
+    if more := len(sentences) - len(included):
         examples["more"] = more
     return {
         "check": check.record(),
-        "outcome": int(verdict.outcome),
-        "outcome_string": verdict.outcome.name,
+        "outcome": int(outcome),
+        "outcome_string": outcome.name,
         "examples": examples,
-    }
-
-
-def _build_finding_record(finding: Finding) -> Json:
-    return {
-        "code": finding.code,
-        "about": finding.about,
-        "seen": finding.seen,
-        "why": finding.why,
-        "mend": finding.mend,
-        "objects": list(finding.objects),
     }
 
 

@@ -1,7 +1,7 @@
 """The checks of an audit: their names, thresholds and results."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal
 
@@ -33,29 +33,29 @@ class Threshold:
     unit: Literal["%", "int", "uint", ""] = ""
 
 
-@dataclass(slots=True)
-class Verdict:
-    """The result of a check. examples: what is wrong, a sentence each."""
+Limits = Mapping[str, float]
+"""Thresholds by their key."""
 
-    outcome: Outcome = Outcome.PASS
-    examples: list[str] = field(default_factory=list)
+Problems = Iterator[tuple[str, Outcome]]
+"""What is wrong, a sentence each, and whether it is a warning or a failure."""
 
-    def add(self, sentence: str, outcome: Outcome) -> None:
-        """Add a problem; the worst one is the outcome."""
-        self.examples.append(sentence)
-        self.outcome = max(self.outcome, outcome)
+Find = Callable[[Archive, Limits], Problems]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check. run: examines an archive, given the thresholds by key; may raise NothingToCheck, BadInput."""
+    """A check. find: examines an archive; may raise NothingToCheck, BadInput."""
 
     code: str
-    suite: str
     name: str
     description: str
-    run: Callable[[Archive, Mapping[str, float]], Verdict]
+    find: Find
     thresholds: Sequence[Threshold] = ()
+
+    @property
+    def suite(self) -> str:
+        """The kind of thing that is checked: `server` for SERVER_001."""
+        return self.code.partition("_")[0].lower()
 
     def limits(self) -> dict[str, float]:
         """Return the thresholds by key."""
@@ -79,3 +79,21 @@ class Check:
                 for threshold in self.thresholds
             },
         }
+
+
+class Checks(list[Check]):
+    """The checks of a module: each is a function that yields what is wrong."""
+
+    def add(self, code: str, name: str, description: str, *thresholds: Threshold) -> Callable[[Find], Find]:
+        """Return a decorator that adds a check to the list. name, description: for people."""
+
+        def decorate(find: Find) -> Find:
+            self.append(Check(code, name, description, find, thresholds))
+            return find
+
+        return decorate
+
+
+def build_shares(*keys: str) -> list[Threshold]:
+    """Return the thresholds of limits of which 90% may be used."""
+    return [Threshold(key, "Percent of the limit that may be used", 90, "%") for key in keys]

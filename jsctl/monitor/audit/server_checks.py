@@ -5,11 +5,20 @@ from typing import Any
 
 from jsctl.base.units import DAY, format_bytes, format_duration, parse_time_ns, pluralize
 from jsctl.monitor.audit.archive import Archive
-from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
+from jsctl.monitor.audit.model import (
+    Checks,
+    Limits,
+    NothingToCheck,
+    Outcome,
+    Problems,
+    Threshold,
+    build_shares,
+)
 from jsctl.monitor.trouble import is_away
 
 Json = dict[str, Any]
-Limits = Mapping[str, float]
+
+CHECKS = Checks()
 
 _CERTIFICATES: Mapping[str, str] = {
     "": "server",
@@ -33,47 +42,53 @@ def _load_servers(archive: Archive, kind: str) -> Iterator[tuple[str, str, Json]
         raise NothingToCheck(f"the archive holds no {kind.replace('_', ' ')} of servers")
 
 
-def _check_health(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("SERVER_001", "Health", "All servers are healthy")
+def _check_health(archive: Archive, limits: Limits) -> Problems:
     for _, server, data in _load_servers(archive, "health"):
         if data.get("status") not in ("ok", "", None):
             errors = [str(error.get("error", "")) for error in data.get("errors") or ()]
             reason = next(filter(None, [*errors, data.get("error")]), "")
             status = f"{data['status']} ({data.get('status_code', 0)})"
-            verdict.add(f"{server}: {status}{': ' if reason else ''}{reason}", Outcome.WARN)
-    return verdict
+            yield f"{server}: {status}{': ' if reason else ''}{reason}", Outcome.WARN
 
 
-def _check_versions(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("SERVER_002", "Version", "All servers run the same version")
+def _check_versions(archive: Archive, limits: Limits) -> Problems:
     versions: dict[str, list[str]] = {}
     for _, server, data in _load_servers(archive, "variables"):
         versions.setdefault(str(data.get("version", "")), []).append(server)
     if len(versions) > 1:
         for version, servers in sorted(versions.items()):
-            verdict.add(f"{version}: {', '.join(servers)}", Outcome.FAIL)
-    return verdict
+            yield f"{version}: {', '.join(servers)}", Outcome.FAIL
 
 
-def _check_cpu(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "SERVER_003",
+    "CPU use",
+    "No server is short of CPU",
+    Threshold("cpu", "Percent of all its cores that a server may use", 90, "%"),
+)
+def _check_cpu(archive: Archive, limits: Limits) -> Problems:
     for cluster, server, data in _load_servers(archive, "variables"):
         share = float(data.get("cpu", 0)) / max(1, int(data.get("cores") or 1))
         if share > limits["cpu"]:
-            verdict.add(f"{cluster}/{server}: {share:.1f}% of all cores", Outcome.FAIL)
-    return verdict
+            yield f"{cluster}/{server}: {share:.1f}% of all cores", Outcome.FAIL
 
 
-def _check_slow_consumers(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("SERVER_004", "Slow consumers", "No server had slow consumers")
+def _check_slow_consumers(archive: Archive, limits: Limits) -> Problems:
     for cluster, server, data in _load_servers(archive, "variables"):
         if count := int(data.get("slow_consumers", 0)):
-            verdict.add(f"{cluster}/{server}: {pluralize(count, 'slow consumer')}", Outcome.WARN)
-    return verdict
+            yield f"{cluster}/{server}: {pluralize(count, 'slow consumer')}", Outcome.WARN
 
 
-def _check_resources(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "SERVER_005",
+    "JetStream resources",
+    "Servers stay below their limits for JetStream",
+    *build_shares("memory", "store"),
+)
+def _check_resources(archive: Archive, limits: Limits) -> Problems:
     for _, server, data in _load_servers(archive, "jetstream_info"):
         config = data.get("config") or {}
         for key, used, allowed in (
@@ -81,29 +96,32 @@ def _check_resources(archive: Archive, limits: Limits) -> Verdict:
             ("store", data.get("storage", 0), config.get("max_storage", 0)),
         ):
             if allowed > 0 and used > allowed * limits[key] / 100:
-                verdict.add(f"{server}: {key} {format_bytes(used)} of {format_bytes(allowed)}", Outcome.WARN)
-    return verdict
+                yield f"{server}: {key} {format_bytes(used)} of {format_bytes(allowed)}", Outcome.WARN
 
 
-def _check_domain_blanks(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("SERVER_006", "Blanks in domains", "No JetStream domain has a blank in its name")
+def _check_domain_blanks(archive: Archive, limits: Limits) -> Problems:
     for cluster, server, data in _load_servers(archive, "jetstream_info"):
         domain = str((data.get("config") or {}).get("domain") or "")
         if _has_blank(domain):
-            verdict.add(f"{cluster}/{server}: domain {domain!r}", Outcome.WARN)
-    return verdict
+            yield f"{cluster}/{server}: domain {domain!r}", Outcome.WARN
 
 
-def _check_authentication(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("SERVER_007", "Authentication", "All servers ask clients for a login")
+def _check_authentication(archive: Archive, limits: Limits) -> Problems:
     for _, server, data in _load_servers(archive, "variables"):
         if not data.get("auth_required"):
-            verdict.add(f"{server}: everybody may connect", Outcome.WARN)
-    return verdict
+            yield f"{server}: everybody may connect", Outcome.WARN
 
 
-def _check_certificates(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "SERVER_008",
+    "TLS certificates",
+    "No TLS certificate has expired or will soon",
+    Threshold("tls_expire_warning", "Days before expiry that are a warning", 30, "uint"),
+    Threshold("tls_expire_critical", "Days before expiry that are a failure", 7, "uint"),
+)
+def _check_certificates(archive: Archive, limits: Limits) -> Problems:
     checked = False
     for cluster, server, data in _load_servers(archive, "variables"):
         for key, label in _CERTIFICATES.items():
@@ -116,16 +134,20 @@ def _check_certificates(archive: Archive, limits: Limits) -> Verdict:
             when = "has expired" if remaining <= 0 else f"expires in {format_duration(remaining)}"
             sentence = f"{cluster}/{server}: the {label} certificate {when}, {expiry}"
             if remaining <= limits["tls_expire_critical"] * DAY:
-                verdict.add(sentence, Outcome.FAIL)
+                yield sentence, Outcome.FAIL
             elif remaining <= limits["tls_expire_warning"] * DAY:
-                verdict.add(sentence, Outcome.WARN)
+                yield sentence, Outcome.WARN
     if not checked:
         raise NothingToCheck("no server has a certificate")
-    return verdict
 
 
-def _check_memory(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "CLUSTER_001",
+    "Memory outliers",
+    "The servers of a cluster use about the same memory",
+    Threshold("memory", "How many times the mean a server may use", 1.5),
+)
+def _check_memory(archive: Archive, limits: Limits) -> Problems:
     clusters: dict[str, dict[str, int]] = {}
     for cluster, server, data in _load_servers(archive, "variables"):
         clusters.setdefault(cluster, {})[server] = int(data.get("mem", 0))
@@ -133,15 +155,14 @@ def _check_memory(archive: Archive, limits: Limits) -> Verdict:
         mean = sum(servers.values()) / len(servers)
         for server, used in servers.items():
             if used > mean * limits["memory"]:
-                verdict.add(
+                yield (
                     f"{cluster}/{server}: {format_bytes(used)}, the mean is {format_bytes(round(mean))}",
                     Outcome.WARN,
                 )
-    return verdict
 
 
-def _check_gateways(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("CLUSTER_002", "Uniform gateways", "The servers of a cluster have the same gateways configured")
+def _check_gateways(archive: Archive, limits: Limits) -> Problems:
     clusters: dict[tuple[str, str], dict[str, list[str]]] = {}
     for cluster, server, data in _load_servers(archive, "gateways"):
         outbound = data.get("outbound_gateways") or {}
@@ -160,32 +181,34 @@ def _check_gateways(archive: Archive, limits: Limits) -> Verdict:
         (first, expected), *others = servers.items()
         for server, names in others:
             if names != expected:
-                verdict.add(
+                yield (
                     f"{cluster}: {kind} gateways of {server} are {', '.join(names) or 'none'}, those of"
                     f" {first} {', '.join(expected) or 'none'}",
                     Outcome.FAIL,
                 )
-    return verdict
 
 
-def _check_assets(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "CLUSTER_003",
+    "Many HA assets",
+    "No server holds too many replicated streams and consumers",
+    Threshold("assets", "Replicated streams and consumers of a server", 1000, "uint"),
+)
+def _check_assets(archive: Archive, limits: Limits) -> Problems:
     for _, server, data in _load_servers(archive, "jetstream_info"):
         if (assets := int(data.get("ha_assets", 0))) > limits["assets"]:
-            verdict.add(f"{server}: {pluralize(assets, 'HA asset')}", Outcome.WARN)
-    return verdict
+            yield f"{server}: {pluralize(assets, 'HA asset')}", Outcome.WARN
 
 
-def _check_cluster_blanks(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("CLUSTER_004", "Blanks in cluster names", "No cluster has a blank in its name")
+def _check_cluster_blanks(archive: Archive, limits: Limits) -> Problems:
     for cluster in archive.values("cluster"):
         if _has_blank(cluster):
-            verdict.add(f"cluster {cluster!r}", Outcome.FAIL)
-    return verdict
+            yield f"cluster {cluster!r}", Outcome.FAIL
 
 
-def _check_leaf_blanks(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("LEAF_001", "Blanks in leaf node names", "No leaf node has a blank in its name")
+def _check_leaf_blanks(archive: Archive, limits: Limits) -> Problems:
     names = {
         (cluster, str(leaf.get("name", "")))
         for cluster, _, data in _load_servers(archive, "leafs")
@@ -193,8 +216,7 @@ def _check_leaf_blanks(archive: Archive, limits: Limits) -> Verdict:
     }
     for cluster, name in sorted(names):
         if _has_blank(name):
-            verdict.add(f"{cluster}: leaf node {name!r}", Outcome.FAIL)
-    return verdict
+            yield f"{cluster}: leaf node {name!r}", Outcome.FAIL
 
 
 def _load_meta_groups(archive: Archive) -> Iterator[tuple[str, str, Json]]:
@@ -204,33 +226,36 @@ def _load_meta_groups(archive: Archive) -> Iterator[tuple[str, str, Json]]:
             yield cluster, server, data["meta_cluster"]
 
 
-def _check_offline(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("META_001", "Offline members", "All servers of a meta group are online")
+def _check_offline(archive: Archive, limits: Limits) -> Problems:
     for cluster, server, meta in _load_meta_groups(archive):
         for peer in meta.get("replicas") or ():
             if is_away(peer):
-                verdict.add(f"{cluster}: {server} considers {peer.get('name')} offline", Outcome.FAIL)
-    return verdict
+                yield f"{cluster}: {server} considers {peer.get('name')} offline", Outcome.FAIL
 
 
-def _check_meta_leader(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add("META_002", "Meta leader", "All servers of a meta group know the same leader")
+def _check_meta_leader(archive: Archive, limits: Limits) -> Problems:
     clusters: dict[str, dict[str, list[str]]] = {}
     for cluster, server, meta in _load_meta_groups(archive):
         clusters.setdefault(cluster, {}).setdefault(str(meta.get("leader") or ""), []).append(server)
     for cluster, leaders in clusters.items():
         if "" in leaders:
-            verdict.add(f"{cluster}: no meta leader for {', '.join(leaders[''])}", Outcome.FAIL)
+            yield f"{cluster}: no meta leader for {', '.join(leaders[''])}", Outcome.FAIL
         elif len(leaders) > 1:
             sides = "; ".join(
                 f"{leader} for {', '.join(followers)}" for leader, followers in sorted(leaders.items())
             )
-            verdict.add(f"{cluster}: different meta leaders: {sides}", Outcome.FAIL)
-    return verdict
+            yield f"{cluster}: different meta leaders: {sides}", Outcome.FAIL
 
 
-def _check_account_limits(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "ACCOUNTS_001",
+    "Account limits",
+    "Accounts stay below the limits of their JWT",
+    *build_shares("connections", "subscriptions"),
+)
+def _check_account_limits(archive: Archive, limits: Limits) -> Problems:
     for tags, document in archive.load(artifact_type="account_info"):
         data = document.get("data") or {}
         claim = ((data.get("decoded_jwt") or {}).get("nats") or {}).get("limits") or {}
@@ -242,111 +267,8 @@ def _check_account_limits(archive: Archive, limits: Limits) -> Verdict:
             if allowed > 0 and used > allowed * limits[key] / 100:
                 worst = Outcome.FAIL if used > allowed else Outcome.WARN
                 sentence = f"account {tags['account']} on {tags['server']}: {used:,} of {allowed:,} {label}"
-                verdict.add(sentence, worst)
-    return verdict
+                yield sentence, worst
 
 
 def _has_blank(name: str) -> bool:
     return any(char.isspace() for char in name)
-
-
-_PERCENT_90 = "Percent of the limit that may be used"
-
-CHECKS = (
-    Check(
-        "ACCOUNTS_001",
-        "accounts",
-        "Account limits",
-        "Accounts stay below the limits of their JWT",
-        _check_account_limits,
-        (
-            Threshold("connections", _PERCENT_90, 90, "%"),
-            Threshold("subscriptions", _PERCENT_90, 90, "%"),
-        ),
-    ),
-    Check(
-        "CLUSTER_001",
-        "cluster",
-        "Memory outliers",
-        "The servers of a cluster use about the same memory",
-        _check_memory,
-        (Threshold("memory", "How many times the mean a server may use", 1.5),),
-    ),
-    Check(
-        "CLUSTER_002",
-        "cluster",
-        "Uniform gateways",
-        "The servers of a cluster have the same gateways configured",
-        _check_gateways,
-    ),
-    Check(
-        "CLUSTER_003",
-        "cluster",
-        "Many HA assets",
-        "No server holds too many replicated streams and consumers",
-        _check_assets,
-        (Threshold("assets", "Replicated streams and consumers of a server", 1000, "uint"),),
-    ),
-    Check(
-        "CLUSTER_004",
-        "cluster",
-        "Blanks in cluster names",
-        "No cluster has a blank in its name",
-        _check_cluster_blanks,
-    ),
-    Check(
-        "LEAF_001",
-        "leaf",
-        "Blanks in leaf node names",
-        "No leaf node has a blank in its name",
-        _check_leaf_blanks,
-    ),
-    Check("META_001", "meta", "Offline members", "All servers of a meta group are online", _check_offline),
-    Check(
-        "META_002",
-        "meta",
-        "Meta leader",
-        "All servers of a meta group know the same leader",
-        _check_meta_leader,
-    ),
-    Check("SERVER_001", "server", "Health", "All servers are healthy", _check_health),
-    Check("SERVER_002", "server", "Version", "All servers run the same version", _check_versions),
-    Check(
-        "SERVER_003",
-        "server",
-        "CPU use",
-        "No server is short of CPU",
-        _check_cpu,
-        (Threshold("cpu", "Percent of all its cores that a server may use", 90, "%"),),
-    ),
-    Check("SERVER_004", "server", "Slow consumers", "No server had slow consumers", _check_slow_consumers),
-    Check(
-        "SERVER_005",
-        "server",
-        "JetStream resources",
-        "Servers stay below their limits for JetStream",
-        _check_resources,
-        (Threshold("memory", _PERCENT_90, 90, "%"), Threshold("store", _PERCENT_90, 90, "%")),
-    ),
-    Check(
-        "SERVER_006",
-        "server",
-        "Blanks in domains",
-        "No JetStream domain has a blank in its name",
-        _check_domain_blanks,
-    ),
-    Check(
-        "SERVER_007", "server", "Authentication", "All servers ask clients for a login", _check_authentication
-    ),
-    Check(
-        "SERVER_008",
-        "server",
-        "TLS certificates",
-        "No TLS certificate has expired or will soon",
-        _check_certificates,
-        (
-            Threshold("tls_expire_warning", "Days before expiry that are a warning", 30, "uint"),
-            Threshold("tls_expire_critical", "Days before expiry that are a failure", 7, "uint"),
-        ),
-    ),
-)

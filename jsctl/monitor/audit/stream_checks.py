@@ -1,17 +1,27 @@
 """Checks of streams and consumers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from jsctl.base.units import pluralize
 from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import Archive
-from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome, Threshold, Verdict
+from jsctl.monitor.audit.model import (
+    Checks,
+    Limits,
+    NothingToCheck,
+    Outcome,
+    Problems,
+    Threshold,
+    build_shares,
+)
 from jsctl.monitor.check import streams
 from jsctl.monitor.check.outcome import Check as Finding
 
 Json = dict[str, Any]
-Limits = Mapping[str, float]
+
+CHECKS = Checks()
 
 
 def _load_streams(archive: Archive) -> Iterator[tuple[str, str, Json]]:
@@ -36,8 +46,13 @@ def _are_there_no_streams(archive: Archive) -> bool:
     return bool(counts) and not any(counts)
 
 
-def _check_lag(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "JETSTREAM_001",
+    "Lagging replicas",
+    "All replicas of a stream have its last messages",
+    Threshold("last_seq", "Percent by which a replica may be behind", 10, "%"),
+)
+def _check_lag(archive: Archive, limits: Limits) -> Problems:
     replicas: dict[str, dict[str, int]] = {}
     for stream, server, detail in _load_streams(archive):
         replicas.setdefault(stream, {})[server] = int((detail.get("state") or {}).get("last_seq", 0))
@@ -45,24 +60,32 @@ def _check_lag(archive: Archive, limits: Limits) -> Verdict:
         newest = max(servers.values())
         for server, last in servers.items():
             if last < newest - int(newest * limits["last_seq"] / 100):
-                verdict.add(f"{stream}: {server} has sequence {last:,}, others have {newest:,}", Outcome.FAIL)
-    return verdict
+                yield f"{stream}: {server} has sequence {last:,}, others have {newest:,}", Outcome.FAIL
 
 
-def _check_subjects(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "JETSTREAM_002",
+    "Many subjects",
+    "No stream has too many different subjects",
+    Threshold("subjects", "Different subjects of a stream", 1_000_000, "int"),
+)
+def _check_subjects(archive: Archive, limits: Limits) -> Problems:
     highest: dict[str, int] = {}
     for stream, _, detail in _load_streams(archive):
         subjects = int((detail.get("state") or {}).get("num_subjects", 0))
         highest[stream] = max(subjects, highest.get(stream, 0))
     for stream, subjects in highest.items():
         if subjects > limits["subjects"]:
-            verdict.add(f"{stream}: {pluralize(subjects, 'subject')}", Outcome.WARN)
-    return verdict
+            yield f"{stream}: {pluralize(subjects, 'subject')}", Outcome.WARN
 
 
-def _check_limits(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "JETSTREAM_003",
+    "Stream limits",
+    "Streams stay below their limits",
+    *build_shares("messages", "bytes", "consumers"),
+)
+def _check_limits(archive: Archive, limits: Limits) -> Problems:
     for stream, server, detail in _load_streams(archive):
         state, config = detail.get("state") or {}, detail.get("config") or {}
         for key, used, allowed in (
@@ -71,8 +94,7 @@ def _check_limits(archive: Archive, limits: Limits) -> Verdict:
             ("consumers", state.get("consumer_count", 0), config.get("max_consumers", -1)),
         ):
             if allowed > 0 and used > allowed * limits[key] / 100:
-                verdict.add(f"{stream} on {server}: {used:,} of {allowed:,} {key}", Outcome.WARN)
-    return verdict
+                yield f"{stream} on {server}: {used:,} of {allowed:,} {key}", Outcome.WARN
 
 
 def _is_leader(detail: Json, server: str) -> bool:
@@ -86,92 +108,45 @@ def _is_enabled(detail: Json) -> bool:
     return bool(metadata.get(streams.ENABLED) == "true")
 
 
-def _check_stream_metadata(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "JETSTREAM_004",
+    "Streams with thresholds",
+    "Streams meet the thresholds in their metadata (server check stream)",
+)
+def _check_stream_metadata(archive: Archive, limits: Limits) -> Problems:
     for stream, server, detail in _load_streams(archive):
         if _is_leader(detail, server) and _is_enabled(detail):
-            _add_findings(
-                verdict,
-                f"stream {stream}",
-                lambda info=detail, name=stream: streams.check_stream_info(info, name, {}),
+            yield from _list_findings(
+                f"stream {stream}", partial(streams.check_stream_info, detail, stream, {})
             )
-    return verdict
 
 
-def _check_consumer_metadata(archive: Archive, limits: Limits) -> Verdict:
-    verdict = Verdict()
+@CHECKS.add(
+    "JETSTREAM_005",
+    "Consumers with thresholds",
+    "Consumers meet the thresholds in their metadata (server check consumer)",
+)
+def _check_consumer_metadata(archive: Archive, limits: Limits) -> Problems:
     for stream, server, detail in _load_streams(archive):
         for consumer in detail.get("consumer_detail") or ():
             if _is_leader(consumer, server) and _is_enabled(consumer):
                 name = f"{stream} > {consumer.get('name')}"
                 pinned = consumer["config"]["metadata"].get(streams.PINNED) == "true"
-                _add_findings(
-                    verdict,
+                yield from _list_findings(
                     f"consumer {name}",
-                    lambda info=consumer, name=name, pinned=pinned: streams.check_consumer_info(
-                        info, name, {}, pinned=pinned
-                    ),
+                    partial(streams.check_consumer_info, consumer, name, {}, pinned=pinned),
                 )
-    return verdict
 
 
-def _add_findings(verdict: Verdict, name: str, run_check: Any) -> None:
-    """Add the problems that a check of a stream or consumer reports; metadata that is not valid is a
+def _list_findings(name: str, run_check: Callable[[], Finding]) -> Problems:
+    """Yield the problems that a check of a stream or consumer reports; metadata that is not valid is a
     warning."""
     try:
-        finding: Finding = run_check()
+        finding = run_check()
     except BadInput as error:
-        verdict.add(f"{name}: {error}", Outcome.WARN)
+        yield f"{name}: {error}", Outcome.WARN
         return
     for sentence in finding.criticals:
-        verdict.add(f"{name}: {sentence}", Outcome.FAIL)
+        yield f"{name}: {sentence}", Outcome.FAIL
     for sentence in finding.warnings:
-        verdict.add(f"{name}: {sentence}", Outcome.WARN)
-
-
-_PERCENT_90 = "Percent of the limit that may be used"
-
-CHECKS = (
-    Check(
-        "JETSTREAM_001",
-        "jetstream",
-        "Lagging replicas",
-        "All replicas of a stream have its last messages",
-        _check_lag,
-        (Threshold("last_seq", "Percent by which a replica may be behind", 10, "%"),),
-    ),
-    Check(
-        "JETSTREAM_002",
-        "jetstream",
-        "Many subjects",
-        "No stream has too many different subjects",
-        _check_subjects,
-        (Threshold("subjects", "Different subjects of a stream", 1_000_000, "int"),),
-    ),
-    Check(
-        "JETSTREAM_003",
-        "jetstream",
-        "Stream limits",
-        "Streams stay below their limits",
-        _check_limits,
-        (
-            Threshold("messages", _PERCENT_90, 90, "%"),
-            Threshold("bytes", _PERCENT_90, 90, "%"),
-            Threshold("consumers", _PERCENT_90, 90, "%"),
-        ),
-    ),
-    Check(
-        "JETSTREAM_004",
-        "jetstream",
-        "Streams with thresholds",
-        "Streams meet the thresholds in their metadata (server check stream)",
-        _check_stream_metadata,
-    ),
-    Check(
-        "JETSTREAM_005",
-        "jetstream",
-        "Consumers with thresholds",
-        "Consumers meet the thresholds in their metadata (server check consumer)",
-        _check_consumer_metadata,
-    ),
-)
+        yield f"{name}: {sentence}", Outcome.WARN
