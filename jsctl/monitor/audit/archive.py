@@ -7,9 +7,9 @@ file is about; paths are for people only.
 
 import contextlib
 import json
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -37,15 +37,7 @@ class ArchiveWriter:
     def __init__(self, file: BinaryIO, now: float) -> None:
         """Start an archive in `file`. now: seconds since 1970, the time of all its files."""
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        started = datetime.fromtimestamp(now, UTC)
-        self._date_time = (
-            started.year,
-            started.month,
-            started.day,
-            started.hour,
-            started.minute,
-            started.second,
-        )
+        self._date_time = time.gmtime(now)[:6]
         self._manifest: dict[str, list[dict[str, str]]] = {}
         self._pages: dict[str, int] = {}
 

@@ -2,7 +2,7 @@
 numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
@@ -11,6 +11,9 @@ from jsctl.base.units import SECOND, format_duration
 Bad = Literal["high", "low", "either"]
 Limits = Mapping[str, float]
 """Thresholds by the name of their flag, such as `lag-critical`. Spans are ns."""
+
+Pair = tuple[float | None, float | None]
+"""The thresholds for a warning and for a critical number; None for none. Spans are ns."""
 
 
 class CheckStatus(IntEnum):
@@ -28,10 +31,9 @@ def get_limit(limits: Limits, key: str) -> float | None:
     return limit if limit > 0 else None
 
 
-def get_seconds(limits: Limits, key: str) -> float | None:
-    """Return a threshold that is a span, in seconds; None for none."""
-    limit = get_limit(limits, key)
-    return None if limit is None else limit / SECOND
+def get_pair(limits: Limits, key: str) -> Pair:
+    """Return the thresholds `key`-warn and `key`-critical."""
+    return get_limit(limits, f"{key}-warn"), get_limit(limits, f"{key}-critical")
 
 
 def format_number(value: float) -> str:
@@ -75,42 +77,41 @@ class Check:
         return CheckStatus.WARNING if self.warnings else CheckStatus.OK
 
     def report(
-        self,
-        name: str,
-        value: float,
-        label: str,
-        *,
-        unit: str = "",
-        warn: float | None = None,
-        critical: float | None = None,
-    ) -> None:
-        """Add a number that is not compared. label: what it is, for people."""
+        self, name: str, value: float, label: str, thresholds: Pair = (None, None), *, unit: str = ""
+    ) -> Pair:
+        """Add a number that is not compared. Returns its thresholds in its unit.
+
+        label: what it is, for people.
+        """
+        warn, critical = thresholds
+        if unit == "s":
+            warn, critical = (limit and limit / SECOND for limit in (warn, critical))
         self.measures.append(Measure(name, value, label, unit, warn or 0, critical or 0))
+        return warn, critical
 
     def measure(
         self,
         name: str,
         value: float,
         label: str,
+        thresholds: Pair,
         *,
         unit: str = "",
-        warn: float | None = None,
-        critical: float | None = None,
         bad: Bad = "high",
         reached: bool = True,
         ordered: bool = False,
-        format_value: Callable[[float], str] = format_number,
     ) -> None:
-        """Add a number, and compare it with its thresholds; None means none.
+        """Add a number, and compare it with its thresholds.
 
-        bad: whether large or small numbers are bad; "either": large ones, unless `critical` (0 if it is not
-        given) is below `warn`. reached: whether a number that equals a threshold is bad, too.
-        ordered: whether thresholds in the wrong order are critical. All three are as in `nats` (jsm.go:
-        monitor). format_value: writes the number for people.
+        bad: whether large or small numbers are bad; "either": large ones, unless the critical threshold (0 if
+        it is not given) is below the one for warnings. reached: whether a number that equals a threshold is
+        bad, too. ordered: whether thresholds in the wrong order are critical. All three are as in `nats`
+        (jsm.go: monitor).
         """
-        self.report(name, value, label, unit=unit, warn=warn, critical=critical)
+        warn, critical = self.report(name, value, label, thresholds, unit=unit)
         if warn is None and critical is None:
             return
+        form = format_seconds if unit == "s" else format_number
         low = bad == "low" or (bad == "either" and (critical or 0) < (warn or 0))
         pair = (warn, critical) if low else (critical, warn)
         if ordered and pair[0] is not None and pair[1] is not None and pair[0] < pair[1]:
@@ -120,9 +121,9 @@ class Check:
         for limit, sentences in ((critical, self.criticals), (warn, self.warnings)):
             if limit is not None and _is_bad(value, limit, low, reached):
                 words = ("must be above" if low else "must be below") if reached else "at most"
-                sentences.append(f"{label} {format_value(value)}, {words} {format_value(limit)}")
+                sentences.append(f"{label} {form(value)}, {words} {form(limit)}")
                 return
-        self.good.append(f"{label} {format_value(value)}")
+        self.good.append(f"{label} {form(value)}")
 
     def require(self, holds: bool, good: str, critical: str) -> None:
         """Add a sentence: `good` if the condition holds, or else `critical`."""

@@ -21,7 +21,7 @@ from jsctl.monitor.check.outcome import (
     Limits,
     format_seconds,
     get_limit,
-    get_seconds,
+    get_pair,
 )
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.meta import fetch_meta
@@ -34,33 +34,6 @@ Json = dict[str, Any]
 _JWT = re.compile(r"-{3,}\s*BEGIN NATS USER JWT-{3,}\s*(\S+)")
 
 
-def _measure_span(
-    check: Check,
-    name: str,
-    seconds: float,
-    label: str,
-    limits: Limits,
-    key: str,
-    *,
-    bad: Bad = "high",
-    reached: bool = True,
-    ordered: bool = False,
-) -> None:
-    """Add a span, and compare it with the thresholds `key`-warn and `key`-critical."""
-    check.measure(
-        name,
-        seconds,
-        label,
-        unit="s",
-        warn=get_seconds(limits, f"{key}-warn"),
-        critical=get_seconds(limits, f"{key}-critical"),
-        bad=bad,
-        reached=reached,
-        ordered=ordered,
-        format_value=format_seconds,
-    )
-
-
 async def check_connection(settings: Settings, limits: Limits) -> Check:
     """Check how long it takes to connect, to ping, and to send a message to oneself. Raises JsctlError."""
     check = Check("connections", "Connection")
@@ -69,9 +42,9 @@ async def check_connection(settings: Settings, limits: Limits) -> Check:
     try:
         elapsed = time.perf_counter() - start
         check.good.append(f"connected to {connection.url}")
-        _measure_span(check, "connect_time", elapsed, "connected in", limits, "connect")
+        check.measure("connect_time", elapsed, "connected in", get_pair(limits, "connect"), unit="s")
         rtt = await connection.measure_rtt() / SECOND
-        _measure_span(check, "rtt", rtt, "round-trip time", limits, "rtt")
+        check.measure("rtt", rtt, "round-trip time", get_pair(limits, "rtt"), unit="s")
         inbox = connection.new_inbox()
         async with connection.subscribe(inbox) as subscription:
             start = time.perf_counter()
@@ -83,7 +56,7 @@ async def check_connection(settings: Settings, limits: Limits) -> Check:
                 f"a message to oneself did not arrive in {format_duration(settings.timeout)}"
             )
         else:
-            _measure_span(check, "request_time", elapsed, "a message took", limits, "req")
+            check.measure("request_time", elapsed, "a message took", get_pair(limits, "req"), unit="s")
     finally:
         await connection.close()
     return check
@@ -119,7 +92,7 @@ def check_peers(check: Check, meta: Json, limits: Limits) -> None:
             [p["name"] for p in peers if max_lag is not None and p.get("lag", 0) > max_lag],
         ),
     )
-    check.report("peers", len(peers) + 1, "peers", warn=expected, critical=expected)
+    check.report("peers", len(peers) + 1, "peers", (expected, expected))
     for name, label, names in bad_peers:
         check.report(name, len(names), f"peers that are {label}")
         check.criticals += [f"{name} is {label}" for name in names]
@@ -132,7 +105,7 @@ async def check_server(
     data: Json = (await find_server(connection, name))["data"]
     check = Check("server", data["server_name"])
     uptime = parse_span(data.get("uptime")) / SECOND
-    _measure_span(check, "uptime", uptime, "uptime", limits, "uptime", bad="low", ordered=True)
+    check.measure("uptime", uptime, "uptime", get_pair(limits, "uptime"), unit="s", bad="low", ordered=True)
     kinds: Sequence[tuple[str, str, str, str, Bad]] = (
         ("cpu", "cpu", "CPU", "%", "high"),
         ("mem", "mem", "memory", "B", "high"),
@@ -140,10 +113,8 @@ async def check_server(
         ("subs", "subscriptions", "subscriptions", "", "either"),
     )
     for key, datum, label, unit, bad in kinds:
-        warn, critical = get_limit(limits, f"{key}-warn"), get_limit(limits, f"{key}-critical")
-        check.measure(
-            datum, data.get(datum, 0), label, unit=unit, warn=warn, critical=critical, bad=bad, ordered=True
-        )
+        pair = get_pair(limits, key)
+        check.measure(datum, data.get(datum, 0), label, pair, unit=unit, bad=bad, ordered=True)
     states = {
         "auth": (bool(data.get("auth_required")), "authentication"),
         "tls": (bool(data.get("tls_required")), "TLS"),
@@ -152,7 +123,7 @@ async def check_server(
     for key, (is_on, label) in states.items():
         if required.get(key):
             check.require(is_on, f"{label} is on", f"{label} is off")
-    if get_limit(limits, "tls-cert-warn") or get_limit(limits, "tls-cert-critical"):
+    if any(get_pair(limits, "tls-cert")):
         _check_certificates(check, data, limits)
     return check
 
@@ -167,7 +138,9 @@ def _check_certificates(check: Check, data: Json, limits: Limits) -> None:
         remaining = (to_ns(expiry) - to_ns(data["now"])) / SECOND
         name, label = (f"tls_cert_{part}", f"certificate of {part}") if part else ("tls_cert", "certificate")
         names.append(name)
-        _measure_span(check, name, remaining, f"{label} expires in", limits, "tls-cert", bad="low")
+        check.measure(
+            name, remaining, f"{label} expires in", get_pair(limits, "tls-cert"), unit="s", bad="low"
+        )
     if not names:
         check.criticals.append("the server has no certificate")
 
@@ -193,7 +166,7 @@ async def check_request(
         check.criticals.append(str(error))
         answer = None
     elapsed = time.perf_counter() - start
-    _measure_span(check, "time", elapsed, "answered in", limits, "response", reached=False)
+    check.measure("time", elapsed, "answered in", get_pair(limits, "response"), unit="s", reached=False)
     if answer is None:
         return check
     body = answer.data.decode(errors="replace")
@@ -227,7 +200,7 @@ def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: fl
         check.require(not require_expiry, "it never expires", "it never expires")
         return check
     remaining = float(expiry) - now
-    _measure_span(check, "expiry", remaining, "expires in", limits, "validity", bad="low")
+    check.measure("expiry", remaining, "expires in", get_pair(limits, "validity"), unit="s", bad="low")
     if remaining <= 0:
         check.criticals[:] = [f"it expired {format_seconds(-remaining)} ago"]
     elif not check.good:

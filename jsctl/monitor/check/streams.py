@@ -11,7 +11,7 @@ from jsctl.base.units import SECOND, compute_age, format_duration, parse_duratio
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.check.outcome import Check, CheckStatus, Limits, format_seconds, get_limit, get_seconds
+from jsctl.monitor.check.outcome import Check, CheckStatus, Limits, Pair, get_limit, get_pair
 
 _METADATA = "io.nats.monitor."
 ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
@@ -50,22 +50,9 @@ def check_stream_info(info: Json, name: str, flags: Limits) -> Check:
     _check_origins(check, info, limits)
     _check_peers(check, info.get("cluster") or {}, limits)
     state = info["state"]
-    check.measure(
-        "messages",
-        state["messages"],
-        "messages",
-        warn=get_limit(limits, "msgs-warn"),
-        critical=get_limit(limits, "msgs-critical"),
-        bad="low",
-    )
-    check.measure(
-        "subjects",
-        state.get("num_subjects", 0),
-        "subjects",
-        warn=get_limit(limits, "subjects-warn"),
-        critical=get_limit(limits, "subjects-critical"),
-        bad="either",
-    )
+    check.measure("messages", state["messages"], "messages", get_pair(limits, "msgs"), bad="low")
+    subjects = state.get("num_subjects", 0)
+    check.measure("subjects", subjects, "subjects", get_pair(limits, "subjects"), bad="either")
     return check
 
 
@@ -73,7 +60,7 @@ def _check_origins(check: Check, info: Json, limits: Limits) -> None:
     sources = info.get("sources") or []
     minimum, maximum = get_limit(limits, "min-sources"), get_limit(limits, "max-sources")
     text = pluralize(len(sources), "source")
-    check.report("sources", len(sources), "sources", warn=minimum, critical=maximum)
+    check.report("sources", len(sources), "sources", (minimum, maximum))
     check.require(
         (minimum or 0) <= len(sources) <= (maximum or len(sources)),
         text,
@@ -105,14 +92,14 @@ def _check_origin(check: Check, origin: Json, limits: Limits, suffix: str) -> No
     name, lag, active = origin["name"], origin.get("lag", 0), origin.get("active", -1)
     if origin.get("error"):
         check.criticals.append(f"{name}: {origin['error'].get('description', 'an error')}")
-    check.measure(f"lag{suffix}", lag, f"lag behind {name}", critical=get_limit(limits, "lag-critical"))
+    check.measure(f"lag{suffix}", lag, f"lag behind {name}", (None, get_limit(limits, "lag-critical")))
     max_silence = get_limit(limits, "seen-critical")
     check.report(
         f"active{suffix}",
         active / SECOND if active >= 0 else -1,
         f"seconds since {name} was seen",
+        (None, max_silence),
         unit="s",
-        critical=get_seconds(limits, "seen-critical"),
     )
     if max_silence is not None:
         last_seen = "never" if active < 0 else f"{format_duration(active)} ago"
@@ -161,21 +148,15 @@ def check_consumer_info(info: Json, name: str, flags: Limits, *, pinned: bool) -
         ("unprocessed-critical", "pending", "num_pending", "unprocessed messages"),
         ("redelivery-critical", "redelivered", "num_redelivered", "redelivered messages"),
     ):
-        check.measure(name, info.get(datum, 0), label, critical=get_limit(limits, key))
+        check.measure(name, info.get(datum, 0), label, (None, get_limit(limits, key)))
     for key, name, moment, label in (
         ("last-delivery-critical", "last_delivery", "delivered", "last delivery"),
         ("last-ack-critical", "last_ack", "ack_floor", "last acknowledgement"),
     ):
         span = compute_age((info.get(moment) or {}).get("last_active"), info.get("ts"))
         if span >= 0:
-            check.measure(
-                name,
-                span / SECOND,
-                f"seconds since the {label}",
-                unit="s",
-                critical=get_seconds(limits, key),
-                format_value=format_seconds,
-            )
+            words = f"seconds since the {label}"
+            check.measure(name, span / SECOND, words, (None, get_limit(limits, key)), unit="s")
         elif get_limit(limits, key):
             check.criticals.append(f"{label} never")
     groups = info["config"].get("priority_groups") or []
@@ -211,16 +192,7 @@ async def check_message(
         except (ValueError, OverflowError):
             check.criticals.append("the body is not a time in seconds since the epoch")
             return check
-    check.measure(
-        "age",
-        (now - sent) / SECOND,
-        "age",
-        unit="s",
-        warn=get_seconds(flags, "age-warn"),
-        critical=get_seconds(flags, "age-critical"),
-        reached=False,
-        format_value=format_seconds,
-    )
+    check.measure("age", (now - sent) / SECOND, "age", get_pair(flags, "age"), unit="s", reached=False)
     check.report("size", len(message.data), "size", unit="B")
     if not compile_pattern(content.encode(), flag="--content").search(message.data):
         check.criticals.append(f"the content does not match {content}")
@@ -238,8 +210,7 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     check = Check("kv", bucket)
     check.good.append(f"bucket {bucket}")
     values = bucket_store.info["state"].get("num_subjects", 0)
-    warn, critical = _read_limit(flags.get("values-warn")), _read_limit(flags.get("values-critical"))
-    check.measure("values", values, "values", warn=warn, critical=critical, bad="either")
+    check.measure("values", values, "values", _read_pair(flags, "values"), bad="either")
     check.report("bytes", bucket_store.info["state"].get("bytes", 0), "bytes", unit="B")
     check.report("replicas", bucket_store.info["config"].get("num_replicas", 1), "replicas")
     if key:
@@ -251,9 +222,10 @@ async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
     return check
 
 
-def _read_limit(limit: float | None) -> float | None:
-    """Return a threshold; None for a negative one, which means no limit."""
-    return None if limit is None or limit < 0 else limit
+def _read_pair(flags: Limits, key: str) -> Pair:
+    """Return the thresholds `key`-warn and `key`-critical; a negative one means none, 0 does not."""
+    warn, critical = (flags.get(f"{key}-{word}", -1) for word in ("warn", "critical"))
+    return None if warn < 0 else warn, None if critical < 0 else critical
 
 
 async def check_account(api: Api, flags: Limits, *, replicas: bool) -> Check:
@@ -270,22 +242,11 @@ async def check_account(api: Api, flags: Limits, *, replicas: bool) -> Check:
         prefix = {"memory": "mem", "storage": "store"}.get(name, name)
         check.report(name, used, label, unit="B" if name in ("memory", "storage") else "")
         percent = used * 100 // limit if limit > 0 else 0
-        warn, critical = (
-            _read_limit(flags.get(f"{prefix}-warn")),
-            _read_limit(flags.get(f"{prefix}-critical")),
-        )
-        check.measure(
-            f"{name}_pct",
-            percent,
-            f"{label} in percent",
-            unit="%",
-            warn=warn,
-            critical=critical,
-            reached=False,
-            ordered=True,
-        )
-        if percent > 100 and critical is None:
-            check.criticals.append(f"{label} in percent {percent}, above the limit of the account")
+        pair = _read_pair(flags, prefix)
+        words = f"{label} in percent"
+        check.measure(f"{name}_pct", percent, words, pair, unit="%", reached=False, ordered=True)
+        if percent > 100 and pair[1] is None:
+            check.criticals.append(f"{words} {percent}, above the limit of the account")
     if replicas:
         await _check_replicas(check, api, flags)
     return check
@@ -318,8 +279,8 @@ async def _check_replicas(check: Check, api: Api, flags: Limits) -> None:
         critical = max_lag if kind == "replicas_lagged" else None
         unit = ""
         if kind == "replicas_not_seen":  # a count, with a threshold in seconds as in `nats`
-            critical, unit = get_seconds(flags, "replica-seen-critical"), "s"
-        check.report(kind, counts[kind], label, unit=unit, critical=critical)
+            critical, unit = max_silence, "s"
+        check.report(kind, counts[kind], label, (None, critical), unit=unit)
 
 
 def _find_replica_problems(
