@@ -37,7 +37,7 @@ _CLOSED = frozenset({"stop", "reason"})  #: orders for closed connections only
 
 @dataclass(frozen=True, slots=True)
 class TopRow:
-    """A connection. to: what the server sent it. rates: messages to and from it, then bytes, per second."""
+    """A connection. to: what the server sent it. Rates are per second."""
 
     server: str
     cid: int
@@ -50,7 +50,10 @@ class TopRow:
     msgs_from: int
     bytes_to: int
     bytes_from: int
-    rates: tuple[float, float, float, float]
+    msgs_to_rate: float
+    msgs_from_rate: float
+    bytes_to_rate: int
+    bytes_from_rate: int
     rtt: int
     idle: int
     uptime: int
@@ -154,7 +157,7 @@ class Top:
     def _build_row(self, client: Json, server: Json) -> TopRow:
         to, from_client = int(client.get("out_msgs", 0)), int(client.get("in_msgs", 0))
         bytes_to, bytes_from = int(client.get("out_bytes", 0)), int(client.get("in_bytes", 0))
-        first, second, third, fourth = self._rounds.rates(
+        to_rate, from_rate, bytes_to_rate, bytes_from_rate = self._rounds.rates(
             (server["id"], client["cid"]), to, from_client, bytes_to, bytes_from
         )
         address = str(client.get("ip", ""))
@@ -170,7 +173,10 @@ class Top:
             msgs_from=from_client,
             bytes_to=bytes_to,
             bytes_from=bytes_from,
-            rates=(first, second, third, fourth),
+            msgs_to_rate=to_rate,
+            msgs_from_rate=from_rate,
+            bytes_to_rate=round(bytes_to_rate),
+            bytes_from_rate=round(bytes_from_rate),
             rtt=parse_span(client.get("rtt")),
             idle=parse_span(client.get("idle")),
             uptime=parse_span(client.get("uptime")),

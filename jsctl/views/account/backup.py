@@ -5,13 +5,18 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
 from jsctl.views.intent import NOTHING
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
+from jsctl.views.shared.orders import build_cells
 from jsctl.views.shared.tables import recorder
 
 _COLUMNS = (
     Column("Stream", "stream"),
     Column("Messages", "messages", "count"),
     Column("Size", "bytes", "bytes"),
-    Column("Result", "status"),
+    Column(
+        "Result",
+        "status",
+        read=lambda outcome: Cell(outcome.status, outcome.status, _STYLES.get(outcome.status, "")),
+    ),
     Column("Remark", "remark", "prose"),
 )
 _KEYS = tuple(column.key for column in _COLUMNS)
@@ -52,14 +57,4 @@ def _collect_streams(title: str, result: AccountResult) -> tuple[list[StreamOutc
     """Return the outcomes by stream, the names of those that failed, and the table."""
     ordered = sorted(result.streams, key=lambda outcome: outcome.stream)
     failed = [outcome.stream for outcome in result.streams if outcome.status == "failed"]
-    rows = [
-        (
-            outcome.stream,
-            outcome.messages,
-            outcome.bytes,
-            Cell(outcome.status, outcome.status, _STYLES.get(outcome.status, "")),
-            outcome.remark,
-        )
-        for outcome in ordered
-    ]
-    return ordered, failed, Table(title, _COLUMNS, rows)
+    return ordered, failed, Table(title, _COLUMNS, build_cells(ordered, _COLUMNS))

@@ -1,6 +1,7 @@
 """`auth account push` and `pull`: differences, and the results of servers."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from jsctl.auth.records import Record
 from jsctl.auth.resolver import SAME, Difference, Outcome
@@ -8,29 +9,32 @@ from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.views.intent import Intent
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.shared.orders import build_cells
 
 __all__ = ["Difference", "differences", "outcomes"]
 
+CHANGES = Column(
+    "Changes",
+    "changes",
+    "prose",
+    read=lambda change: Cell(list(change.changes), "; ".join(change.changes)),
+)
 _DIFFERENCES = (
     Column("Account", "account"),
-    Column("Key", "key"),
-    Column("State", "state"),
-    Column("Changes", "changes", "prose"),
+    Column("Key", "key", read=attrgetter("public")),
+    Column(
+        "State",
+        "state",
+        read=lambda change: Cell(change.state, change.state, "good" if change.state == SAME else "warn"),
+    ),
+    CHANGES,
 )
 _OUTCOMES = (Column("Account", "account"), Column("Server", "server"), Column("Result", "updated", "prose"))
 
 
 def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Result:
     """Show how accounts differ. is_failure: set the exit status if one differs."""
-    cells = [
-        (
-            change.account,
-            change.public,
-            Cell(change.state, change.state, "good" if change.state == SAME else "warn"),
-            Cell(list(change.changes), "; ".join(change.changes)),
-        )
-        for change in rows
-    ]
+    cells = build_cells(rows, _DIFFERENCES)
     differ = is_failure and any(change.state != SAME for change in rows)
     status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
     table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), spare=("key",))

@@ -10,9 +10,11 @@ from jsctl.auth.resolver import Difference as Account
 from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
+from jsctl.views.auth.push import CHANGES
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
-from jsctl.views.result import Cell, Column, Lines, Part, Result, Table, Text
+from jsctl.views.result import Column, Lines, Part, Result, Table, Text
 from jsctl.views.shared.config import format_change, format_value
+from jsctl.views.shared.orders import build_cells
 
 _COLUMNS = (
     Column("Status", "status"),
@@ -20,7 +22,7 @@ _COLUMNS = (
     Column("Account", "account"),
     Column("User", "user"),
 )
-_TO_SEND = (Column("State", "state"), Column("Account", "account"), Column("Changes", "changes", "prose"))
+_TO_SEND = (Column("State", "state"), Column("Account", "account"), CHANGES)
 _SENT = (Column("Account", "account"), Column("Server", "server"))
 _ALL_SENT = "The servers have the accounts as declared"
 _REST_SENT = "The servers have the other accounts as declared"
@@ -35,18 +37,10 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
     parts += [Text(_build_summary(plan)), *_build_owed_parts(plan)]
     data = _with_auth(result, plan)
     if differences is not None:
-        rows = [
-            (
-                difference.state,
-                difference.account,
-                Cell(list(difference.changes), "; ".join(difference.changes)),
-            )
-            for difference in differences
-        ]
         table = Table(
             "To Send to Servers",
             _TO_SEND,
-            rows,
+            build_cells(differences, _TO_SEND),
             empty=_REST_SENT if plan.owed else _ALL_SENT,
             optional=("changes",),
         )

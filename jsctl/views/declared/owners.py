@@ -1,33 +1,28 @@
 """`diff --owners`."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from jsctl.jetstream.config.kind import Kind
 from jsctl.jetstream.declared.owners import OwnedKey
 from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.shared.orders import build_cells
 
 _COLUMNS = (
     Column("Stream", "stream"),
     Column("Consumer", "consumer"),
     Column("Key", "key"),
-    Column("Value", "value", "prose"),
+    # As files have it.
+    Column(
+        "Value", "value", "prose", read=lambda key: Cell(key.value, Kind().format(key.kind.write(key.value)))
+    ),
     Column("Label", "label"),
-    Column("Declared", "at"),
+    Column("Declared", "at", read=attrgetter("position")),
 )
 
 
 def owners_result(keys: Sequence[OwnedKey]) -> Result:
     """Show the keys of streams and consumers, with the label that owns them and the line that declares
     them."""
-    rows = [
-        (
-            key.stream,
-            key.consumer,
-            key.key,
-            Cell(key.value, Kind().format(key.kind.write(key.value))),  # as files say it
-            key.label,
-            key.position,
-        )
-        for key in keys
-    ]
+    rows = build_cells(keys, _COLUMNS)
     return Result([Table("Owners", _COLUMNS, rows, optional=("consumer", "label"))])

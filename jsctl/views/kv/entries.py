@@ -1,6 +1,7 @@
 """Entries of a bucket: one, a list, a history, changes as they happen. The text is not cleaned yet."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from operator import attrgetter
 
 from jsctl.base.units import format_time
 from jsctl.jetstream.kv.entry import Entry, record
@@ -70,30 +71,21 @@ _OPERATIONS: dict[str, Style] = {"PUT": "good", "DEL": "bad", "PURGE": "bad"}
 
 def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
     """Show the entries of `kv history`, the oldest first."""
-    columns = (
-        Column("Key", "key"),
-        Column("Revision", "revision", "number"),
-        Column("Op", "operation"),
-        Column("Created", "created", "time"),
-        Column("Length", "size", "count"),
-        _VALUE,
-    )
 
     def operation(entry: Entry) -> Cell:
         reason = f" ({entry.reason})" if entry.reason else ""
         return Cell(entry.operation, entry.operation + reason, _OPERATIONS[entry.operation])
 
-    def row(entry: Entry) -> list[object]:
-        return [
-            entry.key,
-            entry.revision,
-            operation(entry),
-            entry.time,
-            entry.size,
-            short_value(entry),
-        ]
-
-    table = Table(f"History of {bucket} > {key}", columns, LazySequence(entries, row), spare=("size",))
+    columns = (
+        Column("Key", "key"),
+        Column("Revision", "revision", "number"),
+        Column("Op", "operation", read=operation),
+        Column("Created", "created", "time", read=attrgetter("time")),
+        Column("Length", "size", "count"),
+        _VALUE._replace(read=short_value),
+    )
+    rows = LazySequence(entries, lambda entry: [column.get(entry) for column in columns])
+    table = Table(f"History of {bucket} > {key}", columns, rows, spare=("size",))
     return Result([table], data=lambda: [full_record(bucket, entry) for entry in entries])
 
 

@@ -1,6 +1,7 @@
 """`object ls`, `object status`, and what put, rm and sync did to several objects."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from jsctl.jetstream.paging import Collected
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.object_info import one_object
 from jsctl.views.result import Column, Lines, Result, Table, Text
+from jsctl.views.shared.orders import build_cells
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
 
@@ -29,8 +31,8 @@ _BUCKETS = (
 _OBJECTS = (
     Column("Name", "name"),
     Column("Size", "size", "bytes"),
-    Column("Time", "mtime", "time"),
-    Column("Link", "link"),
+    Column("Time", "mtime", "time", read=attrgetter("modified")),
+    Column("Link", "link", read=lambda info: str(info.link or "")),
 )
 _STORED = (
     Column("Name", "name"),
@@ -79,16 +81,8 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
         return Result([Text("No entries found")], data=data)
     has_links = any(object_info.link for object_info in infos)
     columns = _OBJECTS if has_links else _OBJECTS[:-1]
-    rows = [
-        (
-            object_info.name,
-            object_info.size,
-            object_info.modified,
-            str(object_info.link) if object_info.link else "",
-        )[: len(columns)]
-        for object_info in infos
-    ]
-    return Result([Table("Bucket Contents", columns, rows, spare=("mtime",))], data=data)
+    table = Table("Bucket Contents", columns, build_cells(infos, columns), spare=("mtime",))
+    return Result([table], data=data)
 
 
 def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
@@ -115,10 +109,8 @@ def stored(infos: Sequence[ObjectInfo]) -> Result:
     """Show what a put stored: the sheet of one object, or a table of several."""
     if len(infos) == 1:
         return one_object(infos[0])
-    rows = [
-        (object_info.name, object_info.size, object_info.chunks, object_info.digest) for object_info in infos
-    ]
-    return Result([Table("Stored Objects", _STORED, rows)], data=[object_info.data for object_info in infos])
+    table = Table("Stored Objects", _STORED, build_cells(infos, _STORED))
+    return Result([table], data=[object_info.data for object_info in infos])
 
 
 def put_intent(bucket: str, names: Sequence[str], existing: Sequence[ObjectInfo]) -> Intent:

@@ -101,59 +101,53 @@ def series(reports: Mapping[str, Sequence[Row]], daily: bool) -> list[Series]:
 
 
 _Make = Callable[[Values], str]
+_Read = Callable[[Sequence[Row]], Any]
+"""Return the value of a column, from the rows of a line."""
 
 
 class _Layout(NamedTuple):
     """A table of rollups, a row for each of `keys`.
 
-    report: whose rows. columns: title, key and kind. values: those of the columns, from the rows of one line
-    in the order of their periods. trends: columns of the rollup that are shown over time.
+    report: whose rows. columns: read the rows of one line, which are in the order of their periods. trends:
+    columns of the rollup that are shown over time.
     """
 
     title: str
     report: str
     keys: Sequence[str]
-    columns: Sequence[tuple[str, str, Kind]]
-    values: Callable[[Sequence[Row]], list[Any]]
+    columns: Sequence[Column]
     trends: Sequence[str]
 
 
-def _list_stream_values(rows: Sequence[Row]) -> list[Any]:
-    last = rows[-1]
-    return [
-        last["messages"],
-        last["bytes"],
-        _sum(rows, "stored"),
-        _mean(rows, "message_rate"),
-        _max(rows, "peak_rate"),
-        _sum(rows, "growth"),
-        _sum(rows, "resets"),
-        _build_days_cell(last),
-    ]
+def _list_known(rows: Sequence[Row], name: str) -> list[float]:
+    return [row[name] for row in rows if row.get(name) is not None]
 
 
-def _list_consumer_values(rows: Sequence[Row]) -> list[Any]:
-    return [
-        rows[-1]["unprocessed"],
-        round(_mean(rows, "lag_p50") or 0),
-        round(_max(rows, "lag_p95") or 0),
-        _max(rows, "lag_max"),
-        _mean(rows, "delivery_rate"),
-    ]
+def _last(name: str) -> _Read:
+    return lambda rows: rows[-1][name]
 
 
-def _link_values(rows: Sequence[Row]) -> list[Any]:
-    return [
-        rows[-1]["lag"],
-        round(_max(rows, "lag_p95") or 0),
-        _max(rows, "lag_max"),
-        _max(rows, "active_max"),
-        _sum(rows, "errors"),
-    ]
+def _sum(name: str) -> _Read:
+    return lambda rows: sum(_list_known(rows, name))
 
 
-def _list_server_values(rows: Sequence[Row]) -> list[Any]:
-    return [rows[-1]["bytes"], _mean(rows, "api_rate"), _sum(rows, "errors"), _sum(rows, "restarts")]
+def _max(name: str) -> _Read:
+    return lambda rows: max(_list_known(rows, name), default=None)
+
+
+def _mean(name: str) -> _Read:
+    return lambda rows: sum(values) / len(values) if (values := _list_known(rows, name)) else None
+
+
+def _round(read: _Read) -> _Read:
+    return lambda rows: round(read(rows) or 0)
+
+
+def _build_days_cell(rows: Sequence[Row]) -> Cell:
+    days = rows[-1].get("days_to_limit")
+    if days is None:
+        return Cell(None, "")
+    return Cell(days, f"{days:,.1f}", "bad" if days < 1 else "warn" if days < 7 else "")
 
 
 _LAYOUTS = (
@@ -162,16 +156,15 @@ _LAYOUTS = (
         report="streams",
         keys=("stream",),
         columns=(
-            ("Messages", "messages", "count"),
-            ("Bytes", "bytes", "bytes"),
-            ("Stored", "stored", "count"),
-            ("Rate", "rate", "rate"),
-            ("Peak", "peak", "rate"),
-            ("Growth", "growth", "bytes"),
-            ("Resets", "resets", "count"),
-            ("Days to limit", "days_to_limit", "text"),
+            Column("Messages", "messages", "count", read=_last("messages")),
+            Column("Bytes", "bytes", "bytes", read=_last("bytes")),
+            Column("Stored", "stored", "count", read=_sum("stored")),
+            Column("Rate", "rate", "rate", read=_mean("message_rate")),
+            Column("Peak", "peak", "rate", read=_max("peak_rate")),
+            Column("Growth", "growth", "bytes", read=_sum("growth")),
+            Column("Resets", "resets", "count", read=_sum("resets")),
+            Column("Days to limit", "days_to_limit", "text", read=_build_days_cell),
         ),
-        values=_list_stream_values,
         trends=("bytes", "message_rate"),
     ),
     _Layout(
@@ -179,13 +172,12 @@ _LAYOUTS = (
         report="consumers",
         keys=("stream", "consumer"),
         columns=(
-            ("Unprocessed", "unprocessed", "count"),
-            ("Lag p50", "lag_p50", "count"),
-            ("p95", "lag_p95", "count"),
-            ("Max", "lag_max", "count"),
-            ("Rate", "rate", "rate"),
+            Column("Unprocessed", "unprocessed", "count", read=_last("unprocessed")),
+            Column("Lag p50", "lag_p50", "count", read=_round(_mean("lag_p50"))),
+            Column("p95", "lag_p95", "count", read=_round(_max("lag_p95"))),
+            Column("Max", "lag_max", "count", read=_max("lag_max")),
+            Column("Rate", "rate", "rate", read=_mean("delivery_rate")),
         ),
-        values=_list_consumer_values,
         trends=("lag_max",),
     ),
     _Layout(
@@ -193,13 +185,12 @@ _LAYOUTS = (
         report="replication",
         keys=("stream", "kind", "origin"),
         columns=(
-            ("Lag", "lag", "count"),
-            ("p95", "lag_p95", "count"),
-            ("Max", "lag_max", "count"),
-            ("Silent for", "active_max", "duration"),
-            ("Errors", "errors", "count"),
+            Column("Lag", "lag", "count", read=_last("lag")),
+            Column("p95", "lag_p95", "count", read=_round(_max("lag_p95"))),
+            Column("Max", "lag_max", "count", read=_max("lag_max")),
+            Column("Silent for", "active_max", "duration", read=_max("active_max")),
+            Column("Errors", "errors", "count", read=_sum("errors")),
         ),
-        values=_link_values,
         trends=("lag_max",),
     ),
     _Layout(
@@ -207,12 +198,11 @@ _LAYOUTS = (
         report="servers",
         keys=("server", "cluster"),
         columns=(
-            ("Bytes", "bytes", "bytes"),
-            ("API rate", "api_rate", "rate"),
-            ("API errors", "errors", "count"),
-            ("Restarts", "restarts", "count"),
+            Column("Bytes", "bytes", "bytes", read=_last("bytes")),
+            Column("API rate", "api_rate", "rate", read=_mean("api_rate")),
+            Column("API errors", "errors", "count", read=_sum("errors")),
+            Column("Restarts", "restarts", "count", read=_sum("restarts")),
         ),
-        values=_list_server_values,
         trends=("bytes",),
     ),
 )
@@ -249,14 +239,18 @@ def _build_table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence
         groups.setdefault(tuple(row[key] for key in keys), []).append(row)
     columns = [
         *(Column(key.capitalize(), key) for key in keys),
-        *(Column(name, key, kind) for name, key, kind in layout.columns),
+        *layout.columns,
         *(
             Column(f"{name.replace('_', ' ').capitalize()} over time", f"{name}_trend")
             for name in layout.trends
         ),
     ]
     lines = [
-        [*key, *layout.values(group), *(trend(group, name) for name in layout.trends)]
+        [
+            *key,
+            *(column.get(group) for column in layout.columns),
+            *(trend(group, name) for name in layout.trends),
+        ]
         for key, group in sorted(groups.items())
     ]
     spare = [f"{name}_trend" for name in reversed(layout.trends)]
@@ -288,27 +282,3 @@ def _build_movers_table(movers: Sequence[Row]) -> Table:
     ]
     day = f"{movers[0]['period']:%Y-%m-%d}" if movers else ""
     return Table(f"Top movers of {day}", columns, rows)
-
-
-def _list_values(rows: Sequence[Row], column: str) -> list[float]:
-    return [row[column] for row in rows if row.get(column) is not None]
-
-
-def _sum(rows: Sequence[Row], column: str) -> Any:
-    return sum(_list_values(rows, column))
-
-
-def _max(rows: Sequence[Row], column: str) -> Any:
-    return max(_list_values(rows, column), default=None)
-
-
-def _mean(rows: Sequence[Row], column: str) -> float | None:
-    values = _list_values(rows, column)
-    return sum(values) / len(values) if values else None
-
-
-def _build_days_cell(row: Row) -> Cell:
-    days = row.get("days_to_limit")
-    if days is None:
-        return Cell(None, "")
-    return Cell(days, f"{days:,.1f}", "bad" if days < 1 else "warn" if days < 7 else "")

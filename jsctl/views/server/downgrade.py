@@ -32,9 +32,7 @@ def downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel]
     if not parts:
         parts.append(Text(f"All streams and consumers work with API level {level}.", "good"))
     document = {
-        "streams": [
-            {"account": item.account, "name": item.name, "api_level": item.api_level} for item in streams
-        ],
+        "streams": [item._asdict() for item in streams],
         "consumers": [
             {"account": item.account, "name": item.name, "stream": item.stream, "api_level": item.api_level}
             for item in consumers

@@ -12,13 +12,13 @@ from jsctl.views.intent import Intent
 def purge(account: str, stored: Stored) -> Intent:
     """Return the intent to remove everything that an account has in JetStream."""
     description = f"all streams and consumers of account {account} ({_format_amount(stored)})"
-    return Intent(f"remove {description}", {"account": account, **_build_facts(stored)})
+    return Intent(f"remove {description}", {"account": account, **stored._asdict()})
 
 
 def evacuate(server: str, stored: Stored) -> Intent:
     """Return the intent to move everything that a server has in JetStream."""
     description = f"all streams and consumers of server {server} to others ({_format_amount(stored)})"
-    return Intent(f"move {description}", {"server": server, **_build_facts(stored)})
+    return Intent(f"move {description}", {"server": server, **stored._asdict()})
 
 
 def peer_remove(server: str, *, online: bool) -> Intent:
@@ -67,15 +67,6 @@ def down(network: str, folder: str, *, keep_data: bool) -> Intent:
     facts = {"network": network, "folder": folder, "keep_data": keep_data}
     stop = f"stop network {network}; its data in {folder} stays"
     return Intent(stop if keep_data else f"remove network {network} and all of its data in {folder}", facts)
-
-
-def _build_facts(stored: Stored) -> dict[str, int]:
-    return {
-        "streams": stored.streams,
-        "consumers": stored.consumers,
-        "messages": stored.messages,
-        "bytes": stored.bytes,
-    }
 
 
 def _format_amount(stored: Stored) -> str:

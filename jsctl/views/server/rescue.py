@@ -16,6 +16,5 @@ _COLUMNS = (
 
 def rescued(results: Sequence[RescueResult]) -> Result:
     """Show the answer of each server; the status is a failure if one of them refused."""
-    rows = [(result.server, result.before, result.after, result.error) for result in results]
     status = ExitStatus.FAILURE if any(result.error for result in results) else ExitStatus.OK
-    return Result([Table("Meta Group Quorum", _COLUMNS, rows, optional=("error",))], status=status)
+    return Result([Table("Meta Group Quorum", _COLUMNS, results, optional=("error",))], status=status)

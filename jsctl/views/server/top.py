@@ -6,6 +6,7 @@ from typing import Any
 from jsctl.base.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.monitor.server.top import ServerLoad, TopRow
 from jsctl.views.result import Column, Kind, Result, Table, Text
+from jsctl.views.shared.orders import build_cells
 
 Json = dict[str, Any]
 
@@ -35,9 +36,13 @@ def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: b
     raw: bytes as digits. subscriptions: with their subjects. closed: with why they have ended.
     """
     columns = _columns(raw, subscriptions, closed)
-    lines = [_build_line(row, subscriptions, closed) for row in rows]
     table = Table(
-        "Connections", columns, lines, spare=_SPARE, optional=("name",), empty="there are no connections"
+        "Connections",
+        columns,
+        build_cells(rows, columns),
+        spare=_SPARE,
+        optional=("name",),
+        empty="there are no connections",
     )
     document = {"server": _record(load), "connections": table.records()}
     return Result([Text("\n".join(_build_summary(load, raw))), table], data=document)
@@ -68,34 +73,6 @@ def _columns(raw: bool, subscriptions: bool, closed: bool) -> list[Column]:
         Column("Version", "version"),
         *([Column("Reason", "reason")] if closed else []),
         *([Column("Subscriptions", "subjects", "prose")] if subscriptions else []),
-    ]
-
-
-def _build_line(row: TopRow, subscriptions: bool, closed: bool) -> list[Any]:
-    to, by, bytes_to, bytes_by = row.rates
-    return [
-        row.host,
-        row.cid,
-        row.name,
-        row.server,
-        row.account,
-        row.subs,
-        row.pending,
-        row.msgs_to,
-        row.msgs_from,
-        row.bytes_to,
-        row.bytes_from,
-        to,
-        by,
-        round(bytes_to),
-        round(bytes_by),
-        row.rtt,
-        row.idle,
-        row.uptime,
-        row.lang,
-        row.version,
-        *([row.reason] if closed else []),
-        *([row.subjects] if subscriptions else []),
     ]
 
 

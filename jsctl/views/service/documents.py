@@ -9,6 +9,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.units import parse_time
 from jsctl.services.statistics import Row
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table, Text
+from jsctl.views.shared.orders import build_cells
 
 Json = dict[str, Any]
 
@@ -29,16 +30,17 @@ STATS = (
     Column("Average Time", "average_processing_time", "duration"),
 )
 _SPARE_STATS = ("queue_group", "processing_time", "errors")
+_NOTHING = Cell(None, "-")
 _RATES = (
     Column("Service", "service"),
     Column("Endpoint", "endpoint"),
     Column("Instances", "instances", "count"),
     Column("Requests", "requests", "count"),
-    Column("Requests/s", "rate", "rate"),
+    Column("Requests/s", "rate", "rate", read=lambda row: round(row.rate, 1)),
     Column("Errors", "errors", "count"),
     Column("Errors/s", "error_rate", "rate"),
-    Column("Average", "average", "duration"),
-    Column("Skew", "skew", "number"),
+    Column("Average", "average", "duration", read=lambda row: _NOTHING if row.average < 0 else row.average),
+    Column("Skew", "skew", "number", read=lambda row: row.skew or _NOTHING),
 )
 
 
@@ -175,19 +177,4 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
 
 def rates(rows: Sequence[Row]) -> Result:
     """Show the rates of `service stats --watch`."""
-    nothing = Cell(None, "-")
-    cells = [
-        (
-            row.service,
-            row.endpoint,
-            row.instances,
-            row.requests,
-            round(row.rate, 1),
-            row.errors,
-            row.error_rate,
-            nothing if row.average < 0 else row.average,
-            row.skew or nothing,
-        )
-        for row in rows
-    ]
-    return Result([Table("Service Statistics", _RATES, cells, spare=("requests",))])
+    return Result([Table("Service Statistics", _RATES, build_cells(rows, _RATES), spare=("requests",))])

@@ -33,4 +33,5 @@ def select_largest(rows: Iterable[R], columns: Sequence[Column], order: str, num
 
 def build_cells(rows: Iterable[Any], columns: Sequence[Column]) -> list[list[Any]]:
     """Return the values of each row, one for each column."""
-    return [[column.get(row) for column in columns] for row in rows]
+    readers = [column.get for column in columns]
+    return [[read(row) for read in readers] for row in rows]

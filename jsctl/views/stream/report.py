@@ -1,41 +1,46 @@
 """`stream report`: streams in numbers, and what they replicate."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from jsctl.base.units import NEVER, format_bytes, format_count
 from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
-from jsctl.views.shared import columns
 from jsctl.views.shared.leaders import leader_report
-from jsctl.views.shared.orders import sort_rows
+from jsctl.views.shared.orders import build_cells, sort_rows
 from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
 from jsctl.views.shared.text import quote_for_dot
 
 STREAMS = (
-    columns.STREAM,
-    columns.STORAGE,
+    Column("Stream", "stream", sort=("name",)),
+    Column("Storage", "storage", sort=("storage",)),
     Column("Placement", "placement"),
-    columns.CONSUMERS,
-    columns.MESSAGES,
-    columns.BYTES,
-    columns.LOST,
-    columns.DELETED,
+    Column("Consumers", "consumers", "count", sort=("consumers",)),
+    Column("Messages", "messages", "count", sort=("messages",)),
+    Column("Bytes", "bytes", "bytes", sort=("bytes",)),
+    Column("Lost", "lost", "count"),
+    Column("Deleted", "deleted", "count"),
     Column("API Level", "api_level", "count"),
     Column("Replicas", "replicas"),
 )
 _REPLICATION = (
-    columns.STREAM,
-    columns.KIND,
-    columns.API_PREFIX,
-    Column("Source Stream", "source"),
+    Column("Stream", "stream"),
+    Column("Kind", "kind", read=lambda link: Cell(link.kind, link.kind.title())),
+    Column("API Prefix", "api_prefix"),
+    Column("Source Stream", "source", read=attrgetter("origin")),
     Column("Filters and Transforms", "filters"),
-    Column("Active", "active", "ago"),
-    columns.LAG,
-    columns.ERROR,
+    Column(
+        *("Active", "active", "ago"),
+        read=lambda link: Cell(None, "never") if link.active == NEVER else link.active,
+    ),
+    Column("Lag", "lag", "count"),
+    Column(
+        *("Error", "error", "prose"),
+        read=lambda link: Cell(link.error, link.error, "bad" if link.error else ""),
+    ),
 )
-
 _PLACE_KEYS = ("context", "domain")
 
 
@@ -95,19 +100,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
     return Table(
         "Replication Report",
         raw_columns(_REPLICATION) if raw else _REPLICATION,
-        [
-            (
-                link.stream,
-                Cell(link.kind, link.kind.title()),
-                link.api_prefix,
-                link.origin,
-                link.filters,
-                Cell(None, "never") if link.active == NEVER else link.active,
-                link.lag,
-                Cell(link.error, link.error, "bad" if link.error else ""),
-            )
-            for link in links
-        ],
+        build_cells(links, _REPLICATION),
         spare=("filters", "kind", "api_prefix", "active_ns"),
     )
 
