@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from jsctl.base.units import SECOND
@@ -42,9 +43,8 @@ async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]
     Raises what its `fetch` raises: ApiError when the stream or consumer no longer exists, Unreachable when
     the first request gets no answer.
     """
-    loop = asyncio.get_running_loop()
-    due, answered = loop.time(), False
-    while True:
+    answered = False
+    async for _ in pace_rounds(interval):
         try:
             sample = await sampler.take()
         except Unreachable:
@@ -53,8 +53,28 @@ async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]
         else:
             answered = True
             yield sample
-        due = max(due + interval, loop.time())
-        await asyncio.sleep(due - loop.time())
+
+
+async def pace_rounds(
+    seconds: float, count: int | None = None, stop: asyncio.Event | None = None
+) -> AsyncGenerator[None, None]:
+    """Yield when a round is due, the first at once; after a pause, such as of a laptop that slept, rounds are
+    skipped.
+
+    seconds: between rounds. count: None for no end. stop: ends them.
+    """
+    loop, stop = asyncio.get_running_loop(), stop or asyncio.Event()
+    done, due = 0, loop.time()
+    while not stop.is_set():
+        due += seconds
+        yield
+        done += 1
+        if done == count:
+            return
+        due = max(due, loop.time())
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(due):
+                await stop.wait()
 
 
 async def fetch_again(fetch: Callable[[], Awaitable[T]], interval: int) -> AsyncGenerator[T, None]:

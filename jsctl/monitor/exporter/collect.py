@@ -12,6 +12,7 @@ from jsctl.monitor.account import fetch_user
 from jsctl.monitor.exporter.metrics import Identity, Names, build_samples
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.text import format_samples
+from jsctl.monitor.polling import pace_rounds
 from jsctl.monitor.report.places import Place, Places
 from jsctl.monitor.report.watching import Clock, Trace
 
@@ -56,19 +57,11 @@ class Exporter:
 
         seconds: between rounds. count: None for no end. stop: ends them.
         """
-        loop = asyncio.get_running_loop()
-        done, due = 0, loop.time()
-        while not stop.is_set():
-            due += seconds
+        async for _ in pace_rounds(seconds, count, stop):
             places = await _run_until(self._run_round(seconds), stop)
             if places is None:
                 return
             yield places
-            done += 1
-            if done == count:
-                return
-            due = max(due, loop.time())
-            await _run_until(asyncio.sleep(due - loop.time()), stop)
 
     async def _run_round(self, seconds: float) -> Sequence[Place]:
         places: Sequence[Place] = ()

@@ -1,6 +1,5 @@
 """Contexts and domains on a screen, asked in rounds for what the screen shows, and tracked over time."""
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
@@ -11,6 +10,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
+from jsctl.monitor.polling import pace_rounds
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, fetch_overview, is_static
 from jsctl.monitor.report.tracking import Tracker
@@ -214,7 +214,7 @@ class Places:
                 api, part(), pattern, with_consumers, self._turns[number], memories[number]
             )
 
-        self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace, window=1)
+        self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace)
         self.trackers = [Tracker() for _ in self._watch.pollers]
         self._answered: list[float | None] = [None for _ in self._watch.pollers]
         self.answers: list[Answers | None] = [None for _ in self._watch.pollers]
@@ -239,19 +239,11 @@ class Places:
 
     async def rounds(self, seconds: float, count: int | None = None) -> AsyncGenerator[Sequence[Place], None]:
         """Yield the state of all places after each round. seconds: between rounds. count: None for no end."""
-        loop = asyncio.get_running_loop()
-        done, due = 0, loop.time()
-        while True:
-            due += seconds
+        async for _ in pace_rounds(seconds, count):
             places: Sequence[Place] = ()
             async for answered in self.one_round(seconds):
                 places = answered
             yield places
-            done += 1
-            if done == count:
-                return
-            due = max(due, loop.time())  # after a pause, such as of a laptop that slept, rounds are skipped
-            await asyncio.sleep(due - loop.time())
 
     def list_flags(self, number: int) -> Sequence[str]:
         """Return the flags of a command line for one place."""

@@ -23,9 +23,6 @@ Trace = Callable[[str, str], None]
 Clock = Callable[[], float]
 """Return seconds since 1970."""
 
-WINDOW = 6
-"""How many answers the history of a poller keeps, for rates and trends."""
-
 SETTLE = 0.05
 """Answers that arrive within this many seconds of each other count as one."""
 
@@ -116,10 +113,10 @@ class Answer(NamedTuple, Generic[T]):
 
 
 class Poller(Generic[T]):
-    """One context and domain, and its last answers.
+    """One context and domain, and its last answer.
 
-    history: the last answers, oldest first. failure: why the last attempt failed, None when it succeeded.
-    at: when the last attempt ended, in seconds since 1970, None before the first.
+    history: the last answer, as long as nobody took it. failure: why the last attempt failed, None when it
+    succeeded. at: when the last attempt ended, in seconds since 1970, None before the first.
     """
 
     def __init__(
@@ -129,7 +126,6 @@ class Poller(Generic[T]):
         fetch: Fetch[T],
         clock: Callable[[], float] = time.time,
         trace: Trace | None = None,
-        window: int = WINDOW,
     ) -> None:
         self._link = link
         self._fetch = fetch
@@ -138,7 +134,7 @@ class Poller(Generic[T]):
         self._since: float | None = None
         self._server_domain = ""
         self.settings = settings
-        self.history: deque[Answer[T]] = deque(maxlen=window)
+        self.history: deque[Answer[T]] = deque(maxlen=1)
         self.failure: JsctlError | None = None
         self.at: float | None = None
 
@@ -212,31 +208,6 @@ class Watch(Generic[T]):
         self._poll_idle()
         await asyncio.wait(self._running.values())
 
-    async def rounds(
-        self,
-        interval: float,
-        count: int | None = None,
-    ) -> AsyncIterator[int]:
-        """Yield the number of the round when all have answered, or `interval` seconds after they were asked:
-        one that hangs does not hold up the others, and is not asked again before its timeout.
-
-        count: rounds, None for no end.
-        """
-        loop = asyncio.get_running_loop()
-        due = loop.time()
-        done = 0
-        while True:
-            self._poll_idle()
-            due += interval
-            await asyncio.wait(self._running.values(), timeout=max(0.0, due - loop.time()))
-            done += 1
-            yield done
-            if count is not None and done >= count:
-                return
-            # After a pause, such as of a laptop that slept, rounds are skipped.
-            due = max(due, loop.time())
-            await asyncio.sleep(due - loop.time())
-
     async def one_round(self, seconds: float) -> AsyncIterator[None]:
         """Ask those that are not being asked, and yield after every answer, at least once; end when all have
         answered, or after `seconds`: one that hangs is not asked again before its timeout."""
@@ -267,16 +238,15 @@ def watch(
     *,
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
-    window: int = WINDOW,
 ) -> Watch[T]:
     """Return a Watch of these targets, in order. Those that differ only in the domain share a connection.
 
-    build_fetch: returns what fetches from a target, by its number. window: number of answers kept for each.
+    build_fetch: returns what fetches from a target, by its number.
     """
     links: dict[Settings, Link] = {}
     pollers = []
     for number, target in enumerate(targets):
         login = replace(target, js_domain="", js_api_prefix="")
         link = links.setdefault(login, Link(login))
-        pollers.append(Poller(link, target, build_fetch(number), clock=clock, trace=trace, window=window))
+        pollers.append(Poller(link, target, build_fetch(number), clock=clock, trace=trace))
     return Watch(pollers, list(links.values()))
