@@ -21,7 +21,7 @@ from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
 from jsctl.render.text import clean_json, clean_lines
-from jsctl.views.events import Ending, Events
+from jsctl.views.events import Ending, Events, close_after
 from jsctl.views.result import Result
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class _Writer(Generic[E]):
 
     async def _write_all(self) -> None:
         limit, counts, stop = self._end.limit, self._end.counts, self._end.stop
-        async with _close_after(self._events.batches) as batches:
+        async with close_after(self._events.batches) as batches:
             self._reading = True
             self._restart_timer()
             try:
@@ -388,17 +388,6 @@ class _Writer(Generic[E]):
         elapsed = time.monotonic() - start
         if elapsed > STALLED and self._events.stalled is not None:
             self._events.stalled(elapsed)
-
-
-@contextlib.asynccontextmanager
-async def _close_after(batches: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]:
-    """Close the iterator at the end of the block, if it has `aclose`, in which generators clean up."""
-    try:
-        yield batches
-    finally:
-        close = getattr(batches, "aclose", None)
-        if close is not None:
-            await close()
 
 
 def _fold_event(text: str, width: int, lines_to_fold: str) -> str:

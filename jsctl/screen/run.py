@@ -12,6 +12,7 @@ from jsctl.screen.keys import press
 from jsctl.screen.model import Model, build_first_model, tick, with_board, with_size
 from jsctl.screen.terminal import Terminal, format_lines, show_while
 from jsctl.views.board import Live
+from jsctl.views.events import close_after
 from jsctl.views.result import Text
 
 
@@ -69,21 +70,17 @@ class _Screen:
     async def _run_round(self) -> None:
         # A round that was requested during a pause is shown; one during which the pause began is not.
         is_paused = self.model.paused
-        boards = self._live.fetch(lambda: self.model.query)
         try:
-            async for board in boards:
-                if is_paused or not self.model.paused or self.model.board.is_empty:
-                    self.model = settle(with_board(self.model, board))
-                    self.terminal.redraw()
+            async with close_after(self._live.fetch(lambda: self.model.query)) as boards:
+                async for board in boards:
+                    if is_paused or not self.model.paused or self.model.board.is_empty:
+                        self.model = settle(with_board(self.model, board))
+                        self.terminal.redraw()
         except JsctlError as error:
             # The last answer stays, with the reason why it is old; the next round tries again.
             if self.model.board.is_empty:
                 raise
             self.notice(str(error))
-        finally:
-            close: Callable[[], object] | None = getattr(boards, "aclose", None)
-            if close is not None:
-                await close()  # type: ignore[misc]
 
 
 TakeNotices = Callable[[Callable[[str], None] | None], None]

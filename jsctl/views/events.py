@@ -5,6 +5,7 @@ builds them from one asynchronous iterator and says how an event looks; it print
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from jsctl.errors import ExitStatus
@@ -135,15 +136,22 @@ async def once(event: E) -> AsyncIterator[Sequence[E]]:
     yield [event]
 
 
-async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], None]:
-    """Yield each event of an iterator in a batch of its own, and close the iterator at the end."""
+@asynccontextmanager
+async def close_after(events: AsyncIterator[E]) -> AsyncIterator[AsyncIterator[E]]:
+    """Close the iterator at the end of the block, if it has `aclose`, in which generators clean up."""
     try:
-        async for event in events:
-            yield [event]
+        yield events
     finally:
         close = getattr(events, "aclose", None)
         if close is not None:
             await close()
+
+
+async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], None]:
+    """Yield each event of an iterator in a batch of its own, and close the iterator at the end."""
+    async with close_after(events):
+        async for event in events:
+            yield [event]
 
 
 def results(

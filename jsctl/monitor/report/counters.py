@@ -5,7 +5,9 @@ lost everything: such a step gives no rate.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 LENGTH = 24
 """How many values a trend keeps."""
@@ -26,12 +28,25 @@ class _Counter(NamedTuple):
     rate: float | None
 
 
-class Counters:
-    """Counters by key; those that a round does not add are dropped at its end."""
+class _Rounds(Generic[T]):
+    """Values by key; those that a round does not add are dropped at its end."""
 
     def __init__(self) -> None:
-        self._previous: dict[Hashable, _Counter] = {}
-        self._current: dict[Hashable, _Counter] = {}
+        self._previous: dict[Hashable, T] = {}
+        self._current: dict[Hashable, T] = {}
+
+    def keep(self, key: Hashable) -> None:
+        """Keep the value of a key that was not asked for in this round."""
+        if (old := self._previous.get(key)) is not None:
+            self._current[key] = old
+
+    def end_round(self) -> None:
+        """Drop the values of keys that this round did not add."""
+        self._previous, self._current = self._current, {}
+
+
+class Counters(_Rounds[_Counter]):
+    """Counters by key."""
 
     def rate(self, key: Hashable, epoch: Hashable, at: float, value: int) -> float | None:
         """Return the change per second since the previous round, None if unknown. at: seconds."""
@@ -44,15 +59,6 @@ class Counters:
                 rate = (value - old.value) / (at - old.at)
         self._current[key] = _Counter(epoch, at, value, high, rate)
         return rate
-
-    def keep(self, key: Hashable) -> None:
-        """Keep the value of a key that was not asked for in this round."""
-        if (old := self._previous.get(key)) is not None:
-            self._current[key] = old
-
-    def end_round(self) -> None:
-        """Drop the values of keys that this round did not add."""
-        self._previous, self._current = self._current, {}
 
 
 class Trend(NamedTuple):
@@ -92,17 +98,16 @@ NO_TREND = Trend(None, (), ())
 """The trend of a number that was not seen yet."""
 
 
-class Trends:
-    """Trends by key; those that a round does not add are dropped at its end.
+class Trends(_Rounds[Trend]):
+    """Trends by key.
 
     Most of 5,000 streams are alike: nothing changes, and they were seen in the same rounds. What is equal is
     kept once, so that a trend of them takes little memory, and as little time as one value.
     """
 
     def __init__(self, length: int = LENGTH) -> None:
+        super().__init__()
         self._length = length
-        self._previous: dict[Hashable, Trend] = {}
-        self._current: dict[Hashable, Trend] = {}
         self._longer_times: dict[Any, Any] = {}
         self._longer_values: dict[Any, Any] = {}
 
@@ -125,12 +130,7 @@ class Trends:
             known = longer[key] = values, (*values[1 - self._length :], value)
         return known[1]
 
-    def keep(self, key: Hashable) -> None:
-        """Keep the trend of a key that was not asked for in this round."""
-        if (old := self._previous.get(key)) is not None:
-            self._current[key] = old
-
     def end_round(self) -> None:
         """Drop the trends of keys that this round did not add."""
-        self._previous, self._current = self._current, {}
+        super().end_round()
         self._longer_times, self._longer_values = {}, {}

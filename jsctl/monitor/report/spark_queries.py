@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -48,22 +48,7 @@ class SparkQuery:
 
     def record(self) -> dict[str, Any]:
         """Return the progress as a JSON object."""
-        return {
-            "query": self.query,
-            "id": self.id,
-            "stream": self.stream,
-            "at": self.at,
-            "batch": self.batch,
-            "rows": self.rows,
-            "behind": self.behind,
-            "rate": self.rate,
-            "arrival": self.arrival,
-            "drain_ns": self.drain_ns,
-            "lost": self.lost,
-            "deleted": self.deleted,
-            "state": self.state,
-            "error": self.error,
-        }
+        return asdict(self)
 
     def is_silent(self, now: int) -> bool:
         """Return whether progress is overdue at `now` (ns since 1970)."""

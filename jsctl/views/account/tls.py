@@ -7,6 +7,11 @@ from jsctl.base.units import SECOND, format_duration, format_rfc3339, seconds_to
 from jsctl.errors import ExitStatus
 from jsctl.nats.certificates import Certificate
 from jsctl.views.result import Cell, Field, Part, Result, Section, Sheet, Text
+from jsctl.views.shared.tables import recorder
+
+_record = recorder(
+    ("subject", "issuer", "serial", "is_ca", "signature", "dns", "addresses", "uris", "emails", "ocsp")
+)
 
 
 def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bool, ocsp: bool) -> Result:
@@ -38,16 +43,7 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
             parts.append(Text(certificate.pem.rstrip("\n"), whole=True))
     data = [
         {
-            "subject": certificate.subject,
-            "issuer": certificate.issuer,
-            "serial": certificate.serial,
-            "is_ca": certificate.is_ca,
-            "signature": certificate.signature,
-            "dns": certificate.dns,
-            "addresses": certificate.addresses,
-            "uris": certificate.uris,
-            "emails": certificate.emails,
-            "ocsp": certificate.ocsp,
+            **_record(certificate),
             **({"pem": certificate.pem} if pem else {}),
             "not_after": format_rfc3339(seconds_to_ns(certificate.not_after)),
             "expired": certificate.not_after <= now,

@@ -6,19 +6,7 @@ from jsctl.views.result import Field, Result, Section, Sheet
 
 def gathered(path: str, size: int, summary: Summary) -> Result:
     """Show what an archive holds. size: bytes of the file."""
-    fields = [
-        Field("File", path),
-        Field("Size", size, "bytes"),
-        Field("Servers", summary.servers, "count"),
-        Field("Accounts", summary.accounts, "count"),
-        Field("Streams", summary.streams, "count"),
-        Field("Answers", summary.endpoints, "count"),
-        Field("Profiles", summary.profiles, "count"),
-        Field("Refused", summary.failures, "count"),
-    ]
-    document = {
-        "archive": path,
-        "bytes": size,
+    counts = {
         "servers": summary.servers,
         "accounts": summary.accounts,
         "streams": summary.streams,
@@ -26,4 +14,7 @@ def gathered(path: str, size: int, summary: Summary) -> Result:
         "profiles": summary.profiles,
         "refused": summary.failures,
     }
+    fields = [Field("File", path), Field("Size", size, "bytes")]
+    fields += [Field(name.capitalize(), count, "count") for name, count in counts.items()]
+    document = {"archive": path, "bytes": size, **counts}
     return Result([Sheet("Archive", [Section("", fields)])], data=document)

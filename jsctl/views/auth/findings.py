@@ -1,12 +1,12 @@
 """`auth validate`: findings about operators, accounts and users."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from jsctl.auth.check.model import Finding, has_errors
 from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.views.result import Column, Lines, Part, Result, Table, Text
+from jsctl.views.shared.orders import build_cells
 
 _COLUMNS = (
     Column("Severity", "severity"),
@@ -20,13 +20,12 @@ _COLUMNS = (
 
 def findings_result(findings: Sequence[Finding], scope: str) -> Result:
     """Show findings; the status is a failure if one is an error. scope: what was checked, "operator OP"."""
-    rows = [(f.severity, f.code, f.where, f.path, f.message, f.fix) for f in findings]
-    table = Table("Findings", _COLUMNS, rows)
+    table = Table("Findings", _COLUMNS, build_cells(findings, _COLUMNS))
     errors = sum(finding.severity == "error" for finding in findings)
     data = {
         "errors": errors,
         "warnings": len(findings) - errors,
-        "findings": [_build_finding_record(finding) for finding in findings],
+        "findings": [finding._asdict() for finding in findings],
     }
     status = ExitStatus.FAILURE if has_errors(findings) else ExitStatus.OK
     if not findings:
@@ -51,16 +50,3 @@ def format_findings(findings: Sequence[Finding]) -> str:
 def _format_finding(finding: Finding) -> Iterator[str]:
     path = f", {finding.path}" if finding.path else ""
     yield f"{finding.severity}: {finding.where}{path}: {finding.message}"
-
-
-def _build_finding_record(finding: Finding) -> dict[str, Any]:
-    return {
-        "severity": finding.severity,
-        "code": finding.code,
-        "operator": finding.operator,
-        "account": finding.account,
-        "user": finding.user,
-        "path": finding.path,
-        "message": finding.message,
-        "fix": finding.fix,
-    }

@@ -8,6 +8,9 @@ from jsctl.jetstream.counter.counters import Counter
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.intent import Intent
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
+from jsctl.views.shared.tables import recorder
+
+_record_numbers = recorder(("subject", "stream", "value", "increment", "sequence", "time"))
 
 
 def value(stream: str, subject: str, number: str) -> Result:
@@ -25,12 +28,7 @@ def intent(stream: str, subject: str, amount: str, before: str, after: str | Non
 def record(counter: Counter) -> Json:
     """Return the JSON object of a counter. Numbers are text, as many JSON readers would round large ones."""
     return {
-        "subject": counter.subject,
-        "stream": counter.stream,
-        "value": counter.value,
-        "increment": counter.increment,
-        "sequence": counter.sequence,
-        "time": counter.time,
+        **_record_numbers(counter),
         "sources": {stream: dict(parts) for stream, parts in counter.sources.items()},
     }
 

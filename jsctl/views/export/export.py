@@ -11,6 +11,7 @@ from jsctl.jetstream.message.payload import as_text, encode_field, name_of_base6
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
 from jsctl.views.result import Cell, Column, Kind, Result, Table, Text
+from jsctl.views.shared.tables import recorder
 
 _KINDS: dict[str, Kind] = {
     "bigint": "count",
@@ -23,6 +24,11 @@ _KINDS: dict[str, Kind] = {
 _BINARY_ITEMS = re.compile(r"(?:array<|map<\w+,)+binary>+")
 """Spark types of arrays and maps of binary, which is base64: one that is text may stand beside one that is
 not."""
+
+_record_outcome = recorder(
+    ("stream", "table", "exported", "bytes", "deleted", "lost", "bad", "first", "last")
+)
+_record_summary = recorder(("messages", "first", "last", "digest"))
 
 
 def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
@@ -68,34 +74,18 @@ def closing_of_buckets(result: Result) -> str:
     return "\n".join(part.text for part in result.parts if isinstance(part, Text))
 
 
-class Summary(Protocol):
-    """Rows of a table, or messages of a stream: jsctl.spark.export.verify.Summary.
-
-    first, last: sequences. digest: of all of them.
-    """
-
-    @property
-    def messages(self) -> int: ...
-    @property
-    def first(self) -> int | None: ...
-    @property
-    def last(self) -> int | None: ...
-    @property
-    def digest(self) -> str: ...
-
-
 class Comparison(Protocol):
     """The differences of a table from its stream: jsctl.spark.export.verify.Comparison.
 
-    missing, changed, repeated, foreign, removed: numbers of messages.
+    table, stream: a Summary of each. missing, changed, repeated, foreign, removed: numbers of messages.
     """
 
     @property
     def is_same(self) -> bool: ...
     @property
-    def table(self) -> Summary: ...
+    def table(self) -> object: ...
     @property
-    def stream(self) -> Summary: ...
+    def stream(self) -> object: ...
     @property
     def missing(self) -> int: ...
     @property
@@ -243,24 +233,13 @@ def _describe_missing(deleted: int | None, lost: int) -> list[str]:
 
 
 def _build_record(outcome: Exported) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "stream": outcome.stream,
-        "table": outcome.table,
-        "exported": outcome.exported,
-        "bytes": outcome.bytes,
-        "deleted": outcome.deleted,
-        "lost": outcome.lost,
-        "bad": outcome.bad,
-        "first": outcome.first,
-        "last": outcome.last,
-        "seconds": round(outcome.seconds, 3),
-    }
+    row = {**_record_outcome(outcome), "seconds": round(outcome.seconds, 3)}
     if outcome.comparison is not None:
         comparison = outcome.comparison
         row["verified"] = {
             "same": comparison.is_same,
-            "table": _build_summary(comparison.table),
-            "stream": _build_summary(comparison.stream),
+            "table": _record_summary(comparison.table),
+            "stream": _record_summary(comparison.stream),
             "missing": comparison.missing,
             "changed": comparison.changed,
             "twice": comparison.repeated,
@@ -268,15 +247,6 @@ def _build_record(outcome: Exported) -> dict[str, Any]:
             "gone": comparison.removed,
         }
     return row
-
-
-def _build_summary(summary: Summary) -> dict[str, Any]:
-    return {
-        "messages": summary.messages,
-        "first": summary.first,
-        "last": summary.last,
-        "digest": summary.digest,
-    }
 
 
 def _format_verification(row: Mapping[str, Any]) -> str:
