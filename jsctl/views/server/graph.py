@@ -3,19 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.base.units import format_bytes, format_count, format_rfc3339, format_time, pluralize, seconds_to_ns
+from jsctl.base.units import format_bytes, format_rfc3339, pluralize, seconds_to_ns
 from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.activity import ServerSample
 from jsctl.views.events import Events
 from jsctl.views.result import Chart
-from jsctl.views.shared.graph import Curve, curves, format_rate, format_whole, sample_events
-
-_SERVER = (
-    f"{'Time':<25}  {'CPU %':>6}  {'Memory':>9}  {'Conns':>7}  {'Subs':>9}  {'Msgs/s':>12}  {'Bytes/s':>10}"
-)
-_JETSTREAM = (
-    f"{'Time':<25}  {'CPU %':>6}  {'Assets':>7}  {'API/s':>10}  {'Pending':>7}  {'Files':>9}  {'Memory':>9}"
-)
+from jsctl.views.shared.graph import Curve, LineColumn, draw_curves, format_rate, format_whole, sample_events
 
 
 def events(
@@ -30,8 +23,7 @@ def events(
     return sample_events(
         sampler,
         every,
-        heading=_JETSTREAM if jetstream else _SERVER,
-        line=_format_jetstream_line if jetstream else _format_server_line,
+        columns=_JETSTREAM_COLUMNS if jetstream else _SERVER_COLUMNS,
         record=lambda sample: _record(server, sample),
         command="jsctl server graph",
         title=f"{about} Statistics for {server}",
@@ -61,21 +53,8 @@ def _record(server: str, sample: ServerSample) -> dict[str, Any]:
     }
 
 
-def _format_server_line(sample: ServerSample) -> str:
-    return (
-        f"{format_time(seconds_to_ns(sample.at)):<25}  {sample.cpu:>6.1f}  {format_bytes(sample.memory):>9}"
-        f"  {format_count(sample.connections):>7}  {format_count(sample.subscriptions):>9}"
-        f"  {format_rate(sample.messages):>12}  {format_bytes(round(sample.bytes)):>10}"
-    )
-
-
-def _format_jetstream_line(sample: ServerSample) -> str:
-    return (
-        f"{format_time(seconds_to_ns(sample.at)):<25}  {sample.cpu:>6.1f}"
-        f"  {format_count(sample.ha_assets):>7}  {format_rate(sample.api_requests):>10}"
-        f"  {format_count(sample.pending):>7}"
-        f"  {format_bytes(sample.stored_files):>9}  {format_bytes(sample.stored_memory):>9}"
-    )
+def _format_percent(value: float) -> str:
+    return f"{value:.1f}"
 
 
 def _format_size(value: float) -> str:
@@ -84,9 +63,28 @@ def _format_size(value: float) -> str:
 
 def _list_charts(samples: Sequence[ServerSample], drawn: Sequence[Curve]) -> list[Chart]:
     cores = samples[-1].cores if samples else 1
-    return curves(samples, [Curve(f"CPU % of {pluralize(cores, 'core')}", "cpu", "{:.1f}".format), *drawn])
+    return draw_curves(
+        [Curve(f"CPU % of {pluralize(cores, 'core')}", "cpu", _format_percent), *drawn], samples
+    )
 
 
+_CPU = LineColumn("CPU %", 6, "cpu", _format_percent)
+_SERVER_COLUMNS = (
+    _CPU,
+    LineColumn("Memory", 9, "memory", format_bytes),
+    LineColumn("Conns", 7, "connections"),
+    LineColumn("Subs", 9, "subscriptions"),
+    LineColumn("Msgs/s", 12, "messages", format_rate),
+    LineColumn("Bytes/s", 10, "bytes", _format_size),
+)
+_JETSTREAM_COLUMNS = (
+    _CPU,
+    LineColumn("Assets", 7, "ha_assets"),
+    LineColumn("API/s", 10, "api_requests", format_rate),
+    LineColumn("Pending", 7, "pending"),
+    LineColumn("Files", 9, "stored_files", format_bytes),
+    LineColumn("Memory", 9, "stored_memory", format_bytes),
+)
 _SERVER_CURVES = (
     Curve("Memory", "memory", _format_size),
     Curve("Connections", "connections", format_whole),

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
-from jsctl.base.units import SECOND, format_count
+from jsctl.base.units import SECOND, format_count, format_time, seconds_to_ns
 from jsctl.monitor.polling import Sampler, poll_samples
 from jsctl.views.board import Board, Live, Query, Start
 from jsctl.views.events import End, Events, Presentation, one_by_one
@@ -24,7 +24,16 @@ class Curve(NamedTuple):
     label: Callable[[float], str]
 
 
-def curves(samples: Sequence[Any], drawn: Iterable[Curve]) -> list[Chart]:
+class LineColumn(NamedTuple):
+    """A column of the lines of samples. width: cells. name: that of the samples' attribute."""
+
+    title: str
+    width: int
+    name: str
+    form: Callable[[Any], str] = format_count
+
+
+def draw_curves(drawn: Iterable[Curve], samples: Sequence[Any]) -> list[Chart]:
     """Return a chart for each curve of these samples."""
     return [
         Chart(curve.caption, list(map(attrgetter(curve.name), samples)), label=curve.label) for curve in drawn
@@ -35,8 +44,7 @@ def sample_events(
     sampler: Sampler[S],
     every: int,
     *,
-    heading: str,
-    line: Callable[[S], str],
+    columns: Sequence[LineColumn],
     record: Callable[[S], dict[str, Any]],
     command: str,
     title: str,
@@ -45,10 +53,15 @@ def sample_events(
 ) -> Events[S]:
     """Return samples, one every `every` ns, each with its views.
 
-    heading: the line above those of `line`. command, title: of the screen. charts: draws all samples so far.
-    count: how many; None for no end.
+    columns: of the lines in a pipe, after the time. command, title: of the screen. charts: draws all samples
+    so far. count: how many; None for no end.
     """
     history: deque[S] = deque(maxlen=_SAMPLES)
+    heading = f"{'Time':<25}" + "".join(f"  {column.title:>{column.width}}" for column in columns)
+
+    def line(sample: Any) -> str:
+        texts = [f"  {c.form(getattr(sample, c.name)):>{c.width}}" for c in columns]
+        return f"{format_time(seconds_to_ns(sample.at)):<25}{''.join(texts)}\n"
 
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
         history.append(await sampler.take())
@@ -56,7 +69,7 @@ def sample_events(
 
     return Events(
         batches=one_by_one(poll_samples(sampler, every / SECOND)),
-        shown=Presentation(record=record, text=lambda sample: line(sample) + "\n", title=heading),
+        shown=Presentation(record=record, text=line, title=heading),
         end=End(limit=count or 0, noun="sample", endless=True),
         live=Live(fetch, Start(command), every, count or 0),
     )

@@ -13,6 +13,7 @@ from jsctl.render.plot import (
 )
 from jsctl.views.consumer import graph as consumer_view
 from jsctl.views.result import Chart
+from jsctl.views.shared.graph import draw_curves
 from jsctl.views.stream import graph as stream_view
 
 
@@ -53,7 +54,8 @@ def test_squeezing_loses_no_peak() -> None:
 
 @pytest.mark.parametrize("height", [20, 24, 50])
 def test_stacked_charts_fit(height: int) -> None:
-    for charts in (stream_view.charts([]), consumer_view.charts([])):
+    for curves in (stream_view.CURVES, consumer_view.CURVES):
+        charts = draw_curves(curves, [])
         assert len(stack_charts(charts, 80, height)) <= height
     assert "increase" in stack_charts(charts, 19, height)[0].text
 
