@@ -161,9 +161,10 @@ def _draw_foot(model: Model, width: int) -> Line:
     keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
     if model.mode == "table" and model.board.picture is not None:
         keys = _PICTURE_KEYS
+    page = model.grid.page(model.rows[0]) if model.grid is not None and model.rows else None
     if model.times:
         keys = (*_REPLAY_KEYS, *keys)
-    elif model.mode == "table" and model.grid is not None and _has_no_pages(model):
+    elif model.mode == "table" and model.grid is not None and page is None:
         keys = tuple(pair for pair in keys if pair[0] != "enter")
     hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
     line, used = [], measure(hidden)
@@ -191,10 +192,6 @@ def _list_hidden_titles(model: Model, width: int) -> list[str]:
         return []
     shown = model.rows[model.view.top : model.view.top + max(1, model.height - 3)]
     return list_hidden(model, model.grid, shown, width)
-
-
-def _has_no_pages(model: Model) -> bool:
-    return not model.rows or model.grid is None or model.grid.page(model.rows[0]) is None
 
 
 # -- between them ------------------------------------------------------------------------------------------
@@ -323,7 +320,8 @@ def _draw_row(
     used = MARK_WIDTH
     for index, (column, space, right) in enumerate(columns):
         value = column.get(row)
-        text = _fit(column, format_value(value, column), space)
+        shorten = cut_end if column.kind in ("prose", "trend") else cut
+        text = shorten(format_value(value, column), space)
         style = "dim" if dim else _find_style(column, value, level, index)
         if (
             not dim
@@ -353,10 +351,6 @@ def _find_style(column: Column, value: Any, level: int, index: int) -> str:
     if value in (0, None, "") and column.kind in NUMBERS:
         return "dim"
     return ""
-
-
-def _fit(column: Column, text: str, space: int) -> str:
-    return cut_end(text, space) if column.kind in ("prose", "trend") else cut(text, space)
 
 
 def _pad(text: str, space: int, right: bool) -> str:

@@ -159,13 +159,13 @@ def _switch_part(model: Model, step: int) -> Model:
     return with_part(model, keys[(index + step) % len(keys)])
 
 
-def _sort(model: Model, step: int) -> Model:
+def _sort_next(model: Model) -> Model:
     keys = sort_keys(model)
     if not keys:
         return model
     current = sort_key(model) or "trouble"
     index = keys.index(current) if current in keys else 0
-    next_key = keys[(index + step) % len(keys)]
+    next_key = keys[(index + 1) % len(keys)]
     return arrange(model.with_view(sort=next_key, reverse=False, selected=None, at=0, top=0))
 
 
@@ -263,7 +263,7 @@ _TABLE: Mapping[str, Act] = {
     "left": lambda m: _scroll_sideways(m, -1),
     "/": lambda m: m._replace(mode="filter", typed=m.filter),
     "escape": lambda m: with_filter(m, ""),
-    "s": lambda m: _sort(m, 1),
+    "s": _sort_next,
     "S": _reverse,
     "f": lambda m: arrange(m._replace(faults=not m.faults)),
     "w": lambda m: m._replace(wide=not m.wide).with_view(left=0),

@@ -188,14 +188,12 @@ class _Control(UIControl):
         self._draw = draw
 
     def create_content(self, width: int, height: int) -> UIContent:
-        lines = [_to_fragments(line) for line in self._draw(width, height)]
+        lines: list[StyleAndTextTuples] = [
+            [(_to_style_classes(style), text) for style, text in line] for line in self._draw(width, height)
+        ]
         return UIContent(
             lambda index: lines[index], len(lines), cursor_position=Point(0, 0), show_cursor=False
         )
-
-
-def _to_fragments(line: Line) -> StyleAndTextTuples:
-    return [(_to_style_classes(style), text) for style, text in line]
 
 
 @cache

@@ -17,22 +17,6 @@ from jsctl.monitor.trouble import FINE
 from jsctl.views.result import Cell, ChartStack, Column, Lines, Result, Table, Text
 
 
-def _rate_fine(row: Any) -> int:
-    return FINE
-
-
-def _never(row: Any) -> bool:
-    return False
-
-
-def _return_none(row: Any) -> Any:
-    return None
-
-
-def _return_empty(row: Any) -> str:
-    return ""
-
-
 class Grid:
     """A table of a screen.
 
@@ -55,13 +39,13 @@ class Grid:
         rows: Sequence[Any],
         *,
         key: Callable[[Any], Hashable],
-        level: Callable[[Any], int] = _rate_fine,
-        dim: Callable[[Any], bool] = _never,
+        level: Callable[[Any], int] = lambda row: FINE,
+        dim: Callable[[Any], bool] = lambda row: False,
         spare: Sequence[str] = (),
         order: str = "",
-        record: Callable[[Any], Any] = _return_none,
-        line: Callable[[Any], str] = _return_empty,
-        page: Callable[[Any], Hashable | None] = _return_none,
+        record: Callable[[Any], Any] = lambda row: None,
+        line: Callable[[Any], str] = lambda row: "",
+        page: Callable[[Any], Hashable | None] = lambda row: None,
         noun: str = "rows",
         empty: str = "",
     ) -> None:

@@ -23,18 +23,6 @@ Layout = Literal[
 ]
 
 
-def _no_text(event: object) -> str:
-    return ""
-
-
-def _no_summary(ending: Ending) -> str:
-    return ""
-
-
-def _no_result() -> Result | ExitStatus | None:
-    return None
-
-
 class Presentation(NamedTuple, Generic[E]):
     """How an event is shown, in each form of output.
 
@@ -52,7 +40,7 @@ class Presentation(NamedTuple, Generic[E]):
     """
 
     record: Callable[[E], object]
-    text: Callable[[E], str] = _no_text
+    text: Callable[[E], str] = lambda event: ""
     title: str = ""
     folds: Literal["", "first", "all"] = ""
     snapshot: Callable[[E], Result] | None = None
@@ -116,8 +104,8 @@ class Events(NamedTuple, Generic[E]):
     meter: Meter[E] | None = None
     answers: bool = False
     stalled: Callable[[float], None] | None = None
-    summary: Callable[[Ending], str] = _no_summary
-    result: Callable[[], Result | ExitStatus | None] = _no_result
+    summary: Callable[[Ending], str] = lambda ending: ""
+    result: Callable[[], Result | ExitStatus | None] = lambda: None
 
     @property
     def has_background_work(self) -> bool:
@@ -155,7 +143,7 @@ async def one_by_one(events: AsyncIterator[E]) -> AsyncGenerator[Sequence[E], No
 
 
 def results(
-    pieces: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = _no_result
+    pieces: AsyncIterator[Result], last: Callable[[], Result | ExitStatus | None] = lambda: None
 ) -> Events[Result]:
     """Return results that are written below each other, each as soon as it is there: for a verb that shows
     something and then continues.

@@ -1,6 +1,6 @@
 """What an archive shows of a network, for the rules of `jsctl doctor`."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jsctl.base.units import to_datetime
@@ -36,7 +36,8 @@ def build_snapshot(archive: Archive) -> Snapshot:
         consumers += detail.get("consumer_detail") or ()
     streams_by_view = {key: streams for key, (streams, _) in views.items()}
     complete = {domain for _, domain in views if is_complete(servers, domain)}
-    names = _map_account_names(servers)
+    details = [(id, detail) for server in servers for id, detail in server.accounts.items()]
+    names = {id: str(detail["name_tag"]) for id, detail in details if detail.get("name_tag")}
     gathered_at = str(archive.special(METADATA).get("capture_timestamp") or "")
     if not gathered_at:
         raise ValueError("the archive does not say when it was gathered")
@@ -79,15 +80,6 @@ def _build_server_views(archive: Archive) -> list[ServerView]:
         )
         for id, reply in pages["VARZ"].items()
     ]
-
-
-def _map_account_names(servers: Sequence[ServerView]) -> dict[str, str]:
-    return {
-        id: str(detail["name_tag"])
-        for server in servers
-        for id, detail in server.accounts.items()
-        if detail.get("name_tag")
-    }
 
 
 def _read_by_id(archive: Archive, endpoint: str) -> Mapping[str, Json]:

@@ -44,16 +44,9 @@ def list_service_imports(detail: Mapping[str, Any], kind: str = "service") -> It
     for imported in detail.get("imports") or ():
         remote = str(imported.get("subject") or "")
         local = str(imported.get("local_subject") or imported.get("to") or remote)
-        if (
-            imported.get("type") == kind
-            and not imported.get("invalid")
-            and not _is_servers_own(local, remote)
-        ):
+        is_servers_own = remote.startswith("$SYS.") or (remote == "$JS.API.>" == local)
+        if imported.get("type") == kind and not imported.get("invalid") and not is_servers_own:
             yield str(imported.get("account") or ""), local, remote
-
-
-def _is_servers_own(local: str, remote: str) -> bool:
-    return remote.startswith("$SYS.") or (remote == "$JS.API.>" == local)
 
 
 def has_export(detail: Mapping[str, Any], kind: str, subject: str) -> bool:

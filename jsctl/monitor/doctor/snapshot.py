@@ -277,12 +277,9 @@ def choose_login(account: str, taken: Collection[str] = ()) -> list[str]:
 def list_links(view: DomainView) -> Iterator[Link]:
     """Yield the mirrors and sources of a domain."""
     for name, info in view.streams.items():
-        yield from _list_stream_links(view, name, info)
-
-
-def _list_stream_links(view: DomainView, name: str, info: Json) -> Iterator[Link]:
-    for config, state in pair_origins(info):
-        yield Link(view, name, "mirror" if info["config"].get("mirror") else "source", config, state)
+        kind = "mirror" if info["config"].get("mirror") else "source"
+        for config, state in pair_origins(info):
+            yield Link(view, name, kind, config, state)
 
 
 def is_complete(servers: Sequence[ServerView], domain: str) -> bool:

@@ -1,7 +1,6 @@
 """`account tls`: the certificates of the connected server."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from jsctl.base.units import SECOND, format_duration, format_rfc3339, seconds_to_ns
 from jsctl.errors import ExitStatus
@@ -24,12 +23,18 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
     parts: list[Part] = []
     problems = [_find_problem(certificate, now, warn) for certificate in certificates]
     for number, (certificate, problem) in enumerate(zip(certificates, problems, strict=True), 1):
+        names = (
+            ("DNS Names", certificate.dns),
+            ("IP Addresses", certificate.addresses),
+            ("URIs", certificate.uris),
+            ("Email Addresses", certificate.emails),
+        )
         fields = [
             Field("CA", certificate.is_ca, "bool"),
             Field("Issuer", certificate.issuer),
             Field("Expires", seconds_to_ns(certificate.not_after), "time"),
             *([Field("Warning", Cell(problem, problem, "bad"))] if problem else []),
-            *(Field(label, list(names)) for label, names in _names(certificate) if names),
+            *(Field(label, list(texts)) for label, texts in names if texts),
             Field("Serial", certificate.serial),
             Field("Signed With", certificate.signature),
             *([Field("OCSP", list(certificate.ocsp) or "no responder")] if ocsp else []),
@@ -52,15 +57,6 @@ def chain(certificates: Sequence[Certificate], now: float, warn: int, *, pem: bo
         for certificate, problem in zip(certificates, problems, strict=True)
     ]
     return Result(parts, data=data, status=ExitStatus.FAILURE if any(problems) else ExitStatus.OK)
-
-
-def _names(certificate: Certificate) -> list[tuple[str, Sequence[Any]]]:
-    return [
-        ("DNS Names", certificate.dns),
-        ("IP Addresses", certificate.addresses),
-        ("URIs", certificate.uris),
-        ("Email Addresses", certificate.emails),
-    ]
 
 
 def _find_problem(certificate: Certificate, now: float, warn: int) -> str:

@@ -1,6 +1,6 @@
 """`auth env`."""
 
-from jsctl.auth.folders import Choices, Chosen
+from jsctl.auth.folders import Choices
 from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 
@@ -12,14 +12,15 @@ def sheet(choices: Choices) -> Result:
         "operator": ("Operator", choices.operator),
         "account": ("Account", choices.account),
     }
-    fields = [Field(label, _build_cell(chosen)) for label, chosen in rows.values()]
+    fields = [
+        Field(
+            label, Cell(chosen.value, f"{chosen.value} ({chosen.by})" if chosen.value else "none: name one")
+        )
+        for label, chosen in rows.values()
+    ]
     settings = choices.settings
     missing_note = "" if settings.exists() else " (missing)"
     fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{missing_note}")))
     data = {key: {"value": chosen.value, "by": chosen.by} for key, (_, chosen) in rows.items()}
     heading = "Used when a command line names nothing else"
     return Result([Sheet(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})
-
-
-def _build_cell(chosen: Chosen) -> Cell:
-    return Cell(chosen.value, f"{chosen.value} ({chosen.by})" if chosen.value else "none: name one")

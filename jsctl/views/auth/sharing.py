@@ -1,7 +1,5 @@
 """Exports and imports of accounts."""
 
-from typing import Any
-
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.sharing import SERVICE, get_kind, list_exports, list_importers, list_imports
@@ -88,7 +86,7 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
         Field("Kind", get_kind(export)),
         Field("Subject", subject),
         Field("Activation Required", bool(export.get("token_req")), "bool"),
-        Field("Account Token Position", _find_position(export)),
+        Field("Account Token Position", int(export.get("account_token_position") or 0) or Cell(0, "none")),
         Field("Advertised", bool(export.get("advertise")), "bool"),
     ]
     if get_kind(export) == SERVICE:
@@ -146,10 +144,6 @@ def _build_token_fields(token: str, source: str) -> list[Field]:
         fields.append(Field("Not Genuine", Cell(problem, problem, "bad")))
     expiry = claims.get("exp")
     return [*fields, Field("Token Expiry", expiry * SECOND, "time")] if isinstance(expiry, int) else fields
-
-
-def _find_position(export: Json) -> Any:
-    return int(export.get("account_token_position") or 0) or Cell(0, "none")
 
 
 def _build_text_fields(member: Json, **labels: str) -> list[Field]:

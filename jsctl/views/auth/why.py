@@ -9,7 +9,7 @@ from jsctl.auth.why.connecting import Check
 from jsctl.auth.why.permissions import Verdict
 from jsctl.auth.why.routes import Route
 from jsctl.errors import ExitStatus
-from jsctl.views.result import Part, Result, Style, Text
+from jsctl.views.result import Part, Result, Text
 
 _ACTIONS = {PUBLISH: "publish to", SUBSCRIBE: "subscribe to"}
 
@@ -29,7 +29,8 @@ def _list_parts(answer: Answer, with_servers: bool) -> Iterator[Part]:
         group = f" in group {question.queue}" if question.queue else ""
         may = "may" if verdict.allowed else "may not"
         yield Text(
-            f"{who} {may} {_ACTIONS[question.action]} {question.subject}{group}", _find_style(verdict.allowed)
+            f"{who} {may} {_ACTIONS[question.action]} {question.subject}{group}",
+            "good" if verdict.allowed else "bad",
         )
         yield Text(f"  {verdict.message}: {_format_rule(verdict)}")
         yield from (Text(f"  {note}") for note in verdict.notes)
@@ -87,10 +88,6 @@ def _format_rule(verdict: Verdict) -> str:
 def _format_check(check: Check) -> str:
     claim = f": {check.path} of {check.where}" if check.path else ""
     return f"{check.name}{claim}"
-
-
-def _find_style(allowed: bool) -> Style:
-    return "good" if allowed else "bad"
 
 
 def _build_document(answer: Answer) -> dict[str, Any]:

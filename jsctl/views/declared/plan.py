@@ -38,7 +38,9 @@ def plan_result(plan: Plan) -> Result:
     }
     if not plan.steps:
         return Result([Text(_format_unchanged(plan))], data=data)
-    parts: list[Part] = [Lines([*_list_lines(step)], _find_style(step)) for step in plan.steps]
+    parts: list[Part] = [
+        Lines([*_list_lines(step)], "bad" if step.refused else MARKS[step.action][1]) for step in plan.steps
+    ]
     status = ExitStatus.FAILURE if plan.refused else ExitStatus.DIFFERENT
     return Result([*parts, Text(_build_summary(plan))], data=data, status=status)
 
@@ -144,10 +146,6 @@ def _list_lines(step: Step) -> Iterator[str]:
             yield f"    {format_change(change)}" + (f"  ({refused})" if refused else "")
     shown = {change.key for change in step.changes}
     yield from (f"    {key}: {reason}" for key, reason in step.refused.items() if key not in shown)
-
-
-def _find_style(step: Step) -> Style:
-    return "bad" if step.refused else MARKS[step.action][1]
 
 
 def _format_place(step: Step) -> str:

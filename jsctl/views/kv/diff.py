@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.compare import KeyDifference
-from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.message.payload import encode_field
 from jsctl.views.kv.value import short_value
 from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
@@ -39,7 +38,7 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
         (
             difference.key,
             Cell(difference.change, difference.change, _STYLES[difference.change]),
-            *map(_build_cell, (difference.before, difference.after)),
+            *(short_value(entry) if entry else None for entry in (difference.before, difference.after)),
         )
         for difference in differing
     ]
@@ -51,10 +50,6 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
         Text(f"{counts}, {same:,} the same"),
     ]
     return Result(parts, data=data, status=ExitStatus.DIFFERENT)
-
-
-def _build_cell(entry: Entry | None) -> Cell | str | None:
-    return short_value(entry) if entry else None
 
 
 def _build_side(difference: KeyDifference, side: int) -> Json | None:

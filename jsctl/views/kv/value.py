@@ -14,14 +14,14 @@ def full_record(bucket: str, entry: Entry) -> dict[str, Any]:
     return record(bucket, entry, value=encode_field("value", entry.value))
 
 
-def short_value(entry: Entry, limit: int = _MAX_SHOWN) -> Cell | str:
+def short_value(entry: Entry) -> Cell | str:
     """Return a value for a table: its start and end; of a binary one the first bytes in hex."""
     value = entry.value
     if entry.operation != PUT:
         return Cell(None, "")
     if value.isascii() and (text := value.decode()).isprintable():  # nearly always
-        return text if len(text) <= limit else Cell(text, _cut(text, limit))
-    return Cell(value, shorten(value, limit))
+        return text if len(text) <= _MAX_SHOWN else Cell(text, _cut(text, _MAX_SHOWN))
+    return Cell(value, shorten(value))
 
 
 def shorten(value: bytes, limit: int = _MAX_SHOWN) -> str:

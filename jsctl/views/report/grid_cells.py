@@ -68,11 +68,11 @@ def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **attrs
     return Column(title, key, kind, read=lambda row: read(row.line), **attrs)
 
 
-TROUBLE = column("Trouble", "trouble", "prose", lambda line: _join_words(line.troubles), optional=True)
-
-
-def _join_words(troubles: Sequence[Any]) -> str:
-    return ", ".join(trouble.words for trouble in troubles)
+TROUBLE = column(
+    *("Trouble", "trouble", "prose"),
+    lambda line: ", ".join(trouble.words for trouble in line.troubles),
+    optional=True,
+)
 
 
 def remaining_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:

@@ -68,7 +68,10 @@ def document(
                 "at": _format_utc(place.tried_at),
                 "error": outage or None,
                 "trouble": [] if place.outage else _list_troubles(tracker),
-                "login": _describe_login(tracker),
+                "login": {
+                    "trouble": [trouble.words for trouble in tracker.login],
+                    "codes": [trouble.code for trouble in tracker.login],
+                },
                 "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(place)],
                 "as_of": {
                     part: None if at is None else format_rfc3339(to_ns(at))
@@ -82,13 +85,6 @@ def document(
         )
     spark = {} if queries is None else {"spark": spark_queries.records(queries, now)}
     return {"at": _format_utc(now), "reports": reports, **spark}
-
-
-def _describe_login(tracker: Tracker) -> dict[str, list[str]]:
-    return {
-        "trouble": [trouble.words for trouble in tracker.login],
-        "codes": [trouble.code for trouble in tracker.login],
-    }
 
 
 def _list_gaps(place: Place) -> Sequence[Gap]:
@@ -242,14 +238,11 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
     elif not is_complete:
         summary = Text("nothing wrong found, but not everything was checked", "warn")
     elif tracker.gaps:
-        summary = Text(f"all well, {_describe_choice(tracker.gaps)}", "good")
+        left_out = " and ".join(sorted({gap.part for gap in tracker.gaps}))
+        summary = Text(f"all well, without {left_out}", "good")
     else:
         summary = Text("all well", "good")
     return Pane(name_place(place), summary, messages, sections, dim=bool(error), trouble=level)
-
-
-def _describe_choice(gaps: Sequence[Gap]) -> str:
-    return f"without {' and '.join(sorted({gap.part for gap in gaps}))}"
 
 
 def _build_section(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Section:

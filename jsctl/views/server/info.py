@@ -16,6 +16,7 @@ PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])
 def server(reply: Json) -> Result:
     """Show a server. reply: with VARZ."""
     about, data = reply["server"], reply["data"]
+    ip = f" ({data['ip']})" if data.get("ip") else ""
     sections = [
         Section(
             "Process Details",
@@ -34,7 +35,7 @@ def server(reply: Json) -> Result:
             [
                 Field("Auth Required", bool(data.get("auth_required")), "bool"),
                 Field("TLS Required", bool(data.get("tls_required")), "bool"),
-                Field("Host", _format_address(data, "host", "port") + _in_brackets(data.get("ip"))),
+                Field("Host", _format_address(data, "host", "port") + ip),
                 Field("Client URLs", list(data.get("connect_urls") or [])),
                 *_list_if(Field("WebSocket URLs", list(data.get("ws_connect_urls") or []))),
             ],
@@ -79,10 +80,6 @@ def _list_if(field: Field) -> list[Field]:
 
 def _format_address(data: Json, host: str, port: str) -> str:
     return f"{data.get(host, '')}:{data.get(port, 0)}"
-
-
-def _in_brackets(text: str | None) -> str:
-    return f" ({text})" if text else ""
 
 
 def _list_groups(about: Json, data: Json) -> list[Section]:

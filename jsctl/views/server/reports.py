@@ -199,7 +199,8 @@ def _build_link_report(
         _build_totals(ordered, columns),
         spare=spare,
         empty=f"{title}: the servers have no {noun}",
-        rising=_is_rising(order, reverse),
+        # The largest comes last, as for numbers; names are read from the first.
+        rising=not reverse and find_order(_LINKS, order).kind != "text",
     )
     return Result([table])
 
@@ -252,8 +253,3 @@ def usage(replies: Sequence[Json], key: str, *, with_rows: bool = False) -> Resu
 def _read_use(reply: Json, key: str) -> float:
     value = (reply.get("data") or {}).get(key, 0)
     return float(value) if key == "cpu" else int(value)
-
-
-def _is_rising(order: str, reverse: bool) -> bool:
-    """Return whether the largest comes last, as for numbers; names are read from the first."""
-    return not reverse and find_order(_LINKS, order).kind != "text"

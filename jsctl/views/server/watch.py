@@ -15,10 +15,6 @@ def _build_slow_cell(row: ServerRow | AccountRow) -> Cell:
     return Cell(count, format_count(count), "warn" if count else "")
 
 
-def _format_cpu(row: ServerRow) -> str:
-    return f"{row.cpu:g}"
-
-
 _TRAFFIC = (
     Column("Sent Rate", "sent_rate", "rate", read=attrgetter("traffic.sent_rate")),
     Column("Received Rate", "received_rate", "rate", read=attrgetter("traffic.received_rate")),
@@ -40,7 +36,7 @@ SERVERS = (
     Column("Subs", "subscriptions", "count", sort=("subs",)),
     Column("Slow", "slow_consumers", "count", sort=("slow",), read=_build_slow_cell),
     Column("Memory", "mem", "bytes", sort=("mem",)),
-    Column("CPU %", "cpu", "number", sort=("cpu",), read=_format_cpu, rank=attrgetter("cpu")),
+    Column("CPU %", "cpu", "number", sort=("cpu",), read=lambda row: f"{row.cpu:g}", rank=attrgetter("cpu")),
     Column("Cores", "cores", "number"),
     Column("Routes", "routes", "count", sort=("route",)),
     Column("Gateways", "gateways", "count", sort=("gway",)),

@@ -60,7 +60,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
             info.get("sources") or [],
             key=lambda source: (
                 str(source.get("name")),
-                _format_api_prefix(source),
+                str((source.get("external") or {}).get("api", "")),
                 format_origin_filters(source),
             ),
         )
@@ -228,10 +228,6 @@ def _format_transform(pair: Json | None) -> str | None:
     if not pair or not pair.get("dest"):
         return None
     return f"{pair.get('src') or '>'} to {pair['dest']}"
-
-
-def _format_api_prefix(source: Json) -> str:
-    return str((source.get("external") or {}).get("api", ""))
 
 
 def _format_sequence(sequence: int, time: str | None) -> str:

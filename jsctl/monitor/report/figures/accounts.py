@@ -11,10 +11,6 @@ def _read_limit(name: str) -> Callable[[AccountLine], int | None]:
     return lambda line: None if (limit := getattr(line, name)) < 0 else limit
 
 
-def _compute_share(line: AccountLine) -> float | None:
-    return line.file / line.max_file if line.max_file > 0 else None
-
-
 ACCOUNTS = (
     Figure(
         *("tier", "text", "Tier", "text", "tier", "the tier, such as R3; empty if the account has none"),
@@ -62,7 +58,8 @@ ACCOUNTS = (
         **show_alike(spare=2),
     ),
     Figure(
-        *("file_share", "real?", "Full", "share", _compute_share),
+        *("file_share", "real?", "Full", "share"),
+        lambda line: line.file / line.max_file if line.max_file > 0 else None,
         "how full its file storage is, 0 to 1, null without a limit",
         **show_alike(spare=0),
     ),

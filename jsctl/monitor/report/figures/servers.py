@@ -26,14 +26,6 @@ def _read_row(name: str) -> Callable[[ServerLine], Any]:
     return lambda line: None if line.row is None else get(line)
 
 
-def _compute_stored(line: ServerLine) -> int | None:
-    return None if line.row is None else line.row.file + line.row.memory
-
-
-def _show_name(line: ServerLine) -> str:
-    return line.server + ("*" if line.meta_leader else "")
-
-
 _place = partial(show_alike, optional=True)
 """Return a column of both, which is left out where it has no value."""
 
@@ -63,7 +55,7 @@ SERVERS = (
     Figure(
         *("server", "text", "Server", "name", "server", "its name"),
         stored="server",
-        **show_alike(spare=0, read=_show_name),
+        **show_alike(spare=0, read=lambda line: line.server + "*" * line.meta_leader),
     ),
     Figure(
         *("cluster", "text", "Cluster", "text", "cluster", "its cluster, empty if there is none"),
@@ -159,7 +151,9 @@ SERVERS = (
         ),
     ),
     Figure(
-        *("bytes_stored", "natural?", "Stored", "bytes", _compute_stored, "bytes used in memory and files"),
+        *("bytes_stored", "natural?", "Stored", "bytes"),
+        lambda line: None if line.row is None else line.row.file + line.row.memory,
+        "bytes used in memory and files",
         **_place(spare=5),
     ),
     _make_statistic(
