@@ -179,7 +179,7 @@ def arrange(model: Model) -> Model:
 
 def sort_key(model: Model) -> str:
     """Return the key of the column that rows are sorted by; empty for problems first."""
-    order = model.view.sort or model.start.sort or (model.grid.order if model.grid else "")
+    order = model.view.sort or model.start.sort
     return "" if order == "trouble" else order
 
 

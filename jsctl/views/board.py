@@ -27,7 +27,6 @@ class Grid:
         level: FINE, WARN or BAD; problems come first.
         dim: whether the row is from before a failure.
         spare: keys of the columns that a narrow terminal leaves out, the most dispensable first.
-        order: key of the column to sort by at first; empty for problems first, then as given.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
             what `enter` opens, None for nothing.
         noun: what rows are called, in the plural. empty: shown if there are none.
@@ -42,7 +41,6 @@ class Grid:
         level: Callable[[Any], int] = lambda row: FINE,
         dim: Callable[[Any], bool] = lambda row: False,
         spare: Sequence[str] = (),
-        order: str = "",
         record: Callable[[Any], Any] = lambda row: None,
         line: Callable[[Any], str] = lambda row: "",
         page: Callable[[Any], Hashable | None] = lambda row: None,
@@ -55,7 +53,6 @@ class Grid:
         self.level = level
         self.dim = dim
         self.spare = spare
-        self.order = order
         self.record = record
         self.line = line
         self.page = page

@@ -151,16 +151,6 @@ class Place(NamedTuple):
             return str(fault)
         return self.error or ("" if self.has_part(part) else "no answer yet")
 
-    @property
-    def fault(self) -> JsctlError | None:
-        """Why it has no streams to show, or those of an earlier round."""
-        return self.find_fault()
-
-    @property
-    def outage(self) -> str:
-        """Why its streams are not shown, empty when they are."""
-        return self.find_outage()
-
     def problems(self, now: float) -> list[Problem]:
         """Return what is wrong, the worst first; a place that does not answer is a problem itself. now:
         seconds since 1970."""

@@ -57,19 +57,26 @@ async def ping(
         expect = await count_servers(connection)
     request = {**(body or {}), **(server_filter.body() if server_filter else {})}
     subject = f"$SYS.REQ.SERVER.PING.{endpoint}" if endpoint else "$SYS.REQ.SERVER.PING"
+    timeout = timeout or _choose_timeout(connection, server_filter)
     try:
-        work = iterate_replies(
-            connection,
-            subject,
-            json.dumps(request).encode(),
-            expect=expect,
-            timeout=timeout or _choose_timeout(connection, server_filter),
-            max_bytes=MAX_REPLY_BYTES,
-        )
-        async with aclosing(work) as messages:  # the first malformed one ends it
-            return [parse_reply(message.data, subject) async for message in messages]
+        return await _collect_replies(connection, subject, request, expect, timeout)
     except NoResponders:
         raise no_system_account_error() from None
+
+
+async def _collect_replies(
+    connection: Connection, subject: str, body: Mapping[str, Any], expect: int, timeout: int | None = None
+) -> list[Json]:
+    work = iterate_replies(
+        connection,
+        subject,
+        json.dumps(dict(body)).encode(),
+        expect=expect,
+        timeout=timeout,
+        max_bytes=MAX_REPLY_BYTES,
+    )
+    async with aclosing(work) as messages:  # the first malformed one ends it
+        return [parse_reply(message.data, subject) async for message in messages]
 
 
 async def ping_account(
@@ -86,15 +93,7 @@ async def ping_account(
     # nothing for that one (nats-server: registerSystemImports).
     subject = f"$SYS.REQ.{'SERVER' if endpoint == 'CONNZ' else 'ACCOUNT'}.PING.{endpoint}"
     try:
-        work = iterate_replies(
-            connection,
-            subject,
-            json.dumps(dict(body or {})).encode(),
-            expect=expect,
-            max_bytes=MAX_REPLY_BYTES,
-        )
-        async with aclosing(work) as messages:  # the first malformed one ends it
-            replies = [parse_reply(message.data, subject) async for message in messages]
+        replies = await _collect_replies(connection, subject, body or {}, expect)
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
     return deduplicate_servers(replies)

@@ -17,11 +17,10 @@ from jsctl.jetstream.config.consumer_fields import DELIVER_POLICY
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines, list_other_labels
-from jsctl.views.stream.info import cluster_section, present
+from jsctl.views.stream.info import cluster_section, host_lines, metadata_section, present
 
 Json = dict[str, Any]
 
-_RESERVED = "_nats."
 _SPECIAL = (
     *("name", "durable_name", "deliver_subject", "deliver_policy", "ack_wait", "rate_limit_bps"),
     *("flow_control", "backoff", "pause_until", "priority_policy", "priority_groups", "priority_timeout"),
@@ -41,8 +40,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
         metadata = config.get("metadata") or {}
         sections.append(Section("Configuration", _build_configuration_fields(info)))
         sections += [_build_target_section(title, prefix, metadata) for title, prefix in _TARGETS]
-        user_metadata = sorted((k, v) for k, v in metadata.items() if not k.startswith(_RESERVED))
-        sections.append(Section("Metadata", [Field(key, value) for key, value in user_metadata]))
+        sections.append(metadata_section(config))
     sections += cluster_section(info.get("cluster") or {}, "Raft Group", info.get("ts"))
     sections.append(Section("State", _build_state_fields(info)))
     return Result([Sheet(heading, sections)], data=info)
@@ -121,17 +119,12 @@ def _build_target_section(title: str, prefix: str, metadata: Json) -> Section:
 
 def _build_state_fields(info: Json) -> list[Field]:
     config = info["config"]
-    metadata = config.get("metadata") or {}
-    level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
     acks = config.get("ack_policy") != "none"
     pending, maximum = int(info.get("num_ack_pending", 0)), _get_positive(config, "max_ack_pending")
     outstanding = format_count(pending) + (f" out of maximum {format_count(maximum)}" if maximum else "")
     now = info.get("ts")
     return present(
-        Field("Host Version", metadata.get("_nats.ver")),
-        Field(
-            "Required API Level", f"{needed or 0} hosted at level {level or ''}" if level or needed else None
-        ),
+        *host_lines(config),
         Field("Last Delivered Message", _format_sequences(info.get("delivered") or {}, now, "Last delivery")),
         Field(
             "Acknowledgment Floor",

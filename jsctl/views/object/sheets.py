@@ -7,20 +7,13 @@ from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.intent import Intent
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines
-from jsctl.views.stream.info import cluster_section
-
-_RESERVED = "_nats."
+from jsctl.views.stream.info import cluster_section, metadata_section
 
 
 def bucket(info: Json, *, first_line: str = "") -> Result:
     """Show a bucket; the document is the info of its stream. first_line: what was done to it."""
     config, state = info["config"], info["state"]
     name = get_bucket(info)
-    metadata = {
-        key: value
-        for key, value in sorted((config.get("metadata") or {}).items())
-        if not key.startswith(_RESERVED)
-    }
     fields = [
         Field("Bucket Name", name),
         *config_lines(STREAM, config, "description", "num_replicas"),
@@ -35,7 +28,7 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
         fields.append(Field("Mirror of", mirror.get("name", "")))
     sections = [
         Section("Configuration", fields),
-        Section("Metadata", [Field(key, value) for key, value in metadata.items()]),
+        metadata_section(config),
         *cluster_section(info.get("cluster") or {}, now=info.get("ts")),
     ]
     heading = f"Information for Object Store Bucket {name} created {format_server_time(info.get('created'))}"

@@ -47,9 +47,9 @@ def _count_problems(places: Sequence[Place], now: float) -> int | None:
 
 def _build_spark_grid(queries: Sequence[SparkQuery], now: float) -> Grid:
     pane = spark_queries.pane(queries, now)
-    if not pane.sections:
+    if not pane.tables:
         return Grid((), (), key=id, empty=pane.messages[0].text if pane.messages else pane.summary.text)
-    return table_to_grid(pane.sections[0].table)
+    return table_to_grid(pane.tables[0])
 
 
 def _list_notices(places: Sequence[Place], now: float) -> list[Text]:

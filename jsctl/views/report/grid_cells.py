@@ -36,6 +36,17 @@ class Page(NamedTuple):
     consumer: str = ""
 
 
+WHERE = Column("Where", "where", "text", read=lambda row: row.place.title)
+"""The column that names the place of a row, if there are several."""
+
+WAITING = "waiting for the first answer"
+
+
+def is_waiting(places: Sequence[Place]) -> bool:
+    """Return whether no place has answered, or failed, yet."""
+    return all(place.at is None and not place.error for place in places)
+
+
 def place_rows(places: Sequence[Place], lines: Callable[[Place], Iterable[Any] | None]) -> list[Row]:
     """Return the lines of all places, in their order."""
     return [Row(place, number, line) for number, place in enumerate(places) for line in lines(place) or ()]
@@ -50,9 +61,9 @@ def place_grid(
 ) -> Grid:
     """Return a grid of lines; if there are several places, the first column names them."""
     if len(places) > 1:
-        columns = [Column("Where", "where", "text", read=lambda row: row.place.title), *columns]
-    if all(place.at is None and not place.error for place in places):
-        attrs["empty"] = "waiting for the first answer"
+        columns = [WHERE, *columns]
+    if is_waiting(places):
+        attrs["empty"] = WAITING
     return Grid(
         columns,
         rows,

@@ -8,14 +8,13 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.places import Place
 from jsctl.views.board import Grid
 from jsctl.views.report.choice import EMPTY
-from jsctl.views.report.grid_cells import Page, Row, place_grid, place_keys, place_rows, suggest
+from jsctl.views.report.grid_cells import WHERE, Page, Row, place_grid, place_keys, place_rows, suggest
 from jsctl.views.report.units import build_grid_columns, list_grid_spare
 from jsctl.views.result import Column
 
 _COLUMNS = {kind: build_grid_columns(kind) for kind in FIGURES}
 _SPARE = {kind: list_grid_spare(kind) for kind in FIGURES}
 _RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
-_WHERE = Column("Where", "where", "text", read=lambda row: row.place.title)
 
 
 def streams(places: Sequence[Place]) -> Grid:
@@ -81,7 +80,7 @@ def accounts(places: Sequence[Place]) -> Grid:
         places,
         lambda place: place.tracker.accounts,
         lambda line: line.tier,
-        before=[_WHERE] if len(places) < 2 else [],
+        before=[WHERE] if len(places) < 2 else [],
         line=lambda row: build_line("account info", place=row.place.flags),
         empty=EMPTY["accounts"],
     )

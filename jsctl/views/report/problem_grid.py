@@ -8,10 +8,13 @@ from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.places import Place
 from jsctl.views.board import Grid
 from jsctl.views.report.grid_cells import (
+    WAITING,
+    WHERE,
     Page,
     Row,
     age_words,
     drain_cell,
+    is_waiting,
     place_keys,
     place_rows,
     suggest,
@@ -82,7 +85,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
 
     columns = [*_PROBLEMS, since, *_PROBLEMS_END]
     if len(places) > 1:
-        columns.insert(0, Column("Where", "where", "text", read=lambda row: row.place.title))
+        columns.insert(0, WHERE)
     return Grid(
         columns,
         rows,
@@ -99,8 +102,8 @@ def problems(places: Sequence[Place], now: float) -> Grid:
 
 
 def _describe_no_problems(places: Sequence[Place]) -> str:
-    if all(place.at is None and not place.error for place in places):
-        return "waiting for the first answer"
+    if is_waiting(places):
+        return WAITING
     if any(not gap.is_chosen for place in places for gap in place.tracker.gaps):
         return "nothing wrong was found, but not everything was checked"
     return "nothing else is wrong" if any(place.error for place in places) else "nothing is wrong"

@@ -19,7 +19,7 @@ from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
 from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import EMPTY, LISTS, Choice, Line, build_lines
-from jsctl.views.report.panes import STYLES, Pane, Section
+from jsctl.views.report.panes import STYLES, Pane
 from jsctl.views.report.units import build_table_columns
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 
@@ -67,7 +67,7 @@ def document(
                 "domain": place.domain,
                 "at": _format_utc(place.tried_at),
                 "error": outage or None,
-                "trouble": [] if place.outage else _list_troubles(tracker),
+                "trouble": [] if place.find_outage() else _list_troubles(tracker),
                 "login": {
                     "trouble": [trouble.words for trouble in tracker.login],
                     "codes": [trouble.code for trouble in tracker.login],
@@ -89,7 +89,7 @@ def document(
 
 def _list_gaps(place: Place) -> Sequence[Gap]:
     """Return what was not looked at. Nothing was where a place did not answer."""
-    outage = place.outage
+    outage = place.find_outage()
     return [Gap(part, outage) for part in LOOKED_AT] if outage else place.tracker.gaps
 
 
@@ -139,14 +139,14 @@ def result(
     if queries is not None:
         part = spark_queries.pane(queries, now)
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
-        parts.extend([*part.messages, *(section.table for section in part.sections)])
+        parts.extend([*part.messages, *part.tables])
     for place in places:
         part = _build_pane(place, sort, choice, _name_place(place, places))
         # Only the live screen shows tables from before a failure.
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend(part.messages)
         if not place.find_outage(choice.part):
-            parts.extend(section.table for section in part.sections)
+            parts.extend(part.tables)
     data = partial(document, places, now, queries, choice, sort)
     return Result(parts, data, _find_status(places, choice))
 
@@ -174,13 +174,15 @@ def failures(places: Sequence[Place]) -> list[str]:
     """Return what could not be fetched, one sentence each."""
     sentences = []
     for place in places:
-        whys = [place.outage] if place.outage else [gap.why for gap in _list_gaps(place) if not gap.is_chosen]
+        outage = place.find_outage()
+        whys = [outage] if outage else [gap.why for gap in _list_gaps(place) if not gap.is_chosen]
         sentences += [f"{name_place(place)}: {why}" for why in whys]
     return sentences
 
 
 def _name_state(place: Place) -> str:
-    return "late" if place.fault is None else name_failure(place.fault)
+    fault = place.find_fault()
+    return "late" if fault is None else name_failure(fault)
 
 
 def _find_status(places: Sequence[Place], choice: Choice) -> ExitStatus:
@@ -204,7 +206,7 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
         waiting = fault is None
         summary = Text("connecting" if waiting else _name_state(place), "dim" if waiting else "bad")
         messages = [] if waiting and not place.error else [Text(error, "bad")]
-        return Pane(name_place(place), summary, messages, [], trouble=FINE if waiting else BAD)
+        return Pane(name_place(place), summary, messages)
     lines = build_lines(tracker, sort)
     chosen = choice.choose(lines, name)
     watched = tracker.rounds > 1 or any(line.received is not None for line in tracker.servers or ())
@@ -212,14 +214,14 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
     everything = [row for kind in _SHOWN for row in lines[kind] or ()]
     messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in account_troubles]
     messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
-    sections = [
-        _build_section(title, kind, rows, watched)
+    tables = [
+        _build_table(title, kind, rows, watched)
         for kind, title in _TITLES.items()
         if (rows := chosen[kind]) and (kind in _SHOWN or kind == choice.part)
     ]
     if not lines["streams"] and choice.part not in _MORE:
         messages.append(Text("No Streams defined"))
-    elif not sections:
+    elif not tables:
         is_empty = choice.part in _MORE and not lines[choice.part]
         messages.append(Text(EMPTY[choice.part] if is_empty else "No rows to show", "dim"))
     bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in account_troubles)
@@ -242,10 +244,10 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
         summary = Text(f"all well, without {left_out}", "good")
     else:
         summary = Text("all well", "good")
-    return Pane(name_place(place), summary, messages, sections, dim=bool(error), trouble=level)
+    return Pane(name_place(place), summary, messages, tables)
 
 
-def _build_section(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Section:
+def _build_table(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Table:
     columns, spare = build_table_columns(kind)
     visible = [
         column
@@ -260,8 +262,7 @@ def _build_section(title: str, kind: str, rows: Sequence[Line], watched: bool) -
         for line, row in zip(cells, rows, strict=True):
             words = row.record["trouble"]
             line.append(Cell(words, ", ".join(words), STYLES[row.level]))
-    noun = "links" if kind == "replication" else kind
-    return Section(Table(title, heads, cells, spare=spare), [row.level for row in rows], noun)
+    return Table(title, heads, cells, spare=spare)
 
 
 def _format_utc(moment: float | None) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 from jsctl.base.units import SECOND, compute_age, format_duration, pluralize, seconds_to_ns
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.trouble import BAD, FINE, WARN
-from jsctl.views.report.panes import STYLES, Pane, Section
+from jsctl.views.report.panes import STYLES, Pane
 from jsctl.views.result import Cell, Column, Table, Text
 
 _COLUMNS = (
@@ -40,8 +40,8 @@ def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     wrong = sum(level > FINE for level in levels)
     summary = Text(pluralize(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
     messages = [] if queries else [Text("No queries yet")]
-    sections = [Section(Table("Spark Queries", _COLUMNS, rows, spare=_SPARE), levels, "queries")]
-    return Pane("Spark", summary, messages, sections if queries else [], trouble=worst)
+    table = Table("Spark Queries", _COLUMNS, rows, spare=_SPARE)
+    return Pane("Spark", summary, messages, [table] if queries else [])
 
 
 def _build_row(query: SparkQuery, level: int, now: float) -> list[Any]:

@@ -73,14 +73,11 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
 
 
 def _build_configuration_sections(config: Json) -> list[Section]:
-    metadata = {
-        k: v for k, v in sorted((config.get("metadata") or {}).items()) if not k.startswith(_RESERVED)
-    }
     return [
         Section("", config_lines(STREAM, config, *_BASICS)),
         Section("Options", _build_option_fields(config)),
         Section("Limits", config_lines(STREAM, config, *_LIMITS)),
-        Section("Metadata", [Field(key, value) for key, value in metadata.items()]),
+        metadata_section(config),
         Section("Replication", _build_replication_fields(config)),
     ]
 
@@ -186,13 +183,8 @@ def _format_peer(peer: Json) -> list[str]:
 def _build_state_fields(info: Json) -> list[Field]:
     config, state = info["config"], info["state"]
     lost, lost_bytes = count_lost(state)
-    metadata = config.get("metadata") or {}
-    level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
     fields = [
-        Field("Host Version", metadata.get("_nats.ver")),
-        Field(
-            "Required API Level", f"{needed or 0} hosted at level {level or ''}" if level or needed else None
-        ),
+        *host_lines(config),
         Field("Messages", state.get("messages", 0), "count"),
         Field("Bytes", state.get("bytes", 0), "bytes"),
         Field(
@@ -217,6 +209,20 @@ def _format_alternates(alternates: list[Json]) -> list[str]:
         f"{stream.get('name', ''):>{longest}}: Cluster: {stream.get('cluster', '')}{domain}"
         for stream, domain in zip(alternates, domains, strict=True)
     ]
+
+
+def metadata_section(config: Json) -> Section:
+    """Return the section of the metadata that people have set."""
+    pairs = sorted((config.get("metadata") or {}).items())
+    return Section("Metadata", [Field(key, value) for key, value in pairs if not key.startswith(_RESERVED)])
+
+
+def host_lines(config: Json) -> list[Field]:
+    """Return the lines about the server that hosts a stream or consumer, which it notes in the metadata."""
+    metadata = config.get("metadata") or {}
+    level, needed = metadata.get("_nats.level"), metadata.get("_nats.req.level")
+    api_level = f"{needed or 0} hosted at level {level or ''}" if level or needed else None
+    return [Field("Host Version", metadata.get("_nats.ver")), Field("Required API Level", api_level)]
 
 
 def present(*fields: Field) -> list[Field]:
