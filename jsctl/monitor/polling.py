@@ -44,7 +44,7 @@ async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]
     the first request gets no answer.
     """
     answered = False
-    async for _ in pace_rounds(interval):
+    async for _ in yield_rounds(interval):
         try:
             sample = await sampler.take()
         except Unreachable:
@@ -55,7 +55,7 @@ async def poll_samples(sampler: Sampler[T], interval: float) -> AsyncIterator[T]
             yield sample
 
 
-async def pace_rounds(
+async def yield_rounds(
     seconds: float, count: int | None = None, stop: asyncio.Event | None = None
 ) -> AsyncGenerator[None, None]:
     """Yield when a round is due, the first at once; after a pause, such as of a laptop that slept, rounds are

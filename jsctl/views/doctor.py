@@ -8,8 +8,7 @@ from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
 from jsctl.monitor.rules.catalog import RULES
 from jsctl.monitor.trouble import Gap
-from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text
-from jsctl.views.shared.tables import recorder
+from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text, recorder
 
 _COLUMNS = (
     Column("Code", "code"),

@@ -114,6 +114,22 @@ def _get_raw(value: Any) -> Any:
     return value.raw if isinstance(value, Cell) else value
 
 
+def build_cells(rows: Iterable[Any], columns: Sequence[Column]) -> list[list[Any]]:
+    """Return the values of each row, one for each column."""
+    readers = [column.get for column in columns]
+    return [[read(row) for read in readers] for row in rows]
+
+
+def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
+    """Return a function that returns a JSON object with these keys, from a row's attributes of the same
+    names.
+
+    Durations have `_ns` after the name of their attribute; -1, for never and unlimited, becomes null.
+    """
+    values = attrgetter(*(key.removesuffix("_ns") for key in keys))
+    return lambda row: dict(zip(keys, (None if value == -1 else value for value in values(row)), strict=True))
+
+
 class LazySequence(Sequence[T]):
     """The result of `make` for each item, computed whenever it is read: long tables are in memory once."""
 

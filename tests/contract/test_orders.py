@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from jsctl.views.result import Cell, Column
+from jsctl.views.result import Cell, Column, build_cells
 from jsctl.views.server import reports, server_list, servers
-from jsctl.views.shared.orders import build_cells, list_orders, select_largest, sort_rows
+from jsctl.views.shared.orders import list_orders, select_largest, sort_rows
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
 

@@ -1,7 +1,6 @@
 """The analysis of an archive: a report in the JSON form that the `nats` tool saves and loads, too."""
 
 from collections.abc import Collection
-from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import CONFIG_SIZE, read_bytes
@@ -9,15 +8,14 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.units import format_rfc3339, seconds_to_ns
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
-from jsctl.monitor.audit.archive import METADATA, Archive
+from jsctl.monitor.audit.archive import METADATA, Archive, Json
 from jsctl.monitor.audit.model import Check, NothingToCheck, Outcome
 from jsctl.monitor.audit.server_checks import CHECKS as SERVER_CHECKS
 from jsctl.monitor.audit.snapshot import diagnose_archive
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
 
-Json = dict[str, Any]
-
 CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda check: (check.suite, check.code))
+_FINDING = ("code", "about", "seen", "why", "mend", "objects")  #: keys of a finding of `jsctl doctor`
 _TYPE = "io.nats.audit.v1.analysis"
 
 
@@ -31,7 +29,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", f"{build_line('audit checks')} lists them")
     try:
-        doctor = [finding._asdict() for finding in diagnose_archive(archive)]
+        doctor = [{key: getattr(finding, key) for key in _FINDING} for finding in diagnose_archive(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
     results = [_run_check(check, archive, max_examples, check.code in skipped) for check in CHECKS]

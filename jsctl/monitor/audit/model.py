@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Literal
 
-from jsctl.monitor.audit.archive import Archive
-
-Json = dict[str, Any]
+from jsctl.monitor.audit.archive import Archive, Json
 
 
 class Outcome(IntEnum):

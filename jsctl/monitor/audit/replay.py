@@ -1,15 +1,12 @@
 """Answers of servers, read from an archive instead of the servers: what `--archive` shows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.shape_check import Malformed
 from jsctl.monitor.audit.archive import PROFILE, Archive
-from jsctl.monitor.server.requests import Filter
+from jsctl.monitor.server.requests import Filter, Json
 from jsctl.monitor.server.shapes import check_reply
-
-Json = dict[str, Any]
 
 KINDS: Mapping[str, str] = {
     "VARZ": "variables",

@@ -1,10 +1,9 @@
 """Checks of servers, clusters, leaf nodes, the meta group and accounts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from jsctl.base.units import DAY, format_bytes, format_duration, parse_time_ns, pluralize
-from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.audit.archive import Archive, Json
 from jsctl.monitor.audit.model import (
     Checks,
     Limits,
@@ -15,8 +14,6 @@ from jsctl.monitor.audit.model import (
     build_shares,
 )
 from jsctl.monitor.trouble import is_away
-
-Json = dict[str, Any]
 
 CHECKS = Checks()
 

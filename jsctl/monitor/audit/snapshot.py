@@ -1,17 +1,14 @@
 """What an archive shows of a network, for the rules of `jsctl doctor`."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from jsctl.base.units import to_datetime
 from jsctl.errors import BadInput
-from jsctl.monitor.audit.archive import METADATA, Archive
+from jsctl.monitor.audit.archive import METADATA, Archive, Json
 from jsctl.monitor.audit.replay import read_archived
 from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
-
-Json = dict[str, Any]
 
 
 def diagnose_archive(archive: Archive) -> list[Finding]:

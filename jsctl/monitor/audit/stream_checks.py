@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from jsctl.base.units import pluralize
 from jsctl.errors import BadInput
-from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.audit.archive import Archive, Json
 from jsctl.monitor.audit.model import (
     Checks,
     Limits,
@@ -18,8 +17,6 @@ from jsctl.monitor.audit.model import (
 )
 from jsctl.monitor.check import streams
 from jsctl.monitor.check.outcome import Check as Finding
-
-Json = dict[str, Any]
 
 CHECKS = Checks()
 

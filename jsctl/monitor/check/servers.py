@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from jsctl.auth.claims import as_number, as_object, as_text
 from jsctl.auth.jwt import decode_jwt
@@ -26,11 +25,11 @@ from jsctl.monitor.check.outcome import (
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.meta import fetch_meta
 from jsctl.monitor.server.reports import parse_span
+from jsctl.monitor.server.requests import Json
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 
-Json = dict[str, Any]
 _JWT = re.compile(r"-{3,}\s*BEGIN NATS USER JWT-{3,}\s*(\S+)")
 
 

@@ -12,7 +12,7 @@ from jsctl.monitor.account import fetch_user
 from jsctl.monitor.exporter.metrics import Identity, Names, build_samples
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.text import format_samples
-from jsctl.monitor.polling import pace_rounds
+from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.places import Place, Places
 from jsctl.monitor.report.watching import Clock, Trace
 
@@ -57,7 +57,7 @@ class Exporter:
 
         seconds: between rounds. count: None for no end. stop: ends them.
         """
-        async for _ in pace_rounds(seconds, count, stop):
+        async for _ in yield_rounds(seconds, count, stop):
             places = await _run_until(self._run_round(seconds), stop)
             if places is None:
                 return

@@ -10,7 +10,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
-from jsctl.monitor.polling import pace_rounds
+from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, fetch_overview, is_static
 from jsctl.monitor.report.tracking import Tracker
@@ -229,7 +229,7 @@ class Places:
 
     async def rounds(self, seconds: float, count: int | None = None) -> AsyncGenerator[Sequence[Place], None]:
         """Yield the state of all places after each round. seconds: between rounds. count: None for no end."""
-        async for _ in pace_rounds(seconds, count):
+        async for _ in yield_rounds(seconds, count):
             places: Sequence[Place] = ()
             async for answered in self.one_round(seconds):
                 places = answered

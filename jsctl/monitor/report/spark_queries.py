@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,11 @@ SILENT = 60 * SECOND
 """ns without progress after which a query that has not ended seems to hang. Idle queries report
 every 10 s.
 """
+
+_KEYS = (
+    *("query", "id", "stream", "at", "batch", "rows", "behind", "rate", "arrival", "drain_ns"),
+    *("lost", "deleted", "state", "error"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class SparkQuery:
 
     def record(self) -> dict[str, Any]:
         """Return the progress as a JSON object."""
-        return asdict(self)
+        return {key: getattr(self, key) for key in _KEYS}
 
     def is_silent(self, now: int) -> bool:
         """Return whether progress is overdue at `now` (ns since 1970)."""
@@ -76,10 +81,9 @@ def read_queries(folder: Path) -> list[SparkQuery]:
 
 
 def _read_file(path: Path) -> list[SparkQuery]:
-    names = {field.name for field in fields(SparkQuery)}
     try:
         rows = parse_json(read_text(path, regular=True))["queries"]
-        queries = [SparkQuery(**{name: row[name] for name in names}) for row in rows]
+        queries = [SparkQuery(**{key: row[key] for key in _KEYS}) for row in rows]
         for query in queries:
             parse_time_ns(query.at)
     except (ValueError, TypeError, KeyError, AttributeError):

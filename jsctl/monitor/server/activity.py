@@ -1,15 +1,13 @@
 """The activity of a server over time."""
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.errors import NotFound, Unreachable
 from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.find import find_server
-from jsctl.monitor.server.requests import ask_server
+from jsctl.monitor.server.requests import Json, ask_server
 from jsctl.nats.connection import Connection
-
-Json = dict[str, Any]
 
 
 class ServerSample(NamedTuple):

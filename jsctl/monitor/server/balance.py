@@ -5,15 +5,13 @@ Servers that have more than their share close some, and the clients connect agai
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
 from jsctl.monitor.server.reports import parse_span
-from jsctl.monitor.server.requests import Filter, ask_server, ping
+from jsctl.monitor.server.requests import Filter, Json, ask_server, ping
 from jsctl.nats.connection import Connection
-
-Json = dict[str, Any]
 
 _PAGE_SIZE = 1024  #: connections in one answer
 KINDS = ("Client", "Leafnode")

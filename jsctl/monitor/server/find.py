@@ -1,14 +1,10 @@
 """One server of the network, by its name or ID."""
 
-from typing import Any
-
 from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
 from jsctl.errors import ApiError, NotFound, RequestTimeout
-from jsctl.monitor.server.requests import ask_server, ping
+from jsctl.monitor.server.requests import Json, ask_server, ping
 from jsctl.nats.connection import Connection
-
-Json = dict[str, Any]
 
 
 async def find_server(connection: Connection, name: str = "") -> Json:

@@ -1,15 +1,13 @@
 """All servers of the network, and the round-trip time to each."""
 
 import asyncio
-from typing import Any
 
 from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
-from jsctl.monitor.server.requests import no_system_account_error, parse_reply
+from jsctl.monitor.server.requests import Json, no_system_account_error, parse_reply
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import is_no_responders
 
-Json = dict[str, Any]
 _MAX_SILENCE = SECOND // 2
 """ns without a further answer after which no more are awaited."""
 

@@ -1,12 +1,8 @@
 """The meta group of a JetStream domain, as its servers know it."""
 
-from typing import Any
-
 from jsctl.errors import JsctlError
-from jsctl.monitor.server.requests import fetch_jetstream
+from jsctl.monitor.server.requests import Json, fetch_jetstream
 from jsctl.nats.connection import Connection
-
-Json = dict[str, Any]
 
 
 async def fetch_meta(connection: Connection, domain: str = "") -> Json:

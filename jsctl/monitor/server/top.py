@@ -8,11 +8,9 @@ from typing import Any
 
 from jsctl.monitor.server.find import find_server
 from jsctl.monitor.server.reports import parse_span
-from jsctl.monitor.server.requests import ask_server, ping
+from jsctl.monitor.server.requests import Json, ask_server, ping
 from jsctl.monitor.server.watching import Rounds
 from jsctl.nats.connection import Connection
-
-Json = dict[str, Any]
 
 SORTS = (
     "cid",

@@ -4,9 +4,7 @@ from jsctl.base.units import format_count, format_duration, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
 from jsctl.views.intent import NOTHING
-from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
-from jsctl.views.shared.orders import build_cells
-from jsctl.views.shared.tables import recorder
+from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text, build_cells, recorder
 
 _COLUMNS = (
     Column("Stream", "stream"),

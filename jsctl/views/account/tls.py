@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from jsctl.base.units import SECOND, format_duration, format_rfc3339, seconds_to_ns
 from jsctl.errors import ExitStatus
 from jsctl.nats.certificates import Certificate
-from jsctl.views.result import Cell, Field, Part, Result, Section, Sheet, Text
-from jsctl.views.shared.tables import recorder
+from jsctl.views.result import Cell, Field, Part, Result, Section, Sheet, Text, recorder
 
 _record = recorder(
     ("subject", "issuer", "serial", "is_ca", "signature", "dns", "addresses", "uris", "emails", "ocsp")

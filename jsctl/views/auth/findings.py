@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from jsctl.auth.check.model import Finding, has_errors
 from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
-from jsctl.views.result import Column, Lines, Part, Result, Table, Text
-from jsctl.views.shared.orders import build_cells
+from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_cells, recorder
 
 _COLUMNS = (
     Column("Severity", "severity"),
@@ -16,6 +15,7 @@ _COLUMNS = (
     Column("Problem", "message", "prose"),
     Column("Fix", "fix", "prose"),
 )
+_record = recorder(("severity", "code", "operator", "account", "user", "path", "message", "fix"))
 
 
 def findings_result(findings: Sequence[Finding], scope: str) -> Result:
@@ -25,7 +25,7 @@ def findings_result(findings: Sequence[Finding], scope: str) -> Result:
     data = {
         "errors": errors,
         "warnings": len(findings) - errors,
-        "findings": [finding._asdict() for finding in findings],
+        "findings": list(map(_record, findings)),
     }
     status = ExitStatus.FAILURE if has_errors(findings) else ExitStatus.OK
     if not findings:

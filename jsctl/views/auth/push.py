@@ -8,8 +8,7 @@ from jsctl.auth.resolver import SAME, Difference, Outcome
 from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.views.intent import Intent
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
-from jsctl.views.shared.orders import build_cells
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
 
 __all__ = ["Difference", "differences", "outcomes"]
 

@@ -1,7 +1,5 @@
 """A consumer's information sheet, in the words of the `nats` tool."""
 
-from typing import Any
-
 from jsctl.base.units import (
     NEVER,
     compute_age,
@@ -14,12 +12,11 @@ from jsctl.base.units import (
     truncate_to_seconds,
 )
 from jsctl.jetstream.config.consumer_fields import DELIVER_POLICY
+from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines, list_other_labels
 from jsctl.views.stream.info import cluster_section, host_lines, metadata_section, present
-
-Json = dict[str, Any]
 
 _SPECIAL = (
     *("name", "durable_name", "deliver_subject", "deliver_policy", "ack_wait", "rate_limit_bps"),

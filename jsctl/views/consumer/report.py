@@ -7,9 +7,9 @@ from jsctl.jetstream.config.consumer_fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.monitor.consumer.rows import Row
 from jsctl.views.consumer.unreachable import unreachable_consumers
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, recorder
 from jsctl.views.shared.leaders import leader_report
-from jsctl.views.shared.tables import raw_columns, recorder
+from jsctl.views.shared.tables import raw_columns
 
 COLUMNS = (
     Column("Consumer", "consumer"),

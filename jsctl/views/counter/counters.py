@@ -7,8 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.counter.counters import Counter
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.intent import Intent
-from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
-from jsctl.views.shared.tables import recorder
+from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text, recorder
 
 _record_numbers = recorder(("subject", "stream", "value", "increment", "sequence", "time"))
 

@@ -12,9 +12,8 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
 from jsctl.views.auth.push import CHANGES
 from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
-from jsctl.views.result import Column, Lines, Part, Result, Table, Text
+from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_cells
 from jsctl.views.shared.config import format_change, format_value
-from jsctl.views.shared.orders import build_cells
 
 _COLUMNS = (
     Column("Status", "status"),

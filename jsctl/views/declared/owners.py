@@ -5,8 +5,7 @@ from operator import attrgetter
 
 from jsctl.jetstream.config.kind import Kind
 from jsctl.jetstream.declared.owners import OwnedKey
-from jsctl.views.result import Cell, Column, Result, Table
-from jsctl.views.shared.orders import build_cells
+from jsctl.views.result import Cell, Column, Result, Table, build_cells
 
 _COLUMNS = (
     Column("Stream", "stream"),

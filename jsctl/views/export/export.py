@@ -10,8 +10,7 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.message.payload import as_text, encode_field, name_of_base64
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
-from jsctl.views.result import Cell, Column, Kind, Result, Table, Text
-from jsctl.views.shared.tables import recorder
+from jsctl.views.result import Cell, Column, Kind, Result, Table, Text, recorder
 
 _KINDS: dict[str, Kind] = {
     "bigint": "count",

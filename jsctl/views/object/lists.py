@@ -13,8 +13,7 @@ from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.paging import Collected
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.object_info import one_object
-from jsctl.views.result import Column, Lines, Result, Table, Text
-from jsctl.views.shared.orders import build_cells
+from jsctl.views.result import Column, Lines, Result, Table, Text, build_cells
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
 

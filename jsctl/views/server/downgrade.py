@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.monitor.server.downgrade import ConsumerLevel, StreamLevel
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, recorder
 
 STREAMS = (
     Column("Account", "account"),
@@ -16,6 +16,8 @@ _CONSUMERS = (
     Column("Consumer", "name"),
     Column("Required API Level", "api_level", "number"),
 )
+_record_stream = recorder(("account", "name", "api_level"))
+_record_consumer = recorder(("account", "name", "stream", "api_level"))
 
 
 def downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel], level: int) -> Result:
@@ -32,10 +34,7 @@ def downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel]
     if not parts:
         parts.append(Text(f"All streams and consumers work with API level {level}.", "good"))
     document = {
-        "streams": [item._asdict() for item in streams],
-        "consumers": [
-            {"account": item.account, "name": item.name, "stream": item.stream, "api_level": item.api_level}
-            for item in consumers
-        ],
+        "streams": list(map(_record_stream, streams)),
+        "consumers": list(map(_record_consumer, consumers)),
     }
     return Result(parts, data=document)

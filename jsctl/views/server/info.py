@@ -1,13 +1,10 @@
 """`server info`, `server ping` and `server account info`."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from jsctl.base.units import MS, SECOND, parse_time, pluralize
-from jsctl.monitor.server.reports import parse_span
+from jsctl.monitor.server.reports import Json, parse_span
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
-
-Json = dict[str, Any]
 
 _PING = (Column("Server", "server"), Column("RTT", "rtt", "duration"))
 PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])

@@ -7,18 +7,21 @@ from jsctl.base.units import format_bytes, pluralize
 from jsctl.monitor.server.rescue import RescuePlan
 from jsctl.monitor.server.stored import Stored
 from jsctl.views.intent import Intent
+from jsctl.views.result import recorder
+
+_record = recorder(("streams", "consumers", "messages", "bytes"))
 
 
 def purge(account: str, stored: Stored) -> Intent:
     """Return the intent to remove everything that an account has in JetStream."""
     description = f"all streams and consumers of account {account} ({_format_amount(stored)})"
-    return Intent(f"remove {description}", {"account": account, **stored._asdict()})
+    return Intent(f"remove {description}", {"account": account, **_record(stored)})
 
 
 def evacuate(server: str, stored: Stored) -> Intent:
     """Return the intent to move everything that a server has in JetStream."""
     description = f"all streams and consumers of server {server} to others ({_format_amount(stored)})"
-    return Intent(f"move {description}", {"server": server, **stored._asdict()})
+    return Intent(f"move {description}", {"server": server, **_record(stored)})
 
 
 def peer_remove(server: str, *, online: bool) -> Intent:

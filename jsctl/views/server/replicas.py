@@ -1,13 +1,10 @@
 """`server stream-check` and `server consumer-check`: replicas side by side."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from jsctl.base.units import format_bytes, format_count, pluralize
-from jsctl.monitor.server.replicas import Replica, read_position
+from jsctl.monitor.server.replicas import Json, Replica, read_position
 from jsctl.views.result import Cell, Column, Result, Table
-
-Json = dict[str, Any]
 
 _STATE = (
     ("messages", "messages", "count"),

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from jsctl.monitor.server.reports import AccountRow, ConnectionRow, HealthRow, LinkRow
-from jsctl.views.result import Cell, Column, Result, Table
-from jsctl.views.shared.orders import build_cells, find_order, list_orders, sort_rows
-
-Json = dict[str, Any]
+from jsctl.monitor.server.reports import AccountRow, ConnectionRow, HealthRow, Json, LinkRow
+from jsctl.views.result import Cell, Column, Result, Table, build_cells
+from jsctl.views.shared.orders import find_order, list_orders, sort_rows
 
 _TRAFFIC = (
     Column("In Msgs", "in_msgs", "count", sort=("in-msgs",)),

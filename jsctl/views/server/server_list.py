@@ -1,14 +1,13 @@
 """`server list`: the servers and clusters of the network."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.base.units import compute_age, format_count, parse_time, seconds_to_ns
-from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.monitor.server.rows import Json
+from jsctl.views.result import Cell, Column, Result, Table, build_cells
 from jsctl.views.server.servers import short_names
-from jsctl.views.shared.orders import build_cells, find_order, list_orders
-
-Json = dict[str, Any]
+from jsctl.views.shared.orders import find_order, list_orders
 
 
 class Row(NamedTuple):

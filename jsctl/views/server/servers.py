@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
+from jsctl.monitor.server.rows import JetStreamRow, Json, build_jetstream_row
 from jsctl.monitor.trouble import is_away
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
 from jsctl.views.shared.leaders import leader_share
 from jsctl.views.shared.orders import find_order, list_orders
-
-Json = dict[str, Any]
-
 
 SUMMARY = (
     Column("Server", "server", sort=("name",)),

@@ -1,14 +1,11 @@
 """`top`: what servers do, and their connections."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from jsctl.base.units import format_bytes, format_count, format_duration, pluralize
+from jsctl.monitor.server.requests import Json
 from jsctl.monitor.server.top import ServerLoad, TopRow
-from jsctl.views.result import Column, Kind, Result, Table, Text
-from jsctl.views.shared.orders import build_cells
-
-Json = dict[str, Any]
+from jsctl.views.result import Column, Kind, Result, Table, Text, build_cells
 
 _SPARE = (
     "version",

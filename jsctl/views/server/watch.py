@@ -6,8 +6,8 @@ from operator import attrgetter
 from jsctl.base.units import format_count, format_exact_duration
 from jsctl.monitor.server.api_requests import RequestRow
 from jsctl.monitor.server.watching import AccountRow, JetStreamRow, ServerRow
-from jsctl.views.result import Cell, Column, Result, Table
-from jsctl.views.shared.orders import build_cells, list_orders, select_largest
+from jsctl.views.result import Cell, Column, Result, Table, build_cells
+from jsctl.views.shared.orders import list_orders, select_largest
 
 
 def _build_slow_cell(row: ServerRow | AccountRow) -> Cell:

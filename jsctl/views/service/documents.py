@@ -8,8 +8,7 @@ from typing import Any
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import parse_time
 from jsctl.services.statistics import Row
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table, Text
-from jsctl.views.shared.orders import build_cells
+from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table, Text, build_cells
 
 Json = dict[str, Any]
 

@@ -1,7 +1,7 @@
-"""The rows of a table in an order, and as cells. What `--sort` takes are names of columns."""
+"""The rows of a table in an order. What `--sort` takes are names of columns."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from jsctl.views.result import Column
 
@@ -29,9 +29,3 @@ def select_largest(rows: Iterable[R], columns: Sequence[Column], order: str, num
     by_name = sorted(rows, key=columns[0].get_rank)
     is_number = find_order(columns, order).kind != "text"
     return sort_rows(by_name, columns, order, reverse=is_number)[: number or None]
-
-
-def build_cells(rows: Iterable[Any], columns: Sequence[Column]) -> list[list[Any]]:
-    """Return the values of each row, one for each column."""
-    readers = [column.get for column in columns]
-    return [[read(row) for read in readers] for row in rows]

@@ -1,8 +1,6 @@
 """Parts of tables that several reports share."""
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from jsctl.views.result import Column, Table
 
@@ -13,16 +11,6 @@ def raw_columns(columns: Sequence[Column]) -> list[Column]:
         column if column.kind in ("text", "prose") else column._replace(kind="number", key=column.data_key)
         for column in columns
     ]
-
-
-def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
-    """Return a function that returns a JSON object with these keys, from a row's attributes of the same
-    names.
-
-    Durations have `_ns` after the name of their attribute; -1, for never and unlimited, becomes null.
-    """
-    values = attrgetter(*(key.removesuffix("_ns") for key in keys))
-    return lambda row: dict(zip(keys, (None if value == -1 else value for value in values(row)), strict=True))
 
 
 def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> list[Table]:

@@ -1,7 +1,5 @@
 """A stream's information sheet, in the words of the `nats` tool."""
 
-from typing import Any
-
 from jsctl.base.units import (
     NEVER,
     compute_age,
@@ -12,12 +10,11 @@ from jsctl.base.units import (
     pluralize,
     read_known_time,
 )
+from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filters, read_last_active
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines, list_other_labels
-
-Json = dict[str, Any]
 
 _BASICS = (
     "description",

@@ -7,10 +7,10 @@ from typing import Any
 from jsctl.base.units import NEVER, format_bytes, format_count
 from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
-from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table
+from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table, build_cells, recorder
 from jsctl.views.shared.leaders import leader_report
-from jsctl.views.shared.orders import build_cells, sort_rows
-from jsctl.views.shared.tables import raw_columns, recorder, unreachable_streams
+from jsctl.views.shared.orders import sort_rows
+from jsctl.views.shared.tables import raw_columns, unreachable_streams
 from jsctl.views.shared.text import quote_for_dot
 
 STREAMS = (
