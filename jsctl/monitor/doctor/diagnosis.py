@@ -1,7 +1,7 @@
 """All rules, and their findings on a snapshot. No I/O."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.monitor.doctor.finding import Finding
@@ -18,7 +18,7 @@ from jsctl.monitor.doctor.rules import (
 )
 from jsctl.monitor.doctor.rules.seen import find_seen, group_by_code
 from jsctl.monitor.doctor.snapshot import Snapshot
-from jsctl.monitor.rules.catalog import RULES, Rule
+from jsctl.monitor.rules.catalog import RULES
 
 _MALFORMED = "ANSWER_MALFORMED"
 
@@ -85,7 +85,9 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
     explained: dict[str, set[str]] = {}
     for rule in RULES:
         explained_objects = {name for code in rule.causes for name in explained.get(code, ())}
-        for finding in [*_find_of_rule(rule, snapshot), *seen.get(rule.code, ())]:
+        check = _CHECKS.get(rule.code)
+        findings_of_rule = [] if check is None else _run_check(rule.code, check, snapshot)
+        for finding in [*findings_of_rule, *seen.get(rule.code, ())]:
             if explained_objects and set(finding.objects) <= explained_objects:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)
@@ -103,8 +105,3 @@ def _name_contexts(finding: Finding, snapshot: Snapshot) -> Finding:
             line = build_line("context add", name, place=())
             return finding._replace(mend=f"give {whose} a context with {line}; then {finding.mend}")
     return finding
-
-
-def _find_of_rule(rule: Rule, snapshot: Snapshot) -> Sequence[Finding]:
-    check = _CHECKS.get(rule.code)
-    return () if check is None else _run_check(rule.code, check, snapshot)

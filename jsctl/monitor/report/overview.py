@@ -17,7 +17,7 @@ from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.report.far_origins import LINK_CONFIG, check_origins
 from jsctl.monitor.report.turns import Turns
 from jsctl.monitor.rules import objects
-from jsctl.monitor.rules.logins import check_expiry
+from jsctl.monitor.rules.contexts import check_expiry
 from jsctl.monitor.stream.rows import (
     LinkKey,
     ReplicationRow,

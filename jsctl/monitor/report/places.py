@@ -16,7 +16,7 @@ from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, 
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.turns import Turns
 from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
-from jsctl.monitor.rules.failures import choose_code
+from jsctl.monitor.rules.contexts import choose_code
 from jsctl.monitor.server.requests import ping
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.error_codes import ErrorCode

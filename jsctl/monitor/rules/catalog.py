@@ -1,7 +1,7 @@
 """All rules: the codes of what can be wrong, what each means, and what it looks at.
 
 There is one list for `doctor`, the problems of `report`, `consumer why`, the exporter and `--fail-on`. Rules
-of one stream, mirror, source, consumer, account or login are `streams`, `links`, `accounts`, `logins` and
+of one stream, mirror, source, consumer, account or login are in `objects`, `links`, `contexts` and
 `jsctl.monitor.consumer.diagnosis`; they apply wherever such an object is seen. Rules that compare places or
 need the system account are those of `jsctl.monitor.doctor`."""
 

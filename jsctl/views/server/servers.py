@@ -7,7 +7,7 @@ from typing import Any
 from jsctl.monitor.server.rows import JetStreamRow, Json, build_jetstream_row
 from jsctl.monitor.trouble import is_away
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text
-from jsctl.views.shared.leaders import leader_share
+from jsctl.views.shared.leaders import leader_table
 from jsctl.views.shared.orders import find_order, list_orders
 
 SUMMARY = (
@@ -68,8 +68,9 @@ def jetstream_report(replies: Sequence[Json], report: JetStreamReport) -> Result
     if not report.partial:
         parts.extend(_list_meta_groups(replies, report.compact))
     if report.leaders:
-        parts.append(_build_leader_table(rows, "Stream Leaders", [row.stream_leaders for row in rows]))
-        parts.append(_build_leader_table(rows, "Consumer Leaders", [row.consumer_leaders for row in rows]))
+        for title, name in (("Stream Leaders", "stream_leaders"), ("Consumer Leaders", "consumer_leaders")):
+            counts = {(row.cluster, row.server): count for row in rows if (count := getattr(row, name))}
+            parts.append(leader_table(counts, Column(title, "count", "count")))
     return Result(parts, data=[reply for _, reply in pairs])
 
 
@@ -151,21 +152,3 @@ def _build_meta_group_table(meta: Json, compact: bool) -> Table:
     ]
     title = f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}"
     return Table(title, _META, rows, spare=("id", "active_ns"))
-
-
-def _build_leader_table(rows: Sequence[JetStreamRow], title: str, counts: Sequence[int]) -> Table:
-    totals: dict[str, int] = {}
-    for row, count in zip(rows, counts, strict=True):
-        totals[row.cluster] = totals.get(row.cluster, 0) + count
-    lines = sorted((row.cluster, count, row.server) for row, count in zip(rows, counts, strict=True) if count)
-    columns = [
-        Column("Server", "server"),
-        Column("Cluster", "cluster"),
-        Column(title, "count", "count"),
-        Column("Distribution", "share"),
-    ]
-    return Table(
-        "RAFT Leader Report",
-        columns,
-        [(server, cluster, count, leader_share(count, totals[cluster])) for cluster, count, server in lines],
-    )

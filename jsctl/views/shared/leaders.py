@@ -1,7 +1,7 @@
 """Leaders of streams and consumers: which servers have how many."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from jsctl.views.result import Cell, Column, Part, Table, Text
 
@@ -14,23 +14,26 @@ def leader_report(leaders: Iterable[tuple[str, str]], noun: str) -> Part:
     counts = Counter(leaders)
     if not counts:
         return Text(f"No leaders: these {noun.lower()} are not in a cluster")
-    cluster_totals = Counter[str]()
+    return leader_table(counts, Column(noun, noun.lower(), "count"))
+
+
+def leader_table(counts: Mapping[tuple[str, str], int], column: Column) -> Table:
+    """Return a table of what servers lead, with the share of each in its cluster, a star for each tenth.
+
+    counts: by cluster and server. column: of the counts.
+    """
+    totals = Counter[str]()
     for (cluster, _), count in counts.items():
-        cluster_totals[cluster] += count
+        totals[cluster] += count
     columns = [
         Column("Server", "server"),
         Column("Cluster", "cluster"),
-        Column(noun, noun.lower(), "count"),
+        column,
         Column("Distribution", "share"),
     ]
-    ordered = sorted(counts.items(), key=lambda item: (item[0][0], item[1], item[0][1]))
-    rows = [
-        (server, cluster, count, leader_share(count, cluster_totals[cluster]))
-        for (cluster, server), count in ordered
-    ]
+    ordered = sorted((cluster, count, server) for (cluster, server), count in counts.items())
+    rows = []
+    for cluster, count, server in ordered:
+        share = Cell(round(count / totals[cluster], 4), "*" * max(1, round(10 * count / totals[cluster])))
+        rows.append((server, cluster, count, share))
     return Table("RAFT Leader Report", columns, rows)
-
-
-def leader_share(count: int, total: int) -> Cell:
-    """Return the cell of a server's share of all leaders, drawn with one star per tenth."""
-    return Cell(round(count / total, 4), "*" * max(1, round(10 * count / total)))

@@ -8,6 +8,7 @@ from jsctl.jetstream.message.browse import get_record
 from jsctl.jetstream.message.payload import encode_field, encode_headers_field, format_payload
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Events, Presentation, once
+from jsctl.views.message.text import body
 
 
 def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) -> Events[Message]:
@@ -25,7 +26,7 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
         ]
         if headers := _list_headers(message):
             lines += ["Headers:", *headers, ""]
-        return "\n".join([*lines, _format_body(data), ""])
+        return "\n".join([*lines, body(data), ""])
 
     return Events(
         batches=once(message),
@@ -61,7 +62,7 @@ def listed(message: Message) -> str:
     received = format_time_us(to_ns(message.timestamp))
     head = f"[{message.sequence}] Subject: {message.subject} Received: {received}"
     headers = _list_headers(message)
-    return "\n".join([head, *(["", *headers, ""] if headers else []), _format_body(message.data), "", ""])
+    return "\n".join([head, *(["", *headers, ""] if headers else []), body(message.data), "", ""])
 
 
 def record(message: Message) -> Json:
@@ -80,7 +81,3 @@ def record(message: Message) -> Json:
 def _list_headers(message: Message) -> list[str]:
     # A value is one line; form feeds separate the fields of Nats-Stream-Source.
     return [f"  {name}: {value}" for name, value in message.headers]
-
-
-def _format_body(data: bytes) -> str:
-    return format_payload(data).removesuffix("\n") if data else "nil body"

@@ -11,7 +11,7 @@ from jsctl.jetstream.message import change_estimate
 from jsctl.monitor.check import servers, streams
 from jsctl.monitor.check.outcome import Check
 from jsctl.monitor.rules import objects
-from jsctl.monitor.rules.logins import SOON, check_expiry
+from jsctl.monitor.rules.contexts import SOON, check_expiry
 from jsctl.monitor.stream.rows import ReplicationRow
 
 

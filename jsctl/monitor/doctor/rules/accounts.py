@@ -13,7 +13,7 @@ from jsctl.monitor.doctor.imports import (
     trace_imports,
 )
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
-from jsctl.monitor.doctor.snapshot import Link, ServerView, Snapshot
+from jsctl.monitor.doctor.snapshot import Link, Snapshot
 from jsctl.monitor.rules.links import build_create_subject
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
@@ -75,6 +75,7 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
 def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield service imports that are configured on both sides, and that nobody answers: a reload broke
     them."""
+    names = {server.id: server.name for server in snapshot.servers}
     for context in snapshot.contexts:
         for imported in context.tried:
             if imported.answers is not False:
@@ -101,7 +102,7 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 "reload the configuration once more: "
                 + snapshot.build_system_line(
                     "server config reload",
-                    *([_find_server_name(snapshot, context.server)] if context.server else []),
+                    *([names.get(context.server, context.server)] if context.server else []),
                 ),
                 objects or [f"import {context.account_name} {imported.local}"],
             )
@@ -176,10 +177,3 @@ def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
         for _, local, _ in list_service_imports(detail)
     )
     return not leads_on and any(not domain or server.domain == domain for server in servers)
-
-
-def _find_server_name(snapshot: Snapshot, server: str) -> str:
-    view: ServerView | None = next(
-        (server_view for server_view in snapshot.servers if server_view.id == server), None
-    )
-    return view.name if view else server

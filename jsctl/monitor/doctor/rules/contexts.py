@@ -7,7 +7,7 @@ from jsctl.errors import Unreachable
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ContextView, Snapshot
-from jsctl.monitor.rules.failures import choose_code
+from jsctl.monitor.rules.contexts import choose_code
 
 
 def context_failed(snapshot: Snapshot) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import list_account_details
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.rules.catalog import BY_CODE
-from jsctl.monitor.rules.logins import check_expiry
+from jsctl.monitor.rules.contexts import check_expiry
 from jsctl.monitor.trouble import Trouble
 
 _CERTIFICATES = {"": "clients", "cluster": "routes", "leaf": "leaf nodes", "gateway": "gateways"}

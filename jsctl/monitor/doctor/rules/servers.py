@@ -10,7 +10,7 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.rules import objects as object_rules
-from jsctl.monitor.rules.failures import choose_code
+from jsctl.monitor.rules.contexts import choose_code
 from jsctl.monitor.trouble import find_lagging_replicas, has_leader
 
 _MAX_DIFFERENCE = SECOND

@@ -1,10 +1,23 @@
-"""The rules of what a login needs: tokens and certificates that expire. No I/O."""
+"""The rules of contexts: what their failure means; tokens and certificates that expire. No I/O."""
 
 from jsctl.base.units import HOUR, format_duration, format_time, truncate_to_seconds
+from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.monitor.trouble import Trouble
+from jsctl.nats.error_codes import ErrorCode
 
 SOON = 7 * 24 * HOUR
 """ns before the end of a token or certificate from which it is named."""
+
+
+def choose_code(error: JsctlError | None) -> str:
+    """Return the code of the rule that an error of a context or domain is about."""
+    if isinstance(error, NoResponders):
+        return "DOMAIN_MISSING"
+    if isinstance(error, RequestTimeout):
+        return "JETSTREAM_SILENT"
+    if isinstance(error, ApiError) and error.err_code == ErrorCode.CLUSTER_NOT_AVAIL:
+        return "META_NO_LEADER"
+    return "CONTEXT_FAILED"
 
 
 def check_expiry(what: str, expires: int, now: int) -> list[Trouble]:
