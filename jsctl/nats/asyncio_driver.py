@@ -25,7 +25,7 @@ from jsctl.nats.events import (
     Reconnected,
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
-from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, Refused
+from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Refused
 from jsctl.nats.protocol import Protocol
 from jsctl.nats.tcp_link import TcpLink
 from jsctl.nats.tls import TlsOptions, build_tls_options
@@ -285,18 +285,14 @@ class AsyncioDriver:
     def _handle_data(self, data: bytes) -> None:
         self._is_busy = True
         try:
-            events = self.protocol.receive(data)
+            failure = self.protocol.receive(data)
         finally:
             self._is_busy = False
         if self.protocol.has_output:
             self._flush()
-        for event in events:
-            self._handle(event)
-
-    def _handle(self, event: Event) -> None:
-        if isinstance(event, Failed):
-            self._fail(event.error)
-        else:
+        if failure:
+            self._fail(failure)
+        elif not self._is_live:
             self._progress.set()
 
     def _report_refusal(self, refusal: Refused) -> None:
