@@ -199,8 +199,8 @@ class Exchange:
         await self._connection.flush()
         return self
 
-    async def __aexit__(self, *details: object) -> None:
-        await self._receiver.__aexit__(*details)
+    async def __aexit__(self, *_: object) -> None:
+        await self._receiver.__aexit__(None, None, None)
 
     def _receive(self, message: Message) -> None:
         if self._answer is not None and not self._answer.done():

@@ -1,39 +1,23 @@
 """Interest in a subject, with its messages one after the other."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator
 
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
-from jsctl.nats.events import Closed, ConnectionEvent, EventHandler
-from jsctl.nats.message import Message, MessageHandler
-from jsctl.nats.receiver import Receiver
+from jsctl.nats.events import Closed, ConnectionEvent
+from jsctl.nats.message import Message
 
 
 class Subscription:
     """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`.
 
-    receive, watching: as of a connection, for that subject.
+    add: the handler of its messages.
     """
 
-    def __init__(
-        self,
-        receive: Callable[[MessageHandler], Receiver],
-        watching: Callable[[EventHandler], AbstractContextManager[None]],
-    ) -> None:
+    def __init__(self) -> None:
         self._messages: asyncio.Queue[Message | JsctlError] = asyncio.Queue()
-        self._watched = watching(self._watch)
-        self._receiver = receive(self._messages.put_nowait)
-
-    async def __aenter__(self) -> "Subscription":
-        await self._receiver.__aenter__()
-        self._watched.__enter__()
-        return self
-
-    async def __aexit__(self, *details: object) -> None:
-        self._watched.__exit__(None, None, None)
-        await self._receiver.__aexit__(*details)
+        self.add = self._messages.put_nowait
 
     async def next(self, timeout: int) -> Message | None:
         """Return the next message, or None after `timeout` ns without one. Raises JsctlError when the
@@ -57,7 +41,8 @@ class Subscription:
             raise item
         return item
 
-    def _watch(self, event: ConnectionEvent) -> bool:
+    def watch(self, event: ConnectionEvent) -> bool:
+        """Handle an event of the connection."""
         if isinstance(event, Closed):
             self._messages.put_nowait(event.error)
         return False

@@ -145,6 +145,14 @@ async def receive(connection: Connection) -> None:
     assert [(m.subject, find_header(m.header_block, "K")) for m in received] == [("news.1", "V")]
 
 
+async def listen(connection: Connection) -> None:
+    received: list[Message] = []
+    await connection.listen("news.*", received.append)
+    await connection.publish("news.1")
+    await connection.flush()
+    assert [message.subject for message in received] == ["news.1"]
+
+
 async def send(connection: Connection) -> None:
     frames = [OutgoingMessage("orders.new", b"1").encode("") for _ in range(3)]
     await connection.send(*frames)
@@ -186,7 +194,7 @@ async def close(connection: Connection) -> None:
     "ask",
     [
         *(get_properties, request, request_message, collect_replies, publish, check_size, subscribe, receive),
-        *(send, take_turns, measure, watch, close),
+        *(listen, send, take_turns, measure, watch, close),
     ],
 )
 def test_methods(driver: Driver, settings: Settings, url: str, ask: Ask) -> None:

@@ -180,8 +180,8 @@ class Acks:
         await self._receiver.__aenter__()
         return self
 
-    async def __aexit__(self, *details: object) -> None:
-        await self._receiver.__aexit__(*details)
+    async def __aexit__(self, *_: object) -> None:
+        await self._receiver.__aexit__(None, None, None)
 
     async def send(self, items: Sequence[Message], kind: bytes) -> None:
         """Acknowledge the messages that have a reply subject."""

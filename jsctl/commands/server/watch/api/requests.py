@@ -53,8 +53,7 @@ async def requests(
     connection = await env.connection()
     await count_servers(connection)
     counter = RequestCounter(rate / SECOND, time.monotonic, account=pattern, consumers=record_consumer)
-    # The subscription ends with the connection.
-    await connection.receive(SUBJECT, counter.count_request).__aenter__()
+    await connection.listen(SUBJECT, counter.count_request)
 
     async def fetch() -> Result:
         return view.requests(counter.rows(), top, rate, reverse=reverse, compact=compact)
