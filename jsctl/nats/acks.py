@@ -43,7 +43,7 @@ def parse_ack_subject(reply: str) -> Metadata | None:
     if not reply.startswith(PREFIX):
         return None
     tokens = reply.split(".")
-    at = 2 if len(tokens) == 9 else 4  # as `_find_start`; a call for each message would cost too much
+    at = 2 if len(tokens) == 9 else 4  # as `find_ack_tokens`; a call for each message would cost too much
     try:
         stream, consumer, delivered, sequence, consumer_sequence, time, pending = tokens[at : at + 7]
         numbers = int(sequence), int(time), consumer, int(delivered), int(consumer_sequence), int(pending)
@@ -59,10 +59,5 @@ def find_ack_tokens(tokens: list[AnyStr]) -> list[AnyStr] | None:
     tokens: of the subject `$JS.ACK.` and those, or since 2.10 `$JS.ACK.<domain>.<account hash>.`, those, and
     perhaps one more.
     """
-    start = _find_start(tokens)
+    start = 2 if len(tokens) == 9 else 4  # older servers send no domain and no account hash
     return tokens[start : start + 7] if len(tokens) >= start + 7 else None
-
-
-def _find_start(tokens: list[AnyStr]) -> int:
-    """Return the index of the stream's token: older servers send no domain and no account hash."""
-    return 2 if len(tokens) == 9 else 4

@@ -6,7 +6,6 @@ connection is lost. nats-py does what it does better than we would: websockets (
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Iterable
 
 from jsctl.base.units import SECOND
@@ -251,13 +250,6 @@ class AsyncioDriver:
             return False
         async with asyncio.timeout(timeout):
             return await answer
-
-    async def measure_rtt(self, timeout: float) -> int:
-        """Return the round-trip time in ns. Raises TimeoutError, ConnectionError."""
-        started_at = time.perf_counter_ns()
-        if not (self.is_connected and await self.ping(timeout)):
-            raise ConnectionError("the connection was lost")
-        return time.perf_counter_ns() - started_at
 
     def _schedule_ping(self) -> None:
         self._stop_pinging()

@@ -5,6 +5,7 @@ no secret in any message. It needs an event loop; `drivers` has one for verbs wi
 """
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -289,8 +290,11 @@ class Connection:
 
     async def measure_rtt(self) -> int:
         """Return the round-trip time to the connected server in ns. Raises Unreachable."""
+        driver, started_at = self._driver, time.perf_counter_ns()
         try:
-            return await self._driver.measure_rtt(self.settings.timeout / SECOND)
+            if not (driver.is_connected and await driver.ping(self.settings.timeout / SECOND)):
+                raise ConnectionError("the connection was lost")
+            return time.perf_counter_ns() - started_at
         except OSError as error:  # TimeoutError is one
             raise Unreachable(f"no answer to a ping: {describe_error(error)}") from None
 

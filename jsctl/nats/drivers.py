@@ -164,14 +164,11 @@ class SteppedConnection(Connection):
     def read_now(self, seconds: float) -> bool:
         return not self._link and super().read_now(seconds)
 
-    async def flush(self, timeout: int | None = None) -> None:
-        if link := await self._get_blocking():
-            self._do(lambda: link.flush(self._limit(timeout)))
-        else:
-            await super().flush(timeout)
-
-    async def settle(self) -> None:
-        await (super().settle if not await self._get_blocking() else self.flush)()
+    async def _flush(self, timeout: int) -> bool:
+        if not (link := await self._get_blocking()):
+            return await super()._flush(timeout)
+        self._do(lambda: link.flush(timeout))
+        return True
 
     async def measure_rtt(self) -> int:
         if not (link := await self._get_blocking()):

@@ -2,7 +2,6 @@
 
 import re
 import time
-from urllib.parse import urlsplit
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_time
@@ -143,8 +142,7 @@ def _explain_tls_failure(error: BaseException, settings: Settings) -> tuple[str,
 
 
 def _is_local(server: ServerAddress) -> bool:
-    host = urlsplit(server.url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return server.host in ("localhost", "::1") or server.host.startswith("127.")
 
 
 def describe_error(error: BaseException) -> str:

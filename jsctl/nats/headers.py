@@ -35,12 +35,9 @@ def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
     return b"%b\r\n%b\r\n" % (VERSION, b"".join(lines)) if lines else b""
 
 
-def parse_headers(block: bytes) -> Headers:
-    """Parse a header block into names and values, without its status."""
-    return _parse(block, _BYTES)
-
-
-def _parse(block: bytes, errors: str) -> Headers:
+def parse_headers(block: bytes, errors: str = _BYTES) -> Headers:
+    """Parse a header block into names and values, without its status. errors: how bytes that are not UTF-8
+    are decoded."""
     headers = []
     for line in block.decode(errors=errors).split("\r\n")[1:]:
         name, colon, value = line.partition(":")
@@ -53,7 +50,7 @@ def _parse(block: bytes, errors: str) -> Headers:
 
 def find_header(block: bytes, name: str) -> str:
     """Return the last value of a header, empty when it is missing. Headers that a server adds come last."""
-    return next((value for key, value in reversed(_parse(block, "replace")) if key == name), "")
+    return next((value for key, value in reversed(parse_headers(block, "replace")) if key == name), "")
 
 
 def parse_status(block: bytes) -> tuple[int, str]:

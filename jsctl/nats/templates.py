@@ -37,10 +37,8 @@ class Template:
     def __init__(self, pieces: list[bytes | Piece], unknown: tuple[str, ...] = ()) -> None:
         self._pieces = pieces
         self.unknown = unknown
-        self.fixed = b"".join(p for p in pieces if isinstance(p, bytes)) if self._is_fixed() else None
-
-    def _is_fixed(self) -> bool:
-        return all(isinstance(piece, bytes) for piece in self._pieces)
+        texts = [piece for piece in pieces if isinstance(piece, bytes)]
+        self.fixed = b"".join(texts) if len(texts) == len(pieces) else None
 
     def render(self, moment: Moment) -> bytes:
         """Return the text of one message."""
@@ -140,19 +138,11 @@ def generate_id() -> str:
     return generate_text(22).decode()
 
 
-def _render_timestamp(_: Moment) -> bytes:
-    return format_rfc3339_local(time.time_ns()).encode()
-
-
-def _render_kitchen_time(_: Moment) -> bytes:
-    return format_kitchen(time.time_ns()).encode()
-
-
 _FUNCTIONS: dict[str, Piece] = {
     "Count": lambda moment: b"%d" % moment.number,
     "Cnt": lambda moment: b"%d" % moment.number,
-    "TimeStamp": _render_timestamp,
-    "Time": _render_kitchen_time,
+    "TimeStamp": lambda _: format_rfc3339_local(time.time_ns()).encode(),
+    "Time": lambda _: format_kitchen(time.time_ns()).encode(),
     "Unix": lambda _: b"%d" % time.time(),
     "UnixNano": lambda _: b"%d" % time.time_ns(),
     "ID": lambda _: generate_id().encode(),
