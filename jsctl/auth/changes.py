@@ -14,9 +14,12 @@ from typing import Any, NamedTuple
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, create_key
 from jsctl.auth.records import (
+    Account,
     Json,
+    Operator,
     Record,
     SigningKey,
+    User,
     build_account,
     build_operator,
     get_signing_key,
@@ -64,7 +67,7 @@ _SIMPLY = Resigning()
 
 def create_operator(
     store: AuthStore, change: Change = leave_unchanged, *, signing: bool = True, system: str = SYSTEM_ACCOUNT
-) -> Record:
+) -> Operator:
     """Create an operator with a system account. system: its name; empty for no system account.
 
     signing: create a signing key, too. Raises BadInput, OSError.
@@ -99,7 +102,7 @@ def change_operator(
     change: Change,
     claims: Mapping[str, Any] | None = None,
     resigning: Resigning = _SIMPLY,
-) -> Record:
+) -> Operator:
     """Change an operator and sign it again, as `change_account` does an account.
 
     Raises NotFound, NotGenuine, BadInput, OSError, what `resigning.announce` raises.
@@ -121,8 +124,8 @@ def find_operator_signer(store: AuthStore, chosen_key: str = "") -> KeyPair:
     BadInput.
     """
     operator = store.read_operator()
-    signers = [key.public for key in list_signing_keys(operator.nats)]
-    strict = bool(operator.nats.get("strict_signing_key_usage"))
+    signers = operator.signing_keys
+    strict = operator.is_strict
     if chosen_key:
         if chosen_key not in (*signers, operator.public):
             raise BadInput(f"operator {operator.name} has no signing key {chosen_key}")
@@ -152,7 +155,7 @@ def create_account(
     *,
     signer: str = "",
     claims: Mapping[str, Any] | None = None,
-) -> Record:
+) -> Account:
     """Create an account. One that is removed and created again gets the key that it had, if its seed is still
     in the store: the servers keep its streams, and its revocations stay in force.
 
@@ -191,7 +194,7 @@ def change_account(
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
     resigning: Resigning = _SIMPLY,
-) -> Record:
+) -> Account:
     """Change an account and sign it again. Nothing is written when nothing changes, unless it must be signed
     again or another key signs.
 
@@ -233,7 +236,7 @@ def find_user_signer(store: AuthStore, account: Record, name: str = "") -> KeyPa
     require_genuine(account)
     if name and name != account.public:
         return store.read_key(find_signing_key(account, name).public)
-    strict = bool(store.read_operator().nats.get("strict_signing_key_usage"))
+    strict = store.read_operator().is_strict
     plain = [key.public for key in list_signing_keys(account.nats) if key.scope is None]
     if strict and not name:
         for public in plain:
@@ -269,7 +272,7 @@ def create_user(
     *,
     public: str = "",
     claims: Mapping[str, Any] | None = None,
-) -> Record:
+) -> User:
     """Create a user with these `nats` claims.
 
     public: the public key of a user who keeps the seed. claims: further claims beside `nats`. Raises
@@ -298,7 +301,7 @@ def change_user(
     claims: Mapping[str, Any] | None = None,
     signer: str = "",
     resigning: Resigning = _SIMPLY,
-) -> Record:
+) -> User:
     """Change a user, and sign it again with the same key or with another, as `change_account` does.
 
     Credentials that are missing or of another JWT are written again, also when nothing is signed. signer: a

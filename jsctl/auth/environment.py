@@ -7,129 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, map_signing_keys
+from jsctl.auth.claims import Json
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.signatures import Doubt, find_operator_doubt
+from jsctl.auth.records import Account, Operator, User
+from jsctl.auth.signatures import find_operator_doubt
 from jsctl.auth.store import AuthStore, read_creds_jwt
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """The owner of a JWT: an operator, account or user.
-
-    name: its name in the store. token: the JWT. claims: the JWT's content.
-    """
-
-    name: str
-    token: str
-    claims: Json
-
-    @property
-    def public(self) -> str:
-        """The public key."""
-        return as_text(self.claims.get("sub"))
-
-    @property
-    def issuer(self) -> str:
-        """The public key that signed the JWT."""
-        return as_text(self.claims.get("iss"))
-
-    @property
-    def issued(self) -> int:
-        """When it was signed, in seconds since 1970; 0 if unknown."""
-        return as_number(self.claims.get("iat"))
-
-    @property
-    def expires(self) -> int:
-        """The last second in which it is valid; 0 if it never expires."""
-        return as_number(self.claims.get("exp"))
-
-    @property
-    def nats(self) -> Json:
-        """The claims below `nats`."""
-        return as_object(self.claims.get("nats"))
-
-
-@dataclass(frozen=True, slots=True)
-class Operator(Claimed):
-    """An operator. doubt: why its JWT is not genuine; None when it is."""
-
-    doubt: Doubt | None = None
-
-    @property
-    def signing_keys(self) -> list[str]:
-        """The public keys of the operator's signing keys."""
-        return as_texts(self.nats.get("signing_keys"))
-
-    @property
-    def is_strict(self) -> bool:
-        """Whether only signing keys may sign, for accounts too."""
-        return self.nats.get("strict_signing_key_usage") is True
-
-    @property
-    def system_account(self) -> str:
-        """The public key of the system account; empty when there is none."""
-        return as_text(self.nats.get("system_account"))
-
-    def may_sign(self, issuer: str) -> bool:
-        """Return whether servers accept an account that this key signed (nats-server:
-        validateTrustedOperators)."""
-        return issuer in self.signing_keys or (issuer == self.public and not self.is_strict)
-
-
-@dataclass(frozen=True, slots=True)
-class User(Claimed):
-    """A user.
-
-    account: the name of the account in the store. credentials: the JWT in the user's credentials file in the
-    store; empty when there is no such file. file: the credentials file that the user was read from; empty for
-    one of the store.
-    """
-
-    account: str
-    credentials: str = ""
-    file: str = ""
-
-    @property
-    def issuer_account(self) -> str:
-        """The public key of the account that the user's claims name."""
-        return as_text(self.nats.get("issuer_account")) or self.issuer
-
-
-@dataclass(frozen=True, slots=True)
-class Account(Claimed):
-    """An account with its users, in the order of their names."""
-
-    users: Sequence[User] = ()
-
-    @property
-    def exports(self) -> list[Json]:
-        return as_objects(self.nats.get("exports"))
-
-    @property
-    def imports(self) -> list[Json]:
-        return as_objects(self.nats.get("imports"))
-
-    @property
-    def limits(self) -> Json:
-        return as_object(self.nats.get("limits"))
-
-    @property
-    def signing_keys(self) -> dict[str, Json | None]:
-        """The signing keys, each with its scope; None for a key without one."""
-        return map_signing_keys(self.nats)
-
-    @property
-    def has_jetstream(self) -> bool:
-        """Whether the limits allow JetStream (nats-io/jwt: IsJSEnabled)."""
-        tiers = as_object(self.limits.get("tiered_limits"))
-        limit_sets = [as_object(tier) for tier in tiers.values()] if tiers else [self.limits]
-        return any(
-            as_number(limits.get(key)) for limits in limit_sets for key in ("mem_storage", "disk_storage")
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +95,7 @@ def _read_accounts(store: AuthStore, unreadable: list[Unreadable]) -> Iterator[A
         users = list(_read_users(store, name, unreadable))
         token, claims = _decode(path, unreadable, name)
         if claims is not None:
-            yield Account(name, token, claims, users)
+            yield Account(name, token, claims, users=users)
         elif not path.exists() and users:
             unreadable.append(Unreadable(path, "the account has users but no JWT", name))
 
@@ -221,7 +106,7 @@ def _read_users(store: AuthStore, account: str, unreadable: list[Unreadable]) ->
         token, claims = _decode(store.get_user_path(account, name), unreadable, account, name)
         if claims is not None:
             credentials = read_creds_jwt(store.get_creds_path(account, name))
-            yield User(name, token, claims, account, credentials)
+            yield User(name, token, claims, account=account, credentials=credentials)
 
 
 def _decode(

@@ -4,10 +4,11 @@ Claims are the complete JSON of the JWT (nats-io/jwt: v2/operator_claims.go, acc
 user_claims.go). NATS's own claims are below `nats`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from jsctl.auth import claims
+from jsctl.auth.claims import as_number, as_object, as_objects, as_text, as_texts, map_signing_keys
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
 from jsctl.auth.signatures import Doubt
 
@@ -21,11 +22,12 @@ USER_SCOPE = "user_scope"
 _NO_LIMITS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
 
 
-class Record(NamedTuple):
-    """An operator, account or user in a store.
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The owner of a JWT: an operator, account or user.
 
-    name: the name of its files, and in its claims. doubt: why the JWT is not genuine, or that above it; None
-    when it is.
+    name: the name of its files in the store, and in its claims. claims: the content of the JWT. doubt: why
+    the JWT is not genuine, or that above it; None when it is.
     """
 
     name: str
@@ -36,23 +38,109 @@ class Record(NamedTuple):
     @property
     def public(self) -> str:
         """The public key that the claims are about."""
-        return str(self.claims.get("sub", ""))
+        return as_text(self.claims.get("sub"))
 
     @property
     def issuer(self) -> str:
-        """The public key that signed the claims."""
-        return str(self.claims.get("iss", ""))
+        """The public key that signed the JWT."""
+        return as_text(self.claims.get("iss"))
+
+    @property
+    def issued(self) -> int:
+        """When it was signed, in seconds since 1970; 0 if unknown."""
+        return as_number(self.claims.get("iat"))
+
+    @property
+    def expires(self) -> int:
+        """The last second in which it is valid; 0 if it never expires."""
+        return as_number(self.claims.get("exp"))
 
     @property
     def nats(self) -> Json:
-        """The `nats` claims."""
-        nats: Json = self.claims["nats"]
-        return nats
+        """The claims below `nats`."""
+        return as_object(self.claims.get("nats"))
 
     @property
     def tags(self) -> list[str]:
         """The tags, lower case."""
-        return [str(tag) for tag in self.nats.get("tags") or ()]
+        return as_texts(self.nats.get("tags"))
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Record):
+    """An operator."""
+
+    @property
+    def signing_keys(self) -> list[str]:
+        """The public keys of the operator's signing keys."""
+        return as_texts(self.nats.get("signing_keys"))
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether only signing keys may sign, for accounts too."""
+        return self.nats.get("strict_signing_key_usage") is True
+
+    @property
+    def system_account(self) -> str:
+        """The public key of the system account; empty when there is none."""
+        return as_text(self.nats.get("system_account"))
+
+    def may_sign(self, issuer: str) -> bool:
+        """Return whether servers accept an account that this key signed (nats-server:
+        validateTrustedOperators)."""
+        return issuer in self.signing_keys or (issuer == self.public and not self.is_strict)
+
+
+@dataclass(frozen=True, slots=True)
+class User(Record):
+    """A user.
+
+    account: the name of the account in the store. credentials: the JWT in the user's credentials file in the
+    store; empty when there is no such file. file: the credentials file that the user was read from; empty for
+    one of the store.
+    """
+
+    account: str = ""
+    credentials: str = ""
+    file: str = ""
+
+    @property
+    def issuer_account(self) -> str:
+        """The public key of the account that the user's claims name."""
+        return as_text(self.nats.get("issuer_account")) or self.issuer
+
+
+@dataclass(frozen=True, slots=True)
+class Account(Record):
+    """An account. users: in the order of their names, where it is read with its users."""
+
+    users: Sequence[User] = ()
+
+    @property
+    def exports(self) -> list[Json]:
+        return as_objects(self.nats.get("exports"))
+
+    @property
+    def imports(self) -> list[Json]:
+        return as_objects(self.nats.get("imports"))
+
+    @property
+    def limits(self) -> Json:
+        return as_object(self.nats.get("limits"))
+
+    @property
+    def signing_keys(self) -> dict[str, Json | None]:
+        """The signing keys, each with its scope; None for a key without one."""
+        return map_signing_keys(self.nats)
+
+    @property
+    def has_jetstream(self) -> bool:
+        """Whether the limits allow JetStream (nats-io/jwt: IsJSEnabled)."""
+        tiers = as_object(self.limits.get("tiered_limits"))
+        limit_sets = [as_object(tier) for tier in tiers.values()] if tiers else [self.limits]
+        return any(
+            as_number(limits.get(key)) for limits in limit_sets for key in ("mem_storage", "disk_storage")
+        )
 
 
 class SigningKey(NamedTuple):
@@ -78,7 +166,7 @@ class SigningKey(NamedTuple):
 
 def list_signing_keys(nats: Json) -> list[SigningKey]:
     """Return the signing keys of an account's or operator's claims, in their order."""
-    return [SigningKey(public, scope) for public, scope in claims.map_signing_keys(nats).items()]
+    return [SigningKey(public, scope) for public, scope in map_signing_keys(nats).items()]
 
 
 def get_signing_key(nats: Json, public: str) -> SigningKey | None:

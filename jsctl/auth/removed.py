@@ -62,7 +62,7 @@ def _list_removed(store: AuthStore, *suffixes: str) -> list[Record]:
                     continue
                 token = read_text(path).strip()
                 claims = check_shape(decode_jwt(token), ACCOUNT)
-                record = Record(str(claims.get("name")), token, claims)
-                if is_name(record.name) and not store.find_account_doubt(record):
-                    records.append(record)
+                name = str(claims.get("name"))
+                if is_name(name) and not store.find_account_doubt(name, token, claims):
+                    records.append(Record(name, token, claims))
     return sorted(records, key=lambda record: (record.name, record.public))

@@ -2,18 +2,12 @@
 the user is asked for is lost."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from jsctl.auth.changes import Change, find_signing_key, find_user_signer, leave_unchanged
 from jsctl.auth.claims import find_revocation
-from jsctl.auth.environment import Account, User
-from jsctl.auth.records import (
-    Json,
-    Record,
-    SigningKey,
-    get_signing_key,
-    list_signing_keys,
-)
+from jsctl.auth.records import Account, Json, SigningKey, User, get_signing_key, list_signing_keys
 from jsctl.auth.scopes import PERMISSIONS, expand_template, find_missing_tags, find_own_permissions
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
@@ -37,12 +31,12 @@ class Signing(NamedTuple):
     loses: bool = False
 
 
-def needs_role(store: AuthStore, account: Record, user: Record) -> bool:
+def needs_role(store: AuthStore, account: Account, user: User) -> bool:
     """Return whether the key that signed a user is gone, and its permissions, which were those of a role."""
     return not _may_sign(store, account, user.issuer) and not find_own_permissions(user.nats)
 
 
-def plan_signing(store: AuthStore, account: Record, user: Record, name: str = "") -> Signing:
+def plan_signing(store: AuthStore, account: Account, user: User, name: str = "") -> Signing:
     """Return how to sign a user again.
 
     name: the key or role to sign with; empty for the key that signed it, if it still may sign, or else one
@@ -69,12 +63,12 @@ def plan_signing(store: AuthStore, account: Record, user: Record, name: str = ""
     return Signing(signer)
 
 
-def list_wanted_tags(account: Record, user: Record, signing: Signing) -> list[str]:
+def list_wanted_tags(account: Account, user: User, signing: Signing) -> list[str]:
     """Return the names of the tags that the user's role needs and that the user does not have."""
-    return find_missing_tags(*_as_pair(account, user, signing.signer or user.issuer))
+    return find_missing_tags(account, _with_issuer(user, signing.signer or user.issuer))
 
 
-def find_revoked_time(account: Record, user: Record, now: int) -> int:
+def find_revoked_time(account: Account, user: User, now: int) -> int:
     """Return the time (seconds since 1970) from which JWTs of the user are valid again; 0 if those that are
     signed at `now` are."""
     revocations = account.nats.get("revocations") or {}
@@ -82,13 +76,13 @@ def find_revoked_time(account: Record, user: Record, now: int) -> int:
     return int(revocations[key]) + 1 if key else 0
 
 
-def _may_sign(store: AuthStore, account: Record, issuer: str) -> bool:
+def _may_sign(store: AuthStore, account: Account, issuer: str) -> bool:
     if issuer == account.public:
-        return not store.read_operator().nats.get("strict_signing_key_usage")
+        return not store.read_operator().is_strict
     return get_signing_key(account.nats, issuer) is not None
 
 
-def _list_roles(account: Record) -> str:
+def _list_roles(account: Account) -> str:
     roles = [key.role or key.public for key in list_signing_keys(account.nats) if key.scope is not None]
     if roles:
         return f": {', '.join(roles)}"
@@ -101,8 +95,8 @@ def _drop_permissions(nats: Json) -> None:
     nats.update({"pub": {}, "sub": {}})
 
 
-def _carry_over(account: Record, user: Record, key: SigningKey) -> Callable[[Json], None]:
-    expanded = expand_template(*_as_pair(account, user, key.public))
+def _carry_over(account: Account, user: User, key: SigningKey) -> Callable[[Json], None]:
+    expanded = expand_template(account, _with_issuer(user, key.public))
     if expanded.problem:
         raise BadInput(
             f"role {key.role} gives user {user.name} no valid permissions: {expanded.problem}",
@@ -115,9 +109,5 @@ def _carry_over(account: Record, user: Record, key: SigningKey) -> Callable[[Jso
     return change
 
 
-def _as_pair(account: Record, user: Record, issuer: str) -> tuple[Account, User]:
-    claims = {**user.claims, "iss": issuer}
-    return (
-        Account(account.name, account.token, account.claims),
-        User(user.name, user.token, claims, account.name),
-    )
+def _with_issuer(user: User, issuer: str) -> User:
+    return replace(user, claims={**user.claims, "iss": issuer})

@@ -10,7 +10,7 @@ from jsctl.auth.changes import find_operator_signer, find_user_signer
 from jsctl.auth.claim_differences import find_claim_differences
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.keys import USER, KeyPair, create_key
-from jsctl.auth.records import Json, Record, build_user
+from jsctl.auth.records import Json, Operator, Record, build_user
 from jsctl.auth.store import AuthStore
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import format_time
@@ -132,14 +132,13 @@ def make_system_user(store: AuthStore) -> tuple[str, KeyPair]:
     return make_temporary_user(store, store.find_account(system))
 
 
-def _find_system_account(operator: Record) -> str:
-    system = str(operator.nats.get("system_account") or "")
-    if not system:
+def _find_system_account(operator: Operator) -> str:
+    if not operator.system_account:
         raise BadInput(
             f"operator {operator.name} has no system account",
             "set it with jsctl auth operator edit --system-account",
         )
-    return system
+    return operator.system_account
 
 
 def make_temporary_user(store: AuthStore, account: Record) -> tuple[str, KeyPair]:

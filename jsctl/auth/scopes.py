@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.claims import Json, as_object, as_text, as_texts
-from jsctl.auth.environment import Account, User
+from jsctl.auth.records import Account, User
 from jsctl.nats.subjects import is_subject
 
 MAX_EXPANSIONS = 4096

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jsctl.auth.fields import ACCOUNT, JETSTREAM_LIMITS, UNLIMITED, USER
-from jsctl.auth.records import Json, Record, has_jetstream
+from jsctl.auth.records import Json, Operator, has_jetstream
 from jsctl.base.units import SECOND, parse_duration, parse_future_time
 from jsctl.errors import BadInput
 
@@ -118,9 +118,9 @@ class UserSettings:
             )
 
 
-def refuse_jetstream_of_system(nats: Json, public: str, operator: Record) -> None:
+def refuse_jetstream_of_system(nats: Json, public: str, operator: Operator) -> None:
     """Raise BadInput for claims that allow the system account to use JetStream."""
-    if has_jetstream(nats) and operator.nats.get("system_account") == public:
+    if has_jetstream(nats) and operator.system_account == public:
         raise BadInput("the system account cannot use JetStream", "enable it for another account")
 
 

@@ -19,11 +19,12 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, KeyPair, is_public_key, parse_seed
-from jsctl.auth.records import Record
+from jsctl.auth.records import Account, Json, Operator, Record, User
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.signatures import (
     Doubt,
@@ -36,6 +37,8 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.files import escape_path, read_text, write_atomically
 from jsctl.base.posix import lock, make_private_folder, open_folder
 from jsctl.errors import BadInput, JsctlError, NotFound
+
+R = TypeVar("R", bound=Record)
 
 _JWT = ".jwt"
 _DESCRIPTION = ".nsc"
@@ -62,7 +65,7 @@ def is_name(name: str) -> bool:
     )
 
 
-def require_genuine(record: Record, accepted: str = "") -> Record:
+def require_genuine(record: R, accepted: str = "") -> R:
     """Return a record whose JWT is genuine. accepted: a JWT that the user has seen and wants to be signed.
 
     Raises NotGenuine.
@@ -127,73 +130,70 @@ class AuthStore:
 
     # `read_...` raises NotGenuine; `load_...` returns the doubt in the record, to show or remove it.
 
-    def load_operator(self) -> Record:
+    def load_operator(self) -> Operator:
         """Return the operator, genuine or not. Raises NotFound, BadInput for a broken file."""
         missing = f"there is no operator {self.operator!r}", f"{build_line('auth operator ls')} lists them"
-        record = _read(self.operator, self.operator_jwt, OPERATOR, missing)
-        return record._replace(
-            doubt=find_operator_doubt(record.name, record.token, record.claims, self.has_seed)
-        )
+        token, claims = _read(self.operator, self.operator_jwt, OPERATOR, missing)
+        doubt = find_operator_doubt(self.operator, token, claims, self.has_seed)
+        return Operator(self.operator, token, claims, doubt)
 
-    def load_account(self, account: str) -> Record:
+    def load_account(self, account: str) -> Account:
         """Return an account, by name, genuine or not. Raises NotFound, BadInput for a broken file."""
         lists = f"{build_line('auth account ls', self.operator)} lists them"
         missing = f"there is no account {account!r}", lists
-        record = _read(account, self.get_account_path(account), ACCOUNT, missing)
-        return record._replace(doubt=self.find_account_doubt(record))
+        token, claims = _read(account, self.get_account_path(account), ACCOUNT, missing)
+        return Account(account, token, claims, self.find_account_doubt(account, token, claims))
 
-    def find_account_doubt(self, account: Record) -> Doubt | None:
+    def find_account_doubt(self, name: str, token: str, claims: Json) -> Doubt | None:
         """Return why an account, of this store or of a server, is not genuine; None when it is."""
         try:
             operator = self.load_operator()
         except JsctlError as error:
             return Doubt(OPERATOR, self.operator, f"cannot be read: {error.message}")
-        return operator.doubt or find_account_doubt(
-            account.name, account.token, account.claims, operator.claims
-        )
+        return operator.doubt or find_account_doubt(name, token, claims, operator.claims)
 
-    def load_user(self, account: str, user: str) -> Record:
+    def load_user(self, account: str, user: str) -> User:
         """Return a user, by name, genuine or not. Raises NotFound, BadInput for a broken file."""
         return self._load_user(None, account, user)
 
-    def _load_user(self, owner: Record | None, account: str, user: str) -> Record:
+    def _load_user(self, owner: Record | None, account: str, user: str) -> User:
         lists = f"{build_line('auth user ls', account)} lists them"
         missing = f"account {account} has no user {user!r}", lists
-        record = _read(user, self.get_user_path(account, user), USER, missing)
+        token, claims = _read(user, self.get_user_path(account, user), USER, missing)
         try:
             owner = owner or self.load_account(account)
+            doubt = owner.doubt or find_user_doubt(user, token, claims, owner.claims, account)
         except JsctlError as error:
-            return record._replace(doubt=Doubt(ACCOUNT, account, f"cannot be read: {error.message}"))
-        doubt = owner.doubt or find_user_doubt(user, record.token, record.claims, owner.claims, account)
-        return record._replace(doubt=doubt)
+            doubt = Doubt(ACCOUNT, account, f"cannot be read: {error.message}")
+        return User(user, token, claims, doubt, account)
 
-    def load_accounts(self) -> list[Record]:
+    def load_accounts(self) -> list[Account]:
         """Return all accounts, genuine or not. Raises BadInput for a broken file."""
         return [self.load_account(name) for name in self.list_account_names()]
 
-    def load_users(self, account: str) -> list[Record]:
+    def load_users(self, account: str) -> list[User]:
         """Return all users of an account, genuine or not. Raises BadInput for a broken file."""
         names = self.list_user_names(account)
         owner = self.load_account(account) if names else None
         return [self._load_user(owner, account, name) for name in names]
 
-    def read_operator(self) -> Record:
+    def read_operator(self) -> Operator:
         """Return the operator. Raises NotFound, NotGenuine, BadInput for a broken file."""
         return require_genuine(self.load_operator())
 
-    def read_account(self, account: str) -> Record:
+    def read_account(self, account: str) -> Account:
         """Return an account, by name. Raises NotFound, NotGenuine, BadInput for a broken file."""
         return require_genuine(self.load_account(account))
 
-    def read_user(self, account: str, user: str) -> Record:
+    def read_user(self, account: str, user: str) -> User:
         """Return a user, by name. Raises NotFound, NotGenuine, BadInput for a broken file."""
         return require_genuine(self.load_user(account, user))
 
-    def read_accounts(self) -> list[Record]:
+    def read_accounts(self) -> list[Account]:
         """Return all accounts. Raises NotGenuine, BadInput for a broken file."""
         return [require_genuine(account) for account in self.load_accounts()]
 
-    def load_named_account(self, name: str) -> Record:
+    def load_named_account(self, name: str) -> Account:
         """Return an account by its name or public key, genuine or not. Raises NotFound, BadInput for a broken
         file."""
         if is_public_key(name) and not self.get_account_path(name).exists():
@@ -202,7 +202,7 @@ class AuthStore:
                     return record
         return self.load_account(name)
 
-    def find_account(self, name: str) -> Record:
+    def find_account(self, name: str) -> Account:
         """Return an account by its name or public key. Raises NotFound, NotGenuine, BadInput for a broken
         file."""
         return require_genuine(self.load_named_account(name))
@@ -317,12 +317,13 @@ class AuthStore:
         write_atomically(path, text)
 
 
-def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> Record:
+def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> tuple[str, Json]:
+    """Return a JWT and its claims. Raises NotFound, BadInput for a broken file."""
     if not is_name(name) or not path.exists():
         raise NotFound(*missing)
     try:
         token = read_text(path, regular=True).strip()
-        return Record(name, token, check_shape(decode_jwt(token), kind))
+        return token, check_shape(decode_jwt(token), kind)
     except BadInput as error:
         if str(path) in error.message:
             raise

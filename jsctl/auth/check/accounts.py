@@ -13,8 +13,9 @@ from jsctl.auth.check.subjects import find_subject_problem, has_wildcards
 from jsctl.auth.check.texts import find_info_problem
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
-from jsctl.auth.environment import Account, Environment
+from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, find_key_kind
+from jsctl.auth.records import Account
 
 NO_LIMIT = -1
 

@@ -21,7 +21,8 @@ from jsctl.auth.claims import (
     find_remote_subject,
     find_revocation,
 )
-from jsctl.auth.environment import Account, Environment
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account
 from jsctl.base.command_lines import build_flag
 from jsctl.nats.subjects import covers, overlaps
 

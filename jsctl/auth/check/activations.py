@@ -8,9 +8,9 @@ from jsctl.auth.check.fixes import build_import_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_text, find_remote_subject, find_revocation
-from jsctl.auth.environment import Account
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, find_key_kind
+from jsctl.auth.records import Account
 from jsctl.errors import BadInput
 
 

@@ -9,7 +9,8 @@ from jsctl.auth.check.fixes import build_account_line, build_user_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.operators import check_operator
 from jsctl.auth.check.users import check_user
-from jsctl.auth.environment import Account, Environment
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account
 
 
 def check(

@@ -2,7 +2,8 @@
 checkStreamImportsForCycles)."""
 
 from jsctl.auth.claims import Json, as_text, find_local_pattern, find_remote_subject
-from jsctl.auth.environment import Account, Environment
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account
 from jsctl.nats.subjects import covers, overlaps
 
 

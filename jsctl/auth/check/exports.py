@@ -8,7 +8,7 @@ from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, has_wildcards, is_contained
 from jsctl.auth.check.texts import find_info_problem
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text
-from jsctl.auth.environment import Account
+from jsctl.auth.records import Account
 
 RESPONSES = ("Singleton", "Stream", "Chunked")
 

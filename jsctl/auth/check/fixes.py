@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 
 from jsctl.auth.check.model import Owner
 from jsctl.auth.claims import Json
-from jsctl.auth.environment import Account
-from jsctl.auth.records import find_local_subject
+from jsctl.auth.records import Account, find_local_subject
 from jsctl.base.command_lines import build_flag, build_line
 
 

@@ -8,8 +8,8 @@ from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.repairs import find_free_subject
 from jsctl.auth.check.subjects import find_renaming_problem, find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_text, find_local_pattern
-from jsctl.auth.environment import Account
 from jsctl.auth.keys import ACCOUNT, find_key_kind
+from jsctl.auth.records import Account
 from jsctl.base.command_lines import build_flag
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from jsctl.auth.environment import Account, Operator, User
+from jsctl.auth.records import Account, Operator, User
 
 Severity = Literal["error", "warning"]
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from jsctl.auth.check.fixes import build_account_line, build_operator_line
 from jsctl.auth.check.model import Finding, find_owner
 from jsctl.auth.claims import as_number, as_text
-from jsctl.auth.environment import Account, Environment, read_claims
+from jsctl.auth.environment import Environment, read_claims
+from jsctl.auth.records import Account
 from jsctl.auth.resolver import Trust
 from jsctl.base.units import SECOND, format_time
 

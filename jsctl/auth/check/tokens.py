@@ -6,8 +6,8 @@ from jsctl.auth.check.fixes import build_edit_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.repairs import find_period
 from jsctl.auth.claims import as_number, as_text
-from jsctl.auth.environment import Claimed
 from jsctl.auth.keys import ACCOUNT, OPERATOR, find_key_kind
+from jsctl.auth.records import Record
 from jsctl.auth.signatures import find_signature_problem
 from jsctl.base.units import SECOND, format_time
 
@@ -20,7 +20,7 @@ MAX_TOKEN = 1 << 20
 _ISSUERS = {"operator": (OPERATOR,), "account": (ACCOUNT, OPERATOR), "user": (ACCOUNT,)}
 
 
-def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
+def check_token(claimed: Record, kind: str, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield the problems of any JWT. kind: operator, account or user. now: seconds since 1970."""
     fix = build_edit_line(owner, "--sign-again")
     accept = build_edit_line(owner, "--accept-claims")
@@ -56,7 +56,7 @@ def check_token(claimed: Claimed, kind: str, owner: Owner, now: float) -> Iterat
     yield from check_times(claimed, owner, now)
 
 
-def check_times(claimed: Claimed, owner: Owner, now: float) -> Iterator[Finding]:
+def check_times(claimed: Record, owner: Owner, now: float) -> Iterator[Finding]:
     """Yield a finding for a JWT that has expired or is not valid yet. now: seconds since 1970."""
     fix = build_edit_line(owner, "--expiry", find_period(claimed.claims))
     if 0 < claimed.expires < now:

@@ -9,8 +9,9 @@ from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import as_number, as_object, as_text, find_revocation
-from jsctl.auth.environment import Account, Environment, User
+from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, find_key_kind
+from jsctl.auth.records import Account, User
 from jsctl.auth.scopes import expand_template, find_missing_tags, find_own_permissions, find_scope
 from jsctl.base.units import SECOND, format_time
 

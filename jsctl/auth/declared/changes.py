@@ -8,8 +8,8 @@ from jsctl.auth.check.across import find_export
 from jsctl.auth.check.activations import find_activation_problem, read_activation
 from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
-from jsctl.auth.environment import Account, Environment
-from jsctl.auth.records import build_permissions
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account, build_permissions
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.kind import merge
 

@@ -20,11 +20,11 @@ from jsctl.auth.declared.changes import (
 )
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.declared.plan import AuthPlan, AuthStep
-from jsctl.auth.environment import Account, read_environment
+from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, create_key
-from jsctl.auth.records import Record, build_scoped_user, build_user
+from jsctl.auth.records import Account, Record, build_scoped_user, build_user
 from jsctl.auth.removed import remove_account
 from jsctl.auth.revocations import Revocation, add_revocation
 from jsctl.auth.store import AuthStore
@@ -144,7 +144,7 @@ class _Worker:
             keys,
             self._declared.label,
             prune=self._prune,
-            strict=operator.nats.get("strict_signing_key_usage") is True,
+            strict=operator.is_strict,
         )
         record = self._store.read_account(declared.name)
         signer = ""

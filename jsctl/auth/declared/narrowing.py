@@ -3,7 +3,7 @@
 from typing import Any
 
 from jsctl.auth.claims import Json, as_list, as_object, as_texts
-from jsctl.auth.environment import Account, User
+from jsctl.auth.records import Account, User
 from jsctl.auth.scopes import PERMISSIONS
 from jsctl.nats.subjects import covers
 

@@ -18,10 +18,18 @@ from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.declared.narrowing import is_narrowed
 from jsctl.auth.declared.warnings import find_import_warnings
-from jsctl.auth.environment import Account, Claimed, Environment, User, read_environment
+from jsctl.auth.environment import Environment, read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.keys import find_key_kind
-from jsctl.auth.records import build_account, build_operator, build_scoped_user, build_user
+from jsctl.auth.records import (
+    Account,
+    Record,
+    User,
+    build_account,
+    build_operator,
+    build_scoped_user,
+    build_user,
+)
 from jsctl.auth.removed import find_removed, list_owed
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import SECOND, format_rfc3339, pluralize
@@ -263,7 +271,7 @@ class _Planner:
     def _build_step(
         self,
         schema: Schema,
-        live: Claimed | None,
+        live: Record | None,
         after: Json,
         account: str,
         user: str,
@@ -290,7 +298,7 @@ class _Planner:
         accounts = self._environment.accounts if self._environment else ()
         return next((account for account in accounts if account.name == name), None)
 
-    def _check_owner(self, live: Claimed, name: str, position: str) -> None:
+    def _check_owner(self, live: Record, name: str, position: str) -> None:
         """Raise BadInput for what belongs to the label of another file."""
         label = self._declared.label
         other = find_other_label(live.nats, label) if label and not self._take_ownership else ""
@@ -314,7 +322,7 @@ class _Planner:
         return bool(self._declared.find_account(name) or self._find_account(name) or find_key_kind(name))
 
 
-def _build_expiry_changes(live: Claimed | None, expires: int | None) -> list[Difference]:
+def _build_expiry_changes(live: Record | None, expires: int | None) -> list[Difference]:
     if expires is None or expires == (live.expires if live else 0):
         return []
     before = live.expires if live else 0

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from jsctl.auth.check.across import approve_import
 from jsctl.auth.claims import Json, as_text
 from jsctl.auth.declared.model import DeclaredOperator
-from jsctl.auth.environment import Account, Environment, Operator
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account, Operator
 
 _CODES = ("import-not-exported", "import-of-own")
 """The rules that need no key or token, which a plan does not have yet."""

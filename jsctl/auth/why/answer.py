@@ -9,7 +9,8 @@ from jsctl.auth.check.fixes import build_owner_line, build_user_line
 from jsctl.auth.check.model import find_owner
 from jsctl.auth.check.repairs import find_period
 from jsctl.auth.claims import as_object, as_text, as_texts
-from jsctl.auth.environment import Account, Environment, User
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account, User
 from jsctl.auth.scopes import find_scope
 from jsctl.auth.why.connecting import Check, Visit, explain_callout, explain_connection
 from jsctl.auth.why.permissions import Verdict, decide_publish, decide_subscribe, find_permissions

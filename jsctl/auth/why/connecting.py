@@ -14,7 +14,8 @@ from jsctl.auth.check.permissions import CONNECTION_TYPES, is_zone, list_network
 from jsctl.auth.check.repairs import find_period
 from jsctl.auth.check.users import check_user
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text, as_texts, find_revocation
-from jsctl.auth.environment import Account, Claimed, Environment, User
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account, Record, User
 from jsctl.auth.scopes import expand_template, find_scope
 from jsctl.base.units import SECOND, format_time
 
@@ -152,7 +153,7 @@ def _build_check(name: str, findings: list[Finding]) -> Check:
 
 
 def _check_expiry(
-    name: str, what: str, claimed: Claimed, where: str, has_expired: bool, owner: Owner | None = None
+    name: str, what: str, claimed: Record, where: str, has_expired: bool, owner: Owner | None = None
 ) -> Check:
     """Return the check of the time until which a JWT is valid. owner: whose it is; None if the store does not
     have it, so that no command line mends it."""

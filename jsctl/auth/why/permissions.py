@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.claims import Json, as_list, as_number, as_object, as_text, as_texts
-from jsctl.auth.environment import Account, User
+from jsctl.auth.records import Account, User
 from jsctl.auth.scopes import expand_template, find_scope
 from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.nats.subjects import covers, is_subject, matches, overlaps

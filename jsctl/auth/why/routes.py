@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from jsctl.auth.check.across import Approval, approve_import
 from jsctl.auth.claims import Json, as_text, find_local_pattern, find_remote_subject
-from jsctl.auth.environment import Account, Environment
+from jsctl.auth.environment import Environment
+from jsctl.auth.records import Account
 from jsctl.errors import BadInput
 from jsctl.nats.subjects import covers, overlaps
 from jsctl.nats.transform import SubjectTransform

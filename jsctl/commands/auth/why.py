@@ -9,13 +9,8 @@ import click
 
 from jsctl.auth.check.permissions import CONNECTION_TYPES
 from jsctl.auth.check.servers import add_servers_accounts, find_trust_problem
-from jsctl.auth.environment import (
-    Account,
-    Environment,
-    User,
-    read_claims,
-    read_environment,
-)
+from jsctl.auth.environment import Environment, read_claims, read_environment
+from jsctl.auth.records import Account, User
 from jsctl.auth.store import extract_jwt
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
@@ -153,6 +148,6 @@ def _read_credentials(environment: Environment, path: str) -> User:
     claims = read_claims(token)
     if not claims:
         raise BadInput(f"{path} contains no user JWT", "use a credentials file")
-    user = User(str(claims.get("name") or path), token, claims, "")
+    user = User(str(claims.get("name") or path), token, claims)
     account = environment.get_account(user.issuer_account)
-    return User(user.name, token, claims, account.name if account else "", file=path)
+    return User(user.name, token, claims, account=account.name if account else "", file=path)

@@ -8,7 +8,7 @@ import click
 from jsctl.commands.completing.value_kinds import find_path, find_value_kind
 
 if TYPE_CHECKING:
-    from jsctl.auth.records import Record
+    from jsctl.auth.records import Account
     from jsctl.env import Env
     from jsctl.localserver.state import NetworkState
 
@@ -224,7 +224,7 @@ def _list_operators(ctx: click.Context) -> list[str]:
     return read_choices(ctx.obj).folders.list_operators()
 
 
-def _read_accounts(ctx: click.Context) -> "list[Record]":
+def _read_accounts(ctx: click.Context) -> "list[Account]":
     """Return the accounts that a command line of the store means: the named one, or all."""
     from jsctl.commands.picking.auth import list_stores
 

@@ -28,7 +28,7 @@ async def measure_accounts(
     """
     try:
         if accounts and connection is None:
-            system = str(store.read_operator().nats.get("system_account") or "")
+            system = store.read_operator().system_account
             connection = await connect_to_system(env, store, as_system=store.has_seed(system))
         return {
             account.public: await _measure(connection, account)

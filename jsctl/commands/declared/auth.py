@@ -110,8 +110,10 @@ class DeclaredAuth:
         self.losses, warnings = [], list[str]()
         for operator in dict.fromkeys([*(step.operator for step in removals), *pushes]):
             store, push = AuthStore(self.folders, operator), pushes.get(operator)
-            records = [store.load_account(step.account) for step in removals if step.operator == operator]
-            records += push.list_due() if push else []
+            records = [
+                *(store.load_account(step.account) for step in removals if step.operator == operator),
+                *(push.list_due() if push else ()),
+            ]
             connection = push.connection if push else None
             holdings |= await measure_accounts(env, store, records, connection, warnings)
             keys |= {(operator, record.name): record.public for record in records}

@@ -149,7 +149,7 @@ async def open_pushes(
         if declared.name not in folders.list_operators():
             continue
         store = AuthStore(folders, declared.name)
-        system = str(store.read_operator().nats.get("system_account") or "")
+        system = store.read_operator().system_account
         connection = await connect_to_system(env, store, as_system=store.has_seed(system))
         servers = await count_servers(connection)
         account_names = {account.name for account in declared.accounts} | {
@@ -181,9 +181,10 @@ async def _find_owed(connection: Connection, store: AuthStore, label: str, serve
         claims = read_claims(token)
         if claims.get("sub") != public:
             continue
-        record = Record(str(claims.get("name") or public), token, claims)
+        name = str(claims.get("name") or public)
+        record = Record(name, token, claims, store.find_account_doubt(name, token, claims))
         is_ours = public in remembered or (label and has_label(record.nats, label))
-        if is_ours and not store.find_account_doubt(record):
+        if is_ours and not record.doubt:
             owed.append(record)
     return owed
 

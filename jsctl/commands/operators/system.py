@@ -63,7 +63,7 @@ def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:
         token = read_creds_jwt(expand_home(settings.creds))
     claims = read_claims(token)
     account = as_object(claims.get("nats")).get("issuer_account") or claims.get("iss")
-    system = str(store.read_operator().nats.get("system_account") or "")
+    system = store.read_operator().system_account
     stored_keys = {record.public for record in store.load_accounts()} if account else set()
     return account in stored_keys - {system} and store.has_seed(system)
 

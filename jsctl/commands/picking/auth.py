@@ -7,7 +7,7 @@ import click
 
 from jsctl.auth.changes import find_signing_key
 from jsctl.auth.folders import Choices, make_choices
-from jsctl.auth.records import Record, SigningKey, list_signing_keys
+from jsctl.auth.records import Account, Record, SigningKey, User, list_signing_keys
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
@@ -48,7 +48,7 @@ async def pick_account(
     flag: str = "ACCOUNT",
     default: bool = True,
     doubted: bool = False,
-) -> Record:
+) -> Account:
     """Return an account, by its name or public key; without a name the selected one, or one that the
     user picks.
 
@@ -72,7 +72,7 @@ async def pick_account(
 
 async def pick_operator_account(
     env: Env, operator: str, account: str, *, default: bool = True, doubted: bool = False
-) -> tuple[AuthStore, Record]:
+) -> tuple[AuthStore, Account]:
     """Return the store of an operator, and one of its accounts. Raises as `pick_account` does."""
     store = await pick_operator(env, operator)
     return store, await pick_account(env, store, account, default=default, doubted=doubted)
@@ -80,7 +80,7 @@ async def pick_operator_account(
 
 async def pick_operator_user(
     env: Env, operator: str, account: str, user: str, *, doubted: bool = False
-) -> tuple[AuthStore, Record, Record]:
+) -> tuple[AuthStore, Account, User]:
     """Return the store of an operator, one of its accounts and a user of that. Raises as `pick_account`
     does."""
     store = await pick_operator(env, operator)
@@ -90,7 +90,7 @@ async def pick_operator_user(
 
 async def pick_user(
     env: Env, store: AuthStore, account: Record, name: str = "", *, doubted: bool = False
-) -> Record:
+) -> User:
     """Return a user of an account, by name; without a name one that the user picks.
 
     doubted: also one whose JWT is not genuine. Raises NotFound, NotGenuine, BadInput.
@@ -111,7 +111,7 @@ async def pick_user(
 
 async def pick_user_account(
     env: Env, store: AuthStore, user: str, account: str, *, doubted: bool = False
-) -> Record:
+) -> Account:
     """Return the account of a user: the named one, the only one that has a user of this name, or one that is
     picked.
 

@@ -142,8 +142,7 @@ async def _load_operator(env: Env, name: str) -> "Operator":
 
     store = await pick_operator(env, name)
     record = store.read_operator()
-    system = str(record.nats.get("system_account") or "")
-    if not system:
+    if not record.system_account:
         raise BadInput(f"operator {record.name} has no system account", "servers need one for the resolver")
-    account = store.find_account(system)
-    return Operator(record.name, record.token, system, account.token)
+    account = store.find_account(record.system_account)
+    return Operator(record.name, record.token, record.system_account, account.token)

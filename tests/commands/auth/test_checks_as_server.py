@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jsctl.auth.environment import Environment, User
+from jsctl.auth.environment import Environment
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, OPERATOR, create_key
-from jsctl.auth.records import Record
+from jsctl.auth.records import Record, User
 from jsctl.auth.resolver import push_account
 from jsctl.auth.why.connecting import Visit, explain_connection
 from jsctl.contexts.settings import Settings

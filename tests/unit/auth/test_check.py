@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from jsctl.auth.check import Finding, check
-from jsctl.auth.environment import User
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER, create_key
+from jsctl.auth.records import User
 from tests.contract.test_commands import parse
 from tests.support.auth_store import UNLIMITED, Store
 from tests.support.run import Cli

@@ -22,4 +22,4 @@ async def ls(env: Env, operator: str, names: bool) -> Result:
             accounts.append(store.load_account(name))
         except JsctlError as error:
             env.say(f"jsctl: {error}")
-    return view.listing(store, accounts, str(store.load_operator().nats.get("system_account") or ""))
+    return view.listing(store, accounts, store.load_operator().system_account)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jsctl.auth.records import Record
+from jsctl.auth.records import Account
 from jsctl.auth.resolver import (
     ONLY_THERE,
     Difference,
@@ -110,7 +110,7 @@ async def push(env: Env, options: Options) -> Result:
     return view.outcomes(outcomes, servers, tokens, [change.public for change in surplus], removed)
 
 
-async def _choose_accounts(env: Env, store: AuthStore, options: Options) -> list[Record]:
+async def _choose_accounts(env: Env, store: AuthStore, options: Options) -> list[Account]:
     if options.all or options.prune:
         return store.read_accounts()
     if options.account:

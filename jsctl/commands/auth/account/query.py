@@ -88,8 +88,8 @@ async def _fetch_account(connection: Connection, store: AuthStore, public: str, 
     if not token:
         raise NotFound(f"no server has account {public}", f"{build_line('auth account push')} sends it")
     claims = check_shape(decode_jwt(token), ACCOUNT)
-    account = Record(str(claims.get("name") or public), token, claims)
-    return account._replace(doubt=store.find_account_doubt(account))
+    name = str(claims.get("name") or public)
+    return Record(name, token, claims, store.find_account_doubt(name, token, claims))
 
 
 def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> list[changes_view.Difference]:

@@ -23,7 +23,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     if force and not account:
         raise BadInput("--force needs the account's name", "specify ACCOUNT")
     store, owner = await pick_operator_account(env, operator, account, default=False, doubted=True)
-    if store.load_operator().nats.get("system_account") == owner.public:
+    if store.load_operator().system_account == owner.public:
         raise BadInput(
             f"{owner.name} is the system account",
             "make another account the system account first:"

@@ -8,7 +8,7 @@ from jsctl.auth import keys
 from jsctl.auth.changes import change_user
 from jsctl.auth.environment import read_claims
 from jsctl.auth.fields import USER
-from jsctl.auth.records import Json, Record, list_signing_keys
+from jsctl.auth.records import Account, Json, Record, User, list_signing_keys
 from jsctl.auth.resigning import (
     Signing,
     find_revoked_time,
@@ -123,7 +123,7 @@ async def edit(env: Env, options: Options) -> Result:
     return view.sheet(user, account)
 
 
-def _read_genuine(store: AuthStore, account: Record, user: Record) -> Record | None:
+def _read_genuine(store: AuthStore, account: Account, user: User) -> Record | None:
     """Return the user as the credentials in the store have it, if they are genuine; else None."""
     token = read_creds_jwt(store.get_creds_path(account.name, user.name))
     claims = read_claims(token)
@@ -132,7 +132,7 @@ def _read_genuine(store: AuthStore, account: Record, user: Record) -> Record | N
     return Record(user.name, token, claims)
 
 
-async def _choose_key(env: Env, store: AuthStore, account: Record, user: Record, name: str) -> Signing:
+async def _choose_key(env: Env, store: AuthStore, account: Account, user: User, name: str) -> Signing:
     """Return how the user is signed; ask for the role if the user's own is gone. Raises BadInput."""
     if not name and env.can_ask and needs_role(store, account, user):
         roles = [key for key in list_signing_keys(account.nats) if key.scope is not None]
@@ -149,7 +149,7 @@ async def _ask_tag(env: Env, name: str) -> str:
     return await env.prompter.text(f"Tag {name}", flag="--tags", check=check_filled)
 
 
-async def _wait_for_revocation(env: Env, account: Record, user: Record, *, required: bool) -> None:
+async def _wait_for_revocation(env: Env, account: Account, user: User, *, required: bool) -> None:
     """Wait until a JWT that is signed now is not revoked, if that is within a second. required: it must not
     be. Raises BadInput."""
     until = find_revoked_time(account, user, int(env.clock()))

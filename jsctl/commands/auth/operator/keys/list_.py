@@ -1,6 +1,5 @@
 """`jsctl auth operator keys list`."""
 
-from jsctl.auth.records import list_signing_keys
 from jsctl.commands.cli import command
 from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env
@@ -13,9 +12,7 @@ from jsctl.views.result import Result
 async def list_(env: Env, name: str) -> Result:
     """Also show whether the store has the seed of each key, which is needed to sign."""
     store = await pick_operator(env, name, flag="NAME")
-    operator = store.read_operator()
-    signers = [key.public for key in list_signing_keys(operator.nats)]
-    issued = dict.fromkeys(signers, 0)
+    issued = dict.fromkeys(store.read_operator().signing_keys, 0)
     for account in store.load_accounts():
         if account.issuer in issued:
             issued[account.issuer] += 1

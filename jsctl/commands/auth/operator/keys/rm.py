@@ -1,7 +1,7 @@
 """`jsctl auth operator keys rm`."""
 
 from jsctl.auth.changes import change_operator
-from jsctl.auth.records import Json, list_signing_keys
+from jsctl.auth.records import Json
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text
@@ -18,7 +18,7 @@ from jsctl.views.result import Result, Text
 async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     """Remove the key and its seed. Accounts that it signed must be signed again: auth account edit --key."""
     store = await pick_operator(env, name, flag="NAME")
-    signers = [signer.public for signer in list_signing_keys(store.load_operator().nats)]
+    signers = store.load_operator().signing_keys
     key = public or await pick_text(env, signers, "signing key", "Signing Key", "KEY")
     if key not in signers:
         raise NotFound(
