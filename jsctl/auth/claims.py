@@ -38,6 +38,20 @@ def as_number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
+def set_or_drop(claims: Json, key: str, value: Any) -> None:
+    """Set a member in place; remove it if the value is empty."""
+    if value:
+        claims[key] = value
+    else:
+        claims.pop(key, None)
+
+
+def replace_members(claims: Json, members: Json) -> None:
+    """Replace all members in place."""
+    claims.clear()
+    claims.update(members)
+
+
 def map_signing_keys(nats: Json) -> dict[str, Json | None]:
     """Return the signing keys of an account's claims, each with its scope; None for a key without one."""
     keys: dict[str, Json | None] = {}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jsctl.auth.records import Json
+from jsctl.auth.claims import Json, set_or_drop
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.config.documents import parse_document
@@ -62,10 +62,7 @@ def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
     mappings = {**(nats.get("mappings") or {}), source: targets}
     if not targets:
         del mappings[source]
-    if mappings:
-        nats["mappings"] = mappings
-    else:
-        nats.pop("mappings", None)
+    set_or_drop(nats, "mappings", mappings)
 
 
 def parse_mappings(text: str, file: str) -> dict[str, list[Json]]:

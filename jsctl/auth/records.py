@@ -8,8 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from jsctl.auth.claims import as_number, as_object, as_objects, as_text, as_texts, map_signing_keys
+from jsctl.auth.claims import (
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    as_texts,
+    map_signing_keys,
+    set_or_drop,
+)
 from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
+from jsctl.auth.shapes import CAPS
 from jsctl.auth.signatures import Doubt
 
 Json = dict[str, Any]
@@ -18,8 +27,6 @@ KINDS = (OPERATOR, ACCOUNT, USER)
 UNLIMITED = -1
 USER_SCOPE = "user_scope"
 """The kind of a scoped signing key."""
-
-_NO_LIMITS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +181,9 @@ def get_signing_key(nats: Json, public: str) -> SigningKey | None:
     return next((key for key in list_signing_keys(nats) if key.public == public), None)
 
 
-def read_objects(nats: Json, key: str) -> list[Json]:
-    """Return the objects of a list in the claims: `imports` or `exports`."""
-    return [item for item in nats.get(key) or () if isinstance(item, dict)]
-
-
 def remove_member(nats: Json, key: str, member: Json) -> None:
     """Remove an object from a list in the claims in place; remove the list, too, if it becomes empty."""
-    nats[key][:] = [other for other in nats[key] if other is not member]
-    if not nats[key]:
-        del nats[key]
+    set_or_drop(nats, key, [other for other in nats[key] if other is not member])
 
 
 def find_local_subject(imported: Json) -> str:
@@ -227,7 +227,7 @@ def build_operator() -> Json:
 def build_account(*, bearer: bool = False) -> Json:
     """Return the `nats` claims of a new account without limits and without JetStream. bearer: allow bearer
     tokens."""
-    limits: Json = {**dict.fromkeys(_NO_LIMITS, UNLIMITED), "wildcards": True}
+    limits: Json = {**dict.fromkeys(CAPS, UNLIMITED), "wildcards": True}
     return {
         "limits": limits if bearer else {**limits, "disallow_bearer": True},
         "default_permissions": {"pub": {}, "sub": {}},

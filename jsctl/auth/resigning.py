@@ -8,7 +8,8 @@ from typing import NamedTuple
 from jsctl.auth.changes import Change, find_signing_key, find_user_signer, leave_unchanged
 from jsctl.auth.claims import find_revocation
 from jsctl.auth.records import Account, Json, SigningKey, User, get_signing_key, list_signing_keys
-from jsctl.auth.scopes import PERMISSIONS, expand_template, find_missing_tags, find_own_permissions
+from jsctl.auth.scopes import expand_template, find_missing_tags, find_own_permissions
+from jsctl.auth.shapes import USER_PERMISSIONS
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput
@@ -90,7 +91,7 @@ def _list_roles(account: Account) -> str:
 
 
 def _drop_permissions(nats: Json) -> None:
-    for key in PERMISSIONS:
+    for key in USER_PERMISSIONS:
         nats.pop(key, None)
     nats.update({"pub": {}, "sub": {}})
 

@@ -6,14 +6,13 @@ of the account that an activation is for; `*` stands for all.
 
 from typing import NamedTuple
 
+from jsctl.auth.claims import ALL, as_objects, set_or_drop
 from jsctl.auth.keys import ACCOUNT, USER, is_public_key
-from jsctl.auth.records import Json, Record, read_objects
+from jsctl.auth.records import Json, Record
 from jsctl.auth.sharing import find_export
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
-
-ALL = "*"
 
 
 class Revocation(NamedTuple):
@@ -30,7 +29,7 @@ def list_revocations(nats: Json) -> list[Revocation]:
     users = [Revocation("", key, int(time)) for key, time in sorted((nats.get("revocations") or {}).items())]
     activations = [
         Revocation(str(export.get("subject", "")), key, int(time))
-        for export in read_objects(nats, "exports")
+        for export in as_objects(nats.get("exports"))
         for key, time in sorted((export.get("revocations") or {}).items())
     ]
     return users + activations
@@ -69,7 +68,4 @@ def remove_revocation(nats: Json, export: str, key: str, account: str) -> None:
             f"{build_line('auth account revocations ls', account)} lists what it revokes",
         )
     del revocations[key]
-    if revocations:
-        owner["revocations"] = revocations
-    else:
-        del owner["revocations"]
+    set_or_drop(owner, "revocations", revocations)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from jsctl.auth.claims import Json, as_object, as_text, as_texts
 from jsctl.auth.records import Account, User
+from jsctl.auth.shapes import USER_PERMISSIONS
 from jsctl.nats.subjects import is_subject
 
 MAX_EXPANSIONS = 4096
@@ -17,22 +18,6 @@ _MUSTACHE = re.compile(r"\{\{[^}]+\}\}")
 _TAG = re.compile(r"(account-tag|tag)\((.*)\)", re.IGNORECASE)
 
 _LISTS = (("sub", "allow"), ("sub", "deny"), ("pub", "allow"), ("pub", "deny"))
-
-PERMISSIONS = (
-    "pub",
-    "sub",
-    "resp",
-    "src",
-    "times",
-    "times_location",
-    "subs",
-    "data",
-    "payload",
-    "bearer_token",
-    "proxy_required",
-    "allowed_connection_types",
-)
-"""The claims that a template sets and that its users may not set (UserPermissionLimits)."""
 
 
 class Expanded(NamedTuple):
@@ -59,7 +44,7 @@ def find_scope(account: Account, user: User) -> Json | None:
 def find_own_permissions(nats: Json) -> str:
     """Return the first claim of a user that only a role may set; empty when there is none
     (HasEmptyPermissions)."""
-    for key in PERMISSIONS:
+    for key in USER_PERMISSIONS:
         value = nats.get(key)
         if key in ("pub", "sub"):
             # An empty list counts, too.

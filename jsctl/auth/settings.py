@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from jsctl.auth.claims import replace_members, set_or_drop
 from jsctl.auth.fields import ACCOUNT, JETSTREAM_LIMITS, UNLIMITED, USER
 from jsctl.auth.records import Json, Operator, has_jetstream
 from jsctl.base.units import SECOND, parse_duration, parse_future_time
@@ -33,7 +34,7 @@ class AccountSettings:
         """Change the `nats` claims in place. Raises BadInput."""
         jetstream = {flag: value for flag, value in self.values.items() if flag in _JETSTREAM_FLAGS}
         other_flags = {flag: value for flag, value in self.values.items() if flag not in _JETSTREAM_FLAGS}
-        _replace(nats, ACCOUNT.apply_flags(nats, other_flags))
+        replace_members(nats, ACCOUNT.apply_flags(nats, other_flags))
         _tidy(nats)
         _drop_ignored_limits(nats)
         change_tags(nats, self.tags, self.no_tags)
@@ -95,7 +96,7 @@ class UserSettings:
 
     def apply_permissions(self, nats: Json) -> None:
         """Change permissions and limits in place. Raises BadInput."""
-        _replace(nats, USER.apply_flags(nats, self.values))
+        replace_members(nats, USER.apply_flags(nats, self.values))
         tidy_permissions(nats)
         for key in (
             "src",
@@ -105,8 +106,7 @@ class UserSettings:
             "bearer_token",
             "proxy_required",
         ):
-            if not nats.get(key):
-                nats.pop(key, None)
+            set_or_drop(nats, key, nats.get(key))
 
     def refuse_in_scope(self, role: str) -> None:
         """Raise BadInput for settings that only the scope of a scoped user may set."""
@@ -129,10 +129,7 @@ def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
     added, removed = _split_tags(add), _split_tags(remove)
     tags = [tag for tag in nats.get("tags") or () if tag not in removed]
     tags += [tag for tag in added if tag not in tags]
-    if tags:
-        nats["tags"] = tags
-    else:
-        nats.pop("tags", None)
+    set_or_drop(nats, "tags", tags)
 
 
 def parse_expiry(text: str, now: int) -> dict[str, Any]:
@@ -180,16 +177,10 @@ def _drop_ignored_limits(nats: Json) -> None:
             limits.pop(key, None)
 
 
-def _replace(nats: Json, updated: Json) -> None:
-    nats.clear()
-    nats.update(updated)
-
-
 def _tidy(nats: Json) -> None:
     """Remove the members that empty values have turned off."""
     for key in ("description", "info_url"):
-        if not nats.get(key):
-            nats.pop(key, None)
+        set_or_drop(nats, key, nats.get(key))
     if not (nats.get("trace") or {}).get("dest"):
         nats.pop("trace", None)
     tidy_permissions(nats.get("default_permissions") or {})

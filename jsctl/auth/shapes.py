@@ -16,20 +16,22 @@ _NAMES = {str: "text", int: "a whole number", bool: "true or false"}
 
 _RULES = {"allow": [str], "deny": [str]}
 _PERMISSIONS = {"pub": _RULES, "sub": _RULES, "resp": {"max": int, "ttl": int}}
-_USER = {
+USER_PERMISSIONS = {
     **_PERMISSIONS,
-    "subs": int,
-    "data": int,
-    "payload": int,
     "src": [str],
     "times": [{"start": str, "end": str}],
     "times_location": str,
-    "allowed_connection_types": [str],
+    "subs": int,
+    "data": int,
+    "payload": int,
     "bearer_token": bool,
     "proxy_required": bool,
-    "issuer_account": str,
+    "allowed_connection_types": [str],
 }
-_JETSTREAM = {
+"""The claims that a template sets and that its users may not set (UserPermissionLimits)."""
+
+_USER = {**USER_PERMISSIONS, "issuer_account": str}
+JETSTREAM_LIMITS = {
     "mem_storage": int,
     "disk_storage": int,
     "streams": int,
@@ -39,13 +41,15 @@ _JETSTREAM = {
     "disk_max_stream_bytes": int,
     "max_bytes_required": bool,
 }
-_CAPS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
+CAPS = ("subs", "data", "payload", "imports", "exports", "conn", "leaf")
+"""The limits of an account that are numbers."""
+
 _LIMITS = {
-    **dict.fromkeys(_CAPS, int),
-    **_JETSTREAM,
+    **dict.fromkeys(CAPS, int),
+    **JETSTREAM_LIMITS,
     "wildcards": bool,
     "disallow_bearer": bool,
-    "tiered_limits": {"*": _JETSTREAM},
+    "tiered_limits": {"*": JETSTREAM_LIMITS},
 }
 _EXPORT = {
     "name": str,

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.auth.changes import find_user_signer
-from jsctl.auth.claims import find_remote_subject
+from jsctl.auth.claims import as_objects, find_remote_subject, set_or_drop
 from jsctl.auth.fields import Cap
 from jsctl.auth.jwt import decode_jwt, encode_jwt
-from jsctl.auth.records import Json, Record, find_local_subject, read_objects
+from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore, require_genuine
 from jsctl.base.command_lines import build_line
@@ -30,17 +30,17 @@ def get_kind(member: Json) -> str:
 
 def list_exports(nats: Json) -> list[Json]:
     """Return the exports of an account, sorted by subject."""
-    return sorted(read_objects(nats, "exports"), key=lambda export: str(export.get("subject", "")))
+    return sorted(as_objects(nats.get("exports")), key=lambda export: str(export.get("subject", "")))
 
 
 def list_imports(nats: Json) -> list[Json]:
     """Return the imports of an account, sorted by local subject."""
-    return sorted(read_objects(nats, "imports"), key=find_local_subject)
+    return sorted(as_objects(nats.get("imports")), key=find_local_subject)
 
 
 def find_export(nats: Json, subject: str, account: str) -> Json:
     """Return the export of a subject; of several the last, which servers refuse. Raises NotFound."""
-    for export in reversed(read_objects(nats, "exports")):
+    for export in reversed(as_objects(nats.get("exports"))):
         if export.get("subject") == subject:
             return export
     raise NotFound(
@@ -54,10 +54,10 @@ def find_import(nats: Json, local: str, account: str) -> Json:
 
     Raises NotFound.
     """
-    for imported in reversed(read_objects(nats, "imports")):
+    for imported in reversed(as_objects(nats.get("imports"))):
         if find_local_subject(imported) == local:
             return imported
-    remote = [imported for imported in read_objects(nats, "imports") if imported.get("subject") == local]
+    remote = [imported for imported in as_objects(nats.get("imports")) if imported.get("subject") == local]
     if len(remote) == 1:
         return remote[0]
     raise NotFound(
@@ -77,7 +77,7 @@ def check_subject(subject: str) -> str:
 
 def add_export(nats: Json, export: Json, account: str) -> None:
     """Add an export in place. Raises BadInput."""
-    for other in read_objects(nats, "exports"):
+    for other in as_objects(nats.get("exports")):
         if other.get("subject") == export["subject"] and get_kind(other) == get_kind(export):
             raise BadInput(
                 f"account {account} already exports {export['subject']}",
@@ -89,7 +89,7 @@ def add_export(nats: Json, export: Json, account: str) -> None:
 def add_import(nats: Json, imported: Json, account: str) -> None:
     """Add an import in place. Raises BadInput."""
     local = find_local_subject(imported)
-    for other in read_objects(nats, "imports"):
+    for other in as_objects(nats.get("imports")):
         if find_local_subject(other) == local and get_kind(other) == get_kind(imported):
             raise BadInput(f"account {account} already has an import at {local}", "use another --local")
     nats["imports"] = [*(nats.get("imports") or ()), imported]
@@ -103,22 +103,22 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
     for flag, value in values.items():
         match flag:
             case "token_position":
-                _set(export, "account_token_position", _check_token_position(export, value))
+                set_or_drop(export, "account_token_position", _check_token_position(export, value))
             case "private":
-                _set(export, "token_req", value)
+                set_or_drop(export, "token_req", value)
             case "url":
-                _set(export, "info_url", value)
+                set_or_drop(export, "info_url", value)
             case "response_type":
                 if value == _SINGLE and get_kind(export) != SERVICE:
                     export.pop("response_type", None)
                     continue
                 _require_service(export, "--response-type")
-                _set(export, "response_type", RESPONSE_TYPES[value])
+                set_or_drop(export, "response_type", RESPONSE_TYPES[value])
             case "response_threshold":
                 threshold = _parse_threshold(value)
                 if threshold:
                     _require_service(export, "--response-threshold")
-                _set(export, "response_threshold", threshold)
+                set_or_drop(export, "response_threshold", threshold)
             case "latency":
                 if value:
                     _require_service(export, "--latency")
@@ -133,9 +133,9 @@ def change_export(export: Json, values: Mapping[str, Any]) -> None:
             case "allow_trace":
                 if value:
                     _require_service(export, "--allow-trace")
-                _set(export, "allow_trace", value)
+                set_or_drop(export, "allow_trace", value)
             case _:  # description, advertise
-                _set(export, flag, value)
+                set_or_drop(export, flag, value)
 
 
 def build_import(name: str, subject: str, source: str, service: bool, local: str) -> Json:
@@ -226,16 +226,9 @@ def find_matching_exports(nats: Json, subject: str, kind: str) -> Sequence[Json]
     """Return the exports of this kind that cover an import's `subject`."""
     return [
         export
-        for export in read_objects(nats, "exports")
+        for export in as_objects(nats.get("exports"))
         if get_kind(export) == kind and covers(str(export.get("subject", "")), subject)
     ]
-
-
-def _set(member: Json, key: str, value: Any) -> None:
-    if value:
-        member[key] = value
-    else:
-        member.pop(key, None)
 
 
 def _require_service(export: Json, flag: str) -> None:
@@ -284,6 +277,6 @@ def list_importers(store: AuthStore, account: Record, export: Json) -> list[str]
             imported.get("account") == account.public
             and get_kind(imported) == get_kind(export)
             and covers(subject, find_remote_subject(imported))
-            for imported in read_objects(other.nats, "imports")
+            for imported in as_objects(other.nats.get("imports"))
         )
     ]

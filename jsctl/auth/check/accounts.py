@@ -15,20 +15,8 @@ from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, find_key_kind
-from jsctl.auth.records import Account
-
-NO_LIMIT = -1
-
-_JETSTREAM = (
-    "mem_storage",
-    "disk_storage",
-    "streams",
-    "consumer",
-    "max_ack_pending",
-    "mem_max_stream_bytes",
-    "disk_max_stream_bytes",
-    "max_bytes_required",
-)
+from jsctl.auth.records import UNLIMITED, Account
+from jsctl.auth.shapes import JETSTREAM_LIMITS
 
 
 def check_account(environment: Environment, account: Account, now: float) -> Iterator[Finding]:
@@ -85,7 +73,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
     limits = account.limits
     for key in ("imports", "exports"):
         limit, count = as_number(limits.get(key)), len(as_objects(account.nats.get(key)))
-        if limit != NO_LIMIT and count > limit:
+        if limit != UNLIMITED and count > limit:
             yield owner.build_error(
                 f"too-many-{key}",
                 f"limits.{key}",
@@ -94,7 +82,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             )
     wildcard_subjects = [as_text(export.get("subject")) for export in account.exports]
     wildcard_subjects = [subject for subject in wildcard_subjects if has_wildcards(subject)]
-    if as_number(limits.get("exports")) != NO_LIMIT and not limits.get("wildcards") and wildcard_subjects:
+    if as_number(limits.get("exports")) != UNLIMITED and not limits.get("wildcards") and wildcard_subjects:
         yield owner.build_error(
             "wildcard-exports",
             "limits.wildcards",
@@ -102,7 +90,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
             build_account_line(owner, "edit", "--wildcard-exports"),
         )
     tiers = as_object(limits.get("tiered_limits"))
-    if tiers and any(limits.get(key) for key in _JETSTREAM):
+    if tiers and any(limits.get(key) for key in JETSTREAM_LIMITS):
         # Servers drop them when they read the claims (nats-io/jwt: v2/decoder_account.go).
         yield owner.build_warning(
             "tiers-and-limits",

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.auth.check.across import find_export
 from jsctl.auth.check.activations import find_activation_problem, read_activation
-from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts
+from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts, replace_members
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.environment import Environment
 from jsctl.auth.records import Account, build_permissions
@@ -51,7 +51,7 @@ def build_operator_change(declared: DeclaredOperator, keys: Keys) -> Callable[[J
     """Return a function that changes an operator's claims in place."""
 
     def change(nats: Json) -> None:
-        _replace(nats, merge(nats, declared.claims))
+        replace_members(nats, merge(nats, declared.claims))
         if declared.system_account:
             nats["system_account"] = keys.find_account_key(declared.system_account)
         _set_label(nats, declared.label, is_bare=declared.is_bare)
@@ -78,7 +78,7 @@ def build_account_change(
         exclusive = prune and bool(label) and has_label(nats, label)
         labels = _list_label_tags(nats)
         tags = declared.claims.get("tags")
-        _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
+        replace_members(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
             nats["tags"] = [*(tag.lower() for tag in tags), *labels]
         _set_label(nats, label, is_bare=declared.is_bare)
@@ -115,8 +115,8 @@ def build_user_change(declared: DeclaredUser, label: str) -> Callable[[Json], No
                 del nats[key]
             nats.update({"pub": {}, "sub": {}})
         elif "subs" not in nats and "payload" not in nats:
-            _replace(nats, {**build_permissions(), **nats})  # it had a role
-        _replace(nats, merge(nats, copy.deepcopy(declared.claims)))
+            replace_members(nats, {**build_permissions(), **nats})  # it had a role
+        replace_members(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
             nats["tags"] = [str(tag).lower() for tag in tags]
         _set_label(nats, label)
@@ -249,11 +249,6 @@ def _build_import_key(imported: Json) -> tuple[Any, ...]:
 def _put(nats: Json, key: str, items: list[Any]) -> None:
     if items or key in nats:
         nats[key] = items
-
-
-def _replace(nats: Json, updated: Json) -> None:
-    nats.clear()
-    nats.update(updated)
 
 
 def find_role_key(nats: Json, role: str, account: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from jsctl.auth.claims import Json, as_list, as_object, as_texts
 from jsctl.auth.records import Account, User
-from jsctl.auth.scopes import PERMISSIONS
+from jsctl.auth.shapes import USER_PERMISSIONS
 from jsctl.nats.subjects import covers
 
 
@@ -18,7 +18,7 @@ def is_narrowed(user: User, account: Account, after: Json, role_key: str) -> boo
     limits = as_object(after_scope.get("template")) if after_scope else after
     if role_key and after_scope is None:  # a role that is about to be made
         return True
-    return any(_is_less(key, before.get(key), limits.get(key)) for key in PERMISSIONS)
+    return any(_is_less(key, before.get(key), limits.get(key)) for key in USER_PERMISSIONS)
 
 
 def _is_less(key: str, before: Any, after: Any) -> bool:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from jsctl.auth.claims import as_objects
 from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
-from jsctl.auth.records import Json, Record, has_jetstream, list_signing_keys, list_tiers, read_objects
+from jsctl.auth.records import Json, Record, has_jetstream, list_signing_keys, list_tiers
 from jsctl.auth.store import AuthStore
 from jsctl.jetstream.config.schema import get_value
 from jsctl.views.auth.common import (
@@ -135,7 +136,7 @@ def _build_configuration_fields(account: Record, store: AuthStore | None) -> lis
     kinds = [
         (
             f"{kind.capitalize()} {claim_key.capitalize()}",
-            len([claim for claim in read_objects(nats, claim_key) if _format_kind(claim) == kind]),
+            len([claim for claim in as_objects(nats.get(claim_key)) if _format_kind(claim) == kind]),
         )
         for claim_key in ("exports", "imports")
         for kind in ("service", "stream")

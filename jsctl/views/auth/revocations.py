@@ -1,7 +1,8 @@
 """Revocations of an account."""
 
+from jsctl.auth.claims import ALL
 from jsctl.auth.records import Record
-from jsctl.auth.revocations import ALL, list_revocations
+from jsctl.auth.revocations import list_revocations
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import SECOND, format_time
 from jsctl.views.result import Cell, Column, Result, Table

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
+from jsctl.auth.claims import Json, set_or_drop
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
-from jsctl.auth.records import Json
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import command, option
 from jsctl.commands.picking.auth import of_account, pick_account, pick_operator_account, pick_user
@@ -82,8 +82,7 @@ async def callout(env: Env, options: Options) -> Result:
                 callout[key] = value
         if options.xkey is not None:
             callout["xkey"] = options.xkey
-        if not callout.get("xkey"):
-            callout.pop("xkey", None)
+        set_or_drop(callout, "xkey", callout.get("xkey"))
         if callout and not callout.get("auth_users"):
             raise BadInput("a callout needs the users of its service", "specify them with --auth-user")
         nats["authorization"] = callout

@@ -1,6 +1,7 @@
 """`jsctl auth account rm`."""
 
-from jsctl.auth.records import list_signing_keys, read_objects
+from jsctl.auth.claims import as_objects
+from jsctl.auth.records import list_signing_keys
 from jsctl.auth.removed import remove_account
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
@@ -33,7 +34,7 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
     importing = [
         other.name
         for other in store.load_accounts()
-        if any(claim.get("account") == owner.public for claim in read_objects(other.nats, "imports"))
+        if any(claim.get("account") == owner.public for claim in as_objects(other.nats.get("imports")))
     ]
     if importing:
         env.say(f"jsctl: {', '.join(importing)} import from it")

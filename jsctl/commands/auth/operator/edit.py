@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from jsctl.auth.changes import change_operator
 from jsctl.auth.check.operators import is_version
+from jsctl.auth.claims import Json, set_or_drop
 from jsctl.auth.keys import OPERATOR
-from jsctl.auth.records import Json
 from jsctl.auth.settings import change_tags, check_url, parse_expiry
 from jsctl.auth.store import require_genuine
 from jsctl.base.units import seconds_to_ns
@@ -90,8 +90,7 @@ async def edit(env: Env, options: Options) -> Result:
             "strict_signing_key_usage",
             "assert_server_version",
         ):
-            if not nats.get(key):
-                nats.pop(key, None)
+            set_or_drop(nats, key, nats.get(key))
 
     resigning = build_resigning(env, OPERATOR, store.operator, options.signing, accepted)
     changed = change_operator(store, change, claims, resigning)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.records import Json, find_local_subject
+from jsctl.auth.claims import Json, set_or_drop
+from jsctl.auth.records import find_local_subject
 from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, get_kind, sign_import
 from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
@@ -69,14 +70,10 @@ async def edit(env: Env, options: Options) -> Result:
             claim["local_subject"] = check_local(str(claim.get("subject")), options.local)
             claim.pop("to", None)
         for key, value in (("share", options.share), ("allow_trace", options.traceable)):
-            if value:
-                claim[key] = True
-            elif value is False:
-                claim.pop(key, None)
-        if token:
-            claim["token"] = token
-        elif options.token == "":
-            claim.pop("token", None)
+            if value is not None:
+                set_or_drop(claim, key, value)
+        if token or options.token == "":
+            set_or_drop(claim, "token", token)
 
     account = change_account(store, account.name, change)
     local = options.local or find_local_subject(imported)

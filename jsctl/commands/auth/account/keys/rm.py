@@ -1,7 +1,7 @@
 """`jsctl auth account keys rm`."""
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.records import Json
+from jsctl.auth.claims import Json, set_or_drop
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import (
     account_argument,
@@ -34,11 +34,10 @@ async def rm(env: Env, account: str, role: str, key: str, operator: str, force: 
 
     def change(nats: Json) -> None:
         keys = nats.get("signing_keys") or []
-        nats["signing_keys"] = [
+        kept = [
             key for key in keys if signing_key.public != (key.get("key") if isinstance(key, dict) else key)
         ]
-        if not nats["signing_keys"]:
-            del nats["signing_keys"]
+        set_or_drop(nats, "signing_keys", kept)
 
     change_account(store, owner.name, change)
     store.remove_seed(signing_key.public)

@@ -1,7 +1,7 @@
 """`jsctl auth operator keys rm`."""
 
 from jsctl.auth.changes import change_operator
-from jsctl.auth.records import Json
+from jsctl.auth.claims import Json, set_or_drop
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text
@@ -32,11 +32,8 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
     await env.confirm(Intent(f"remove the signing key {key}", data), force=force)
 
     def change(nats: Json) -> None:
-        nats["signing_keys"] = [
-            public_key for public_key in nats.get("signing_keys") or () if public_key != key
-        ]
-        if not nats["signing_keys"]:
-            del nats["signing_keys"]
+        kept = [public_key for public_key in nats.get("signing_keys") or () if public_key != key]
+        set_or_drop(nats, "signing_keys", kept)
 
     change_operator(store, change)
     store.remove_seed(key)
