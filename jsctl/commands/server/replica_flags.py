@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from jsctl.base.units import SECOND, pluralize
-from jsctl.commands.cli import option
+from jsctl.commands.cli import declare_all, option
 from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
@@ -19,37 +20,26 @@ from jsctl.views.result import Result
 Json = dict[str, Any]
 
 
-def replica_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags; the verb gets those that were given as `flags`."""
-    for names, attrs in reversed(
-        (
-            (("--stream",), {"metavar": "STREAM", "help": "Only this stream"}),
-            (("--raft-group",), {"metavar": "GROUP", "help": "Only this Raft group"}),
-            (("--health",), {"is_flag": True, "help": "Ask servers whether each replica is healthy"}),
-            (
-                ("--expected",),
-                {"type": click.IntRange(min=1), "metavar": "NUMBER", "help": "Wait for this many servers"},
-            ),
-            (("--unsynced",), {"is_flag": True, "help": "Only replicas that are not in sync"}),
-            (
-                ("--stdin",),
-                {"is_flag": True, "help": "Read answers of jsctl server request jetstream --all --config"},
-            ),
-            (
-                ("--read-timeout",),
-                {
-                    "type": click.IntRange(min=1),
-                    "metavar": "SECONDS",
-                    "help": "Wait this long for answers (5)",
-                },
-            ),
-            WATCH,
-            ARCHIVE,
-            (("--csv",), {"is_flag": True, "help": "The same as --as csv"}),
-        )
-    ):
-        verb = option(*names, into="flags", **attrs)(verb)
-    return verb
+_option = partial(option, into="flags")
+_count = click.IntRange(min=1)
+
+replica_flags = declare_all(
+    [
+        _option("--stream", metavar="STREAM", help="Only this stream"),
+        _option("--raft-group", metavar="GROUP", help="Only this Raft group"),
+        _option("--health", is_flag=True, help="Ask servers whether each replica is healthy"),
+        _option("--expected", type=_count, metavar="NUMBER", help="Wait for this many servers"),
+        _option("--unsynced", is_flag=True, help="Only replicas that are not in sync"),
+        _option(
+            "--stdin", is_flag=True, help="Read answers of jsctl server request jetstream --all --config"
+        ),
+        _option("--read-timeout", type=_count, metavar="SECONDS", help="Wait this long for answers (5)"),
+        _option(*WATCH[0], **WATCH[1]),
+        _option(*ARCHIVE[0], **ARCHIVE[1]),
+        _option("--csv", is_flag=True, help="The same as --as csv"),
+    ]
+)
+"""Declares the flags; the verb gets those that were given as `flags`."""
 
 
 async def report(

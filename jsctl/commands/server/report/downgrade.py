@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import click
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
-from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, read_archive
+from jsctl.commands.options.watch import WATCH, Report
+from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, report_answers
 from jsctl.env import Env
 from jsctl.monitor.server.downgrade import find_incompatible
-from jsctl.monitor.server.requests import Filter, fetch_details
+from jsctl.monitor.server.requests import fetch_details
 from jsctl.views.result import Result
 from jsctl.views.server import downgrade as view
 
@@ -27,17 +27,8 @@ async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Repor
     """Take API as the level of the version to go back to, as jsctl server info shows it: 0 for nats-server
     2.10, 1 for 2.11, 2 for 2.12, 4 for 2.14, 5 for 2.15. A login of the system account is needed.
     """
-    watch = servers.get("watch")
-    check_interval(watch)
 
     def show(replies: Sequence[Json]) -> Result:
         return view.downgrade(*find_incompatible(replies, api, with_all=with_all), api)
 
-    if servers.get("archive"):
-        return show(read_archive(servers, "JSZ", Filter()))
-    connection = await env.connection()
-
-    async def fetch() -> Result:
-        return show(await fetch_details(connection))
-
-    return await fetch_or_watch(fetch, watch)
+    return await report_answers(env, "JSZ", servers, fetch_details, show)

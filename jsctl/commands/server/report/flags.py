@@ -1,16 +1,18 @@
 """The flags that the reports on servers share, and the repetition of a report."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import argument, option
+from jsctl.commands.cli import argument, declare_all, option
 from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Filter, ping
+from jsctl.nats.connection import Connection
 from jsctl.views.result import Result
 
 Json = dict[str, Any]
@@ -27,22 +29,21 @@ ROWS: tuple[tuple[str, str], dict[str, Any]] = (
 )
 
 
-def report_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare [LIMIT], the flags that choose servers, and --watch: the verb gets `limit` and `servers`."""
-    for names, attrs in reversed(
-        (
-            (("--host",), {"metavar": "NAME", "help": "Only this server"}),
-            (("--cluster",), {"metavar": "CLUSTER", "help": "Only servers of this cluster"}),
-            (
-                ("--tags",),
-                {"metavar": "TAG", "multiple": True, "help": "Only servers with this tag; may be repeated"},
-            ),
-            WATCH,
-            ARCHIVE,
-        )
-    ):
-        verb = option(*names, into="servers", **attrs)(verb)
-    return argument("limit", type=click.IntRange(min=1), required=False)(verb)
+_server_option = partial(option, into="servers")
+
+report_flags = declare_all(
+    [
+        argument("limit", type=click.IntRange(min=1), required=False),
+        _server_option("--host", metavar="NAME", help="Only this server"),
+        _server_option("--cluster", metavar="CLUSTER", help="Only servers of this cluster"),
+        _server_option(
+            "--tags", metavar="TAG", multiple=True, help="Only servers with this tag; may be repeated"
+        ),
+        _server_option(*WATCH[0], **WATCH[1]),
+        _server_option(*ARCHIVE[0], **ARCHIVE[1]),
+    ]
+)
+"""Declares [LIMIT], the flags that choose servers, and --watch: the verb gets `limit` and `servers`."""
 
 
 async def report(
@@ -58,15 +59,31 @@ async def report(
 
     servers: the flags of `report_flags` that were given. view: turns the answers into a result.
     """
+
+    def ask(connection: Connection) -> Awaitable[list[Json]]:
+        server_filter = build_server_filter(servers)
+        return ping(connection, endpoint, body, server_filter=server_filter, expect=limit or 0)
+
+    return await report_answers(env, endpoint, servers, ask, view)
+
+
+async def report_answers(
+    env: Env,
+    endpoint: str,
+    servers: Flags,
+    ask: Callable[[Connection], Awaitable[Sequence[Json]]],
+    view: Callable[[Sequence[Json]], Result],
+) -> Report:
+    """Show the answers of servers to `endpoint`, or those in an archive, once or every --watch. servers,
+    view: see `report`. ask: asks the servers."""
     watch = servers.get("watch")
     check_interval(watch)
-    server_filter = build_server_filter(servers)
     if servers.get("archive"):
-        return view(read_archive(servers, endpoint, server_filter))
+        return view(read_archive(servers, endpoint, build_server_filter(servers)))
     connection = await env.connection()
 
     async def fetch() -> Result:
-        return view(await ping(connection, endpoint, body, server_filter=server_filter, expect=limit or 0))
+        return view(await ask(connection))
 
     return await fetch_or_watch(fetch, watch)
 

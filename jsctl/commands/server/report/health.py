@@ -1,5 +1,7 @@
 """`jsctl server report health`."""
 
+from typing import Any
+
 from jsctl.commands.cli import command, option
 from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import Flags, report, report_flags
@@ -20,24 +22,10 @@ from jsctl.views.server import reports as view
 @option("--consumer", metavar="CONSUMER", default="", help="Only this consumer; needs --stream")
 @report_flags
 async def health(
-    env: Env,
-    limit: int | None,
-    js_enabled: bool,
-    server_only: bool,
-    account: str,
-    stream: str,
-    consumer: str,
-    servers: Flags,
+    env: Env, limit: int | None, js_enabled: bool, server_only: bool, servers: Flags, **body: Any
 ) -> Report:
     """Stop waiting once LIMIT servers have answered."""
-    body = {
-        "js-enabled-only": js_enabled,
-        "js-server-only": server_only,
-        "account": account,
-        "stream": stream,
-        "consumer": consumer,
-        "details": True,
-    }
+    body |= {"js-enabled-only": js_enabled, "js-server-only": server_only, "details": True}
     sent = {key: value for key, value in body.items() if value}
     return await report(
         env, "HEALTHZ", sent, limit, servers, lambda replies: view.health(build_health_rows(replies))

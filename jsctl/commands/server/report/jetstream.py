@@ -1,14 +1,18 @@
 """`jsctl server report jetstream`."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.options.watch import Report, check_interval, fetch_or_watch
+from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import (
     Flags,
+    Json,
     build_server_filter,
     is_reversed,
-    read_archive,
+    report_answers,
     report_flags,
 )
 from jsctl.env import Env
@@ -41,8 +45,6 @@ async def jetstream(
     servers: Flags,
 ) -> Report:
     """Stop waiting once LIMIT servers have answered."""
-    watch = servers.get("watch")
-    check_interval(watch)
     server_filter = build_server_filter(servers)
     report = view.JetStreamReport(
         account=account,
@@ -52,16 +54,11 @@ async def jetstream(
         leaders=leaders,
         partial=bool(server_filter.body() or limit),
     )
+    ask = partial(requests.fetch_jetstream, account=account, server_filter=server_filter, expect=limit or 0)
 
-    if servers.get("archive"):
-        replies = read_archive(servers, "JSZ", server_filter)
-        return view.jetstream_report(select_account(replies, account) if account else replies, report)
-    connection = await env.connection()
-
-    async def fetch() -> Result:
-        replies = await requests.fetch_jetstream(
-            connection, account=account, server_filter=server_filter, expect=limit or 0
-        )
+    def show(replies: Sequence[Json]) -> Result:
+        if account and servers.get("archive"):
+            replies = select_account(replies, account)
         return view.jetstream_report(replies, report)
 
-    return await fetch_or_watch(fetch, watch)
+    return await report_answers(env, "JSZ", servers, ask, show)

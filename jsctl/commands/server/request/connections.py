@@ -1,5 +1,7 @@
 """`jsctl server request connections`."""
 
+from typing import Any
+
 import click
 
 from jsctl.commands.cli import command, option
@@ -26,12 +28,16 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
     help="Sort by cid, start, subs, bytes_to, msgs_to, idle, uptime",
 )
 @option("--subscriptions", is_flag=True, help="Include subscriptions")
-@option("--filter-cid", type=int, metavar="CID", help="Only the connection of this number")
+@option("--filter-cid", "cid", type=int, metavar="CID", help="Only the connection of this number")
 @option(
-    "--filter-state", type=click.Choice(list(_STATES)), default="open", help="Only connections in this state"
+    "--filter-state",
+    "state",
+    type=click.Choice(list(_STATES)),
+    default="open",
+    help="Only connections in this state",
 )
 @option("--filter-user", metavar="USER", default="", help="Only connections of this user")
-@option("--filter-account", metavar="ACCOUNT", default="", help="Only this account")
+@option("--filter-account", "acc", metavar="ACCOUNT", default="", help="Only this account")
 @option(
     "--filter-subject",
     metavar="SUBJECT",
@@ -41,29 +47,15 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
 @option("--filter-empty", is_flag=True, help="Leave out servers without such a connection")
 @request_flags
 async def connections(
-    env: Env,
-    expect: int | None,
-    servers: Servers,
-    sort: str,
-    subscriptions: bool,
-    filter_cid: int | None,
-    filter_state: str,
-    filter_user: str,
-    filter_account: str,
-    filter_subject: str,
-    filter_empty: bool,
+    env: Env, expect: int | None, servers: Servers, filter_user: str, filter_empty: bool, **body: Any
 ) -> Result:
     """End after WAIT answers; without it, wait for all servers."""
-    body = {
-        "sort": sort or "cid",
-        "subscriptions": subscriptions,
-        "subscriptions_detail": subscriptions,
-        "cid": filter_cid,
-        "state": _STATES[filter_state],
+    body |= {
+        "sort": body["sort"] or "cid",
+        "state": _STATES[body["state"]],
         "user": filter_user,
-        "acc": filter_account,
         "auth": True,
-        "filter_subject": filter_subject,
     }
+    body["subscriptions_detail"] = body["subscriptions"]
     result = await request(env, "CONNZ", body, expect, servers)
     return view.with_connections(result) if filter_empty else result

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from jsctl.commands.cli import argument, option
+from jsctl.commands.cli import argument, declare_all, option
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
 from jsctl.monitor.server.requests import Filter, ping
@@ -34,22 +34,17 @@ _FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
 )
 
 
-def group_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags for the group itself."""
-    for names, attrs in reversed(_FLAGS):
-        verb = option(*names, **attrs)(verb)
-    return verb
+group_flags = declare_all([option(*names, **attrs) for names, attrs in _FLAGS])
+"""Declares the flags for the group itself."""
 
-
-def server_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags; the verb gets those that were given as `servers`."""
-    for names, attrs in reversed(_FLAGS):
-        verb = option(*names, into="servers", **attrs)(verb)
-    return verb
+server_flags = declare_all([option(*names, into="servers", **attrs) for names, attrs in _FLAGS])
+"""Declares the flags; the verb gets those that were given as `servers`."""
 
 
 def request_flags(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare the flags and [WAIT]; the verb gets them as `servers` and `expect`."""
+    """Declare the flags and [WAIT]; the verb gets them as `servers` and `expect`. What it gets beside them is
+    the body of its request: flags have the names of keys.
+    """
     return argument("expect", type=click.IntRange(min=1), required=False, metavar="[WAIT]")(
         server_flags(verb)
     )

@@ -1,5 +1,7 @@
 """`jsctl server request ipqueue`."""
 
+from typing import Any
+
 from jsctl.commands.cli import command, option
 from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
@@ -7,9 +9,9 @@ from jsctl.views.result import Result
 
 
 @command("ipqueue", examples=["jsctl server request ipqueue --no-all"])
-@option("--all/--no-all", "everything", default=True, help="Include empty queues")
+@option("--all/--no-all", "all", default=True, help="Include empty queues")
 @option("--filter", metavar="TEXT", default="", help="Only queues whose names contain this")
 @request_flags
-async def ipqueue(env: Env, expect: int | None, servers: Servers, everything: bool, filter: str) -> Result:
+async def ipqueue(env: Env, expect: int | None, servers: Servers, **body: Any) -> Result:
     """End after WAIT answers; without it, wait for all servers."""
-    return await request(env, "IPQUEUESZ", {"all": everything, "filter": filter}, expect, servers)
+    return await request(env, "IPQUEUESZ", body, expect, servers)

@@ -1,5 +1,7 @@
 """`jsctl server request jetstream-health`."""
 
+from typing import Any
+
 from jsctl.commands.cli import command, option
 from jsctl.commands.server.request.flags import Servers, request, request_flags
 from jsctl.env import Env
@@ -15,28 +17,8 @@ from jsctl.views.result import Result
 @option("--details/--no-details", default=True, help="Include all failures")
 @request_flags
 async def jetstream_health(
-    env: Env,
-    expect: int | None,
-    servers: Servers,
-    js_enabled: bool,
-    server_only: bool,
-    account: str,
-    stream: str,
-    consumer: str,
-    details: bool,
+    env: Env, expect: int | None, servers: Servers, js_enabled: bool, server_only: bool, **body: Any
 ) -> Result:
     """End after WAIT answers; without it, wait for all servers."""
-    return await request(
-        env,
-        "HEALTHZ",
-        {
-            "js-enabled-only": js_enabled,
-            "js-server-only": server_only,
-            "account": account,
-            "stream": stream,
-            "consumer": consumer,
-            "details": details,
-        },
-        expect,
-        servers,
-    )
+    body |= {"js-enabled-only": js_enabled, "js-server-only": server_only}
+    return await request(env, "HEALTHZ", body, expect, servers)

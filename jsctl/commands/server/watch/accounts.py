@@ -2,10 +2,8 @@
 
 import time
 
-import click
-
-from jsctl.commands.cli import command, option
-from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.commands.cli import command
+from jsctl.commands.server.watch.flags import ranking_flags, watch
 from jsctl.env import Env
 from jsctl.monitor.server.requests import count_servers, ping_account
 from jsctl.monitor.server.watching import Rounds, build_account_rows
@@ -23,10 +21,7 @@ from jsctl.views.server import watch as view
         "jsctl server watch accounts --count 1 --json",
     ],
 )
-@option("--sort", "order", type=click.Choice(view.ACCOUNT_SORTS), default="conns", help="The largest first")
-@number_flag
-@every_flag
-@count_flag
+@ranking_flags(view.ACCOUNT_SORTS, "conns")
 async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Add up what all servers report about each account. SERVERS is the number of servers that know it. On a
     terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system account

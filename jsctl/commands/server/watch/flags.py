@@ -1,12 +1,12 @@
 """The common parts of the verbs of `jsctl server watch`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from jsctl.base.units import SECOND
-from jsctl.commands.cli import DURATION, option
+from jsctl.commands.cli import DURATION, declare_all, option
 from jsctl.commands.options.watch import check_every, watch_results
 from jsctl.env import Env
 from jsctl.views.events import Events
@@ -18,9 +18,25 @@ every_flag = option(
 count_flag = option(
     "--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many rounds"
 )
-number_flag = option(
-    "--number", "-n", type=click.IntRange(min=0), default=0, help="Only this many, the largest; 0 for all"
-)
+
+
+def ranking_flags(sorts: Sequence[str], default: str) -> Callable[[Any], Any]:
+    """Declare --sort and --number, which choose the rows, then --every and --count. sorts: the figures to
+    sort by."""
+    return declare_all(
+        [
+            option("--sort", "order", type=click.Choice(sorts), default=default, help="The largest first"),
+            option(
+                "--number",
+                "-n",
+                type=click.IntRange(min=0),
+                default=0,
+                help="Only this many, the largest; 0 for all",
+            ),
+            every_flag,
+            count_flag,
+        ]
+    )
 
 
 def watch(env: Env, fetch: Callable[[], Any], every: int, count: int | None) -> Events[Result]:

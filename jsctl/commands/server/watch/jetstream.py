@@ -2,10 +2,8 @@
 
 import time
 
-import click
-
-from jsctl.commands.cli import command, option
-from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.commands.cli import command
+from jsctl.commands.server.watch.flags import ranking_flags, watch
 from jsctl.env import Env
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.watching import Rounds, build_jetstream_rows
@@ -23,16 +21,7 @@ from jsctl.views.server import watch as view
         "jsctl server watch jetstream --count 1 --json",
     ],
 )
-@option(
-    "--sort",
-    "order",
-    type=click.Choice(view.JETSTREAM_SORTS),
-    default="assets",
-    help="The largest first",
-)
-@number_flag
-@every_flag
-@count_flag
+@ranking_flags(view.JETSTREAM_SORTS, "assets")
 async def jetstream(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Mark the leader of the meta group with a star; it knows when the meta group's state was last saved. On
     a terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system

@@ -2,10 +2,8 @@
 
 import time
 
-import click
-
-from jsctl.commands.cli import command, option
-from jsctl.commands.server.watch.flags import count_flag, every_flag, number_flag, watch
+from jsctl.commands.cli import command
+from jsctl.commands.server.watch.flags import ranking_flags, watch
 from jsctl.env import Env
 from jsctl.monitor.server.list_ import fetch_servers
 from jsctl.monitor.server.watching import Rounds, build_server_rows
@@ -23,10 +21,7 @@ from jsctl.views.server import watch as view
         "jsctl server watch servers --count 1 --json",
     ],
 )
-@option("--sort", "order", type=click.Choice(view.SERVER_SORTS), default="conns", help="The largest first")
-@number_flag
-@every_flag
-@count_flag
+@ranking_flags(view.SERVER_SORTS, "conns")
 async def servers(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Ask the servers in each round; rates are messages per second since the round before. On a terminal,
     this is a screen with keys until q; in a pipe, a table per round. A login of the system account is needed.
