@@ -8,23 +8,29 @@ Operator              the working folder, `auth operator select` (of jsctl and n
 Account               the working folder, nsc.json, the only one
 
 nsc.json is in $NSC_HOME, else in $XDG_CONFIG_HOME/nats/nsc, or in ~/.nsc if only that has one. With
-$NSC_CWD_ONLY it is not read. These functions only read.
+$NSC_CWD_ONLY it is not read. What `auth operator select` selects is in the file of the `nats` tool, the only
+one that is written here:
+
+$XDG_CONFIG_HOME or ~/.config / nats / cli / config.json        {"select_operator": NAME}
 """
 
 import contextlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsctl.auth.selection import read_selected_operator
-from jsctl.base.files import escape_path, read_text
+from jsctl.base.files import escape_path, read_text, write_atomically
 from jsctl.base.json_text import parse_json
+from jsctl.base.posix import make_private_folder
 from jsctl.base.user_folders import expand_home, find_config_folder, find_data_folder, find_home_folder
+from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 
 NSC_FILE = "nsc.json"
+_SELECTED = "select_operator"
 _NSC = Path("nats", "nsc")  #: below the folders of `user_folders`
 _ONLY_ONE = "the only one"
 _BY_DEFAULT = "by default"
@@ -97,7 +103,9 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
     """
     home = find_home_folder(environ)
     settings = _find_settings_file(environ, home)
-    nsc: Mapping[str, Any] = {} if "NSC_CWD_ONLY" in environ else _read_settings(settings)
+    nsc: Mapping[str, Any] = {}
+    if "NSC_CWD_ONLY" not in environ and settings.is_file():
+        nsc = _read_object(settings, "repair it, or use --store")
     place = None
     if store:
         folders = StoreFolders.below(expand_home(store))
@@ -179,14 +187,37 @@ def _make_absolute(path: str) -> Path:
     return Path(os.path.abspath(expand_home(path)))  # noqa: PTH100 resolve() follows links; nsc does not
 
 
-def _read_settings(path: Path) -> Mapping[str, Any]:
+def _read_object(path: Path, hint: str = "") -> dict[str, Any]:
     try:
-        settings = parse_json(read_text(path, regular=True)) if path.is_file() else {}
+        settings = parse_json(read_text(path, regular=True))
     except ValueError as error:
-        raise BadInput(f"{escape_path(path)} is not JSON: {error}", "repair it, or use --store") from None
+        raise BadInput(f"{escape_path(path)} is not JSON: {error}", hint) from None
     if not isinstance(settings, dict):
-        raise BadInput(f"{escape_path(path)} is not a JSON object", "repair it, or use --store")
+        raise BadInput(f"{escape_path(path)} is not a JSON object", hint)
     return settings
+
+
+# -- the selected operator --------------------------------------------------------------------------
+
+
+def read_selected_operator(environ: Mapping[str, str]) -> str:
+    """Return the name of the selected operator; empty when none is selected or the file cannot be read."""
+    try:
+        return str(_load_nats_config(environ)[1].get(_SELECTED) or "")
+    except BadInput:
+        return ""
+
+
+def select_operator(environ: Mapping[str, str], name: str) -> None:
+    """Select an operator; the rest of the file stays unchanged. Raises BadInput, OSError."""
+    path, config = _load_nats_config(environ)
+    make_private_folder(path.parent)
+    write_atomically(path, json.dumps({**config, _SELECTED: name}, ensure_ascii=False))
+
+
+def _load_nats_config(environ: Mapping[str, str]) -> tuple[Path, dict[str, Any]]:
+    path = ContextStore.from_environment(environ).root / "cli" / "config.json"
+    return path, _read_object(path) if path.exists() else {}
 
 
 # -- the working folder -----------------------------------------------------------------------------

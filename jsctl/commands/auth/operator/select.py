@@ -1,6 +1,6 @@
 """`jsctl auth operator select`."""
 
-from jsctl.auth.selection import read_selected_operator, select_operator
+from jsctl.auth.folders import read_selected_operator, select_operator
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command
 from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text, read_choices
