@@ -9,8 +9,7 @@ from jsctl.auth.check.imports import check_imports
 from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.repairs import share_weights
-from jsctl.auth.check.subjects import find_subject_problem, has_wildcards
-from jsctl.auth.check.texts import find_info_problem
+from jsctl.auth.check.subjects import find_info_problem, find_subject_problem, has_wildcards
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
 from jsctl.auth.environment import Environment

@@ -5,8 +5,7 @@ from functools import partial
 
 from jsctl.auth.check.fixes import build_export_line
 from jsctl.auth.check.model import Finding, Owner
-from jsctl.auth.check.subjects import find_subject_problem, has_wildcards, is_contained
-from jsctl.auth.check.texts import find_info_problem
+from jsctl.auth.check.subjects import find_info_problem, find_subject_problem, has_wildcards, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_objects, as_text
 from jsctl.auth.records import Account
 

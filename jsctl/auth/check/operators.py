@@ -50,14 +50,14 @@ def check_operator(environment: Environment, now: float) -> Iterator[Finding]:
                 "operator-signing-key",
                 f"signing_keys[{index}]",
                 f"{key!r} is not the public key of an operator",
-                _build_remove_key_line(owner.operator, key),
+                build_line("auth operator keys rm", owner.operator, key),
             )
     if operator.is_strict and not operator.signing_keys:
         yield owner.build_error(
             "operator-strict-without-keys",
             "strict_signing_key_usage",
             "only signing keys may sign, but the operator has none",
-            _build_add_key_line(owner.operator),
+            build_line("auth operator keys add", owner.operator),
         )
     yield from _check_system_account(environment)
     if not is_version(as_text(operator.nats.get("assert_server_version"))):
@@ -98,14 +98,6 @@ def _build_system_account_line(environment: Environment) -> str:
         return build_operator_line(owner, "edit", "--system-account", name)
     add = build_owner_line(owner, "account add", "SYSTEM", flags=["--defaults"])
     return f"{add} && {build_operator_line(owner, 'edit', '--system-account', 'SYSTEM')}"
-
-
-def _build_add_key_line(operator: str) -> str:
-    return build_line("auth operator keys add", operator)
-
-
-def _build_remove_key_line(operator: str, key: str) -> str:
-    return build_line("auth operator keys rm", operator, key)
 
 
 def _find_service_url_problem(url: str) -> str:

@@ -1,7 +1,14 @@
-"""Checks of subjects by the rules of nats-io/jwt (v2/types.go), which differ from those of servers."""
+"""Checks of subjects by the rules of nats-io/jwt (v2/types.go), which differ from those of servers, and of
+the descriptions and URLs of accounts and exports (Info)."""
 
+from urllib.parse import urlsplit
+
+from jsctl.auth.claims import Json, as_text
 from jsctl.base.units import pluralize
 from jsctl.nats.subjects import is_subject
+
+MAX_INFO = 8 * 1024
+"""Maximum number of bytes of a description or URL."""
 
 
 def find_subject_problem(subject: str) -> str:
@@ -55,3 +62,18 @@ def find_renaming_problem(renamed: str, subject: str) -> str:
                 return f"has {token}, but the imported subject has only {pluralize(stars, 'wildcard')}"
             used += 1
     return "" if used == stars else f"has {pluralize(used, 'wildcard')}, but the imported subject has {stars}"
+
+
+def find_info_problem(claims: Json) -> str:
+    """Return what is wrong with `description` or `info_url`; empty when both are valid."""
+    description, url = as_text(claims.get("description")), as_text(claims.get("info_url"))
+    if len(description.encode()) > MAX_INFO:
+        return f"the description has more than {MAX_INFO:,} bytes"
+    if len(url.encode()) > MAX_INFO:
+        return f"the URL has more than {MAX_INFO:,} bytes"
+    try:
+        parts = urlsplit(url)
+        valid = bool(parts.scheme and parts.hostname)
+    except ValueError:
+        valid = False
+    return f"the URL {url!r} has no host or no protocol" if url and not valid else ""
