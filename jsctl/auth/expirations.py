@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jsctl.auth.check.activations import read_activation
 from jsctl.auth.claims import as_number, as_text
 from jsctl.auth.environment import Environment, read_claims
 
@@ -31,8 +30,7 @@ def _iterate_expirations(environment: Environment) -> Iterator[Expiration]:
     for account in environment.accounts:
         yield Expiration("account", account.name, account.name, account.public, account.expires)
         for imported in account.imports:
-            claims = read_activation(imported) if imported.get("token") else None
-            if claims is not None:
+            if claims := read_claims(as_text(imported.get("token"))):
                 subject, end = as_text(imported.get("subject")), as_number(claims.get("exp"))
                 yield Expiration("activation", account.name, subject, as_text(claims.get("sub")), end)
         for user in account.users:

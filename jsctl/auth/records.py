@@ -23,7 +23,6 @@ from jsctl.auth.signatures import Doubt
 
 Json = dict[str, Any]
 
-KINDS = (OPERATOR, ACCOUNT, USER)
 UNLIMITED = -1
 USER_SCOPE = "user_scope"
 """The kind of a scoped signing key."""

@@ -75,10 +75,7 @@ async def fetch_trust(connection: Connection, expect: int) -> list[Trust]:
 async def push_account(connection: Connection, account: Record, expect: int) -> list[Outcome]:
     """Send an account to all servers. expect: the number of servers; 0 if unknown. Raises Denied."""
     subject = f"$SYS.REQ.ACCOUNT.{account.public}.CLAIMS.UPDATE"
-    return [
-        _read_outcome(message, subject)
-        for message in await _request_all(connection, subject, account.token.encode(), expect)
-    ]
+    return await _send_token(connection, subject, account.token, expect)
 
 
 async def fetch_account_jwts(connection: Connection, publics: Iterable[str], expect: int) -> dict[str, str]:
@@ -118,11 +115,7 @@ async def delete_accounts(
     """Remove accounts from all servers. Raises NotFound without a seed of the operator, Denied."""
     signer = find_operator_signer(store)
     claims = {"sub": signer.public, "name": "delete", "nats": {"accounts": list(publics), "type": "generic"}}
-    subject = "$SYS.REQ.CLAIMS.DELETE"
-    token = encode_jwt(claims, signer).encode()
-    return [
-        _read_outcome(message, subject) for message in await _request_all(connection, subject, token, expect)
-    ]
+    return await _send_token(connection, "$SYS.REQ.CLAIMS.DELETE", encode_jwt(claims, signer), expect)
 
 
 def make_system_user(store: AuthStore) -> tuple[str, KeyPair]:
@@ -255,11 +248,12 @@ def _get_server_name(reply: Json) -> str:
     return str(server.get("name") or server.get("id") or "")
 
 
-def _read_outcome(message: Message, subject: str) -> Outcome:
-    reply = _parse(message, subject)
-    error = reply.get("error")
-    if isinstance(error, dict):
-        return Outcome(
-            _get_server_name(reply), str(error.get("description") or error.get("code") or "refused")
-        )
-    return Outcome(_get_server_name(reply))
+async def _send_token(connection: Connection, subject: str, token: str, expect: int) -> list[Outcome]:
+    outcomes = []
+    for message in await _request_all(connection, subject, token.encode(), expect):
+        reply = _parse(message, subject)
+        error, text = reply.get("error"), ""
+        if isinstance(error, dict):
+            text = str(error.get("description") or error.get("code") or "refused")
+        outcomes.append(Outcome(_get_server_name(reply), text))
+    return outcomes

@@ -10,7 +10,7 @@ from jsctl.auth.fields import Cap
 from jsctl.auth.jwt import decode_jwt, encode_jwt
 from jsctl.auth.records import Json, Record, find_local_subject
 from jsctl.auth.signatures import find_activation_problem
-from jsctl.auth.store import AuthStore, require_genuine
+from jsctl.auth.store import AuthStore, extract_jwt, require_genuine
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import parse_duration
 from jsctl.errors import BadInput, NotFound
@@ -202,9 +202,7 @@ def sign_import(store: AuthStore, importer: Record, imported: Json) -> str:
 def check_activation(store: AuthStore, token: str, importer: str, source: str) -> str:
     """Return an activation token if it is genuine, and valid for the two accounts (public keys). Raises
     NotGenuine, BadInput."""
-    token = token.strip()
-    if token.startswith("-----"):  # as nsc decorates it
-        token = next((line for line in token.splitlines() if line.startswith("ey")), "")
+    token = extract_jwt(token)  # nsc decorates it
     claims = decode_jwt(token)
     nats = claims["nats"]
     if nats.get("type") != "activation":

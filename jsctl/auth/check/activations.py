@@ -8,10 +8,9 @@ from jsctl.auth.check.fixes import build_import_line
 from jsctl.auth.check.model import Finding, Owner
 from jsctl.auth.check.subjects import find_subject_problem, is_contained
 from jsctl.auth.claims import Json, as_number, as_object, as_text, find_remote_subject, find_revocation
-from jsctl.auth.jwt import decode_jwt
+from jsctl.auth.environment import read_claims
 from jsctl.auth.keys import ACCOUNT, find_key_kind
 from jsctl.auth.records import Account
-from jsctl.errors import BadInput
 
 
 def check_activation(
@@ -33,23 +32,14 @@ def check_activation(
 
 def find_activation_problem(exporter: Account, export: Json, imported: Json) -> str:
     """Return why the exporting account does not accept an import's token; empty when it does."""
-    claims = read_activation(imported)
-    if claims is None:
-        return "cannot be read"
     token = as_text(imported.get("token"))
+    if not (claims := read_claims(token)):
+        return "cannot be read"
     if problem := signatures.find_activation_problem(token, claims, exporter.public, exporter.claims):
         return problem
     if find_revocation(export.get("revocations"), as_text(claims.get("sub")), as_number(claims.get("iat"))):
         return "is revoked by the exporting account"
     return ""
-
-
-def read_activation(imported: Json) -> Json | None:
-    """Return the claims of an import's token; None for one that cannot be read."""
-    try:
-        return decode_jwt(as_text(imported.get("token")))
-    except BadInput:
-        return None
 
 
 def build_grant_line(account: Account, imported: Json, owner: Owner) -> str:
@@ -58,8 +48,8 @@ def build_grant_line(account: Account, imported: Json, owner: Owner) -> str:
 
 
 def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
-    claims = read_activation(imported)
-    if claims is None:
+    token = as_text(imported.get("token"))
+    if not (claims := read_claims(token)):
         yield "cannot be read"
         return
     nats = as_object(claims.get("nats"))
@@ -67,7 +57,7 @@ def _find_problems(public: str, imported: Json, now: float) -> Iterator[str]:
     if nats.get("type") != "activation":
         yield "is another kind of JWT"
         return
-    if problem := signatures.find_activation_problem(as_text(imported.get("token")), claims, origin):
+    if problem := signatures.find_activation_problem(token, claims, origin):
         yield problem
     if as_text(claims.get("sub")) != public:
         yield "was issued for another account"

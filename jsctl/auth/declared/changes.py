@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from jsctl.auth.check.across import find_export
-from jsctl.auth.check.activations import find_activation_problem, read_activation
+from jsctl.auth.check.activations import find_activation_problem
 from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts, replace_members
 from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
-from jsctl.auth.environment import Environment
+from jsctl.auth.environment import Environment, read_claims
 from jsctl.auth.records import Account, build_permissions
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.kind import merge
@@ -23,9 +23,13 @@ class Keys:
     """The source of public keys and tokens. While planning, placeholders stand for what does not exist
     yet."""
 
+    def __init__(self, environment: Environment | None) -> None:
+        self.environment = environment
+
     def find_account_key(self, name: str) -> str:
-        """Return the public key of an account, by its name or its key."""
-        return name
+        """Return the public key of an account that exists; else the name, which may be a key."""
+        accounts = self.environment.accounts if self.environment else ()
+        return next((account.public for account in accounts if account.name == name), name)
 
     def create_signing_key(self) -> str:
         """Return the public key of a new signing key of an account."""
@@ -34,17 +38,6 @@ class Keys:
     def create_token(self, exporter: Account, importer: str, claims: Json) -> str:
         """Return a token that lets an account import. importer: its public key."""
         return NEW_TOKEN
-
-
-class KnownKeys(Keys):
-    """The keys of the accounts that exist."""
-
-    def __init__(self, environment: Environment | None) -> None:
-        self.environment = environment
-
-    def find_account_key(self, name: str) -> str:
-        accounts = self.environment.accounts if self.environment else ()
-        return next((account.public for account in accounts if account.name == name), name)
 
 
 def build_operator_change(declared: DeclaredOperator, keys: Keys) -> Callable[[Json], None]:
@@ -61,7 +54,6 @@ def build_operator_change(declared: DeclaredOperator, keys: Keys) -> Callable[[J
 
 def build_account_change(
     declared: DeclaredAccount,
-    environment: Environment | None,
     keys: Keys,
     label: str,
     *,
@@ -90,10 +82,7 @@ def build_account_change(
             "exports",
             _merge_items(nats, "exports", declared.exports, _build_export_key, exclusive=exclusive),
         )
-        imports = [
-            _build_import_claims(imported, environment, keys, nats, declared.name)
-            for imported in declared.imports
-        ]
+        imports = [_build_import_claims(imported, keys, nats, declared.name) for imported in declared.imports]
         _put(nats, "imports", _merge_items(nats, "imports", imports, _build_import_key, exclusive=exclusive))
         _put(nats, "signing_keys", _merge_roles(nats, declared, keys, exclusive=exclusive, strict=strict))
 
@@ -159,15 +148,13 @@ def _complete_jetstream(nats: Json) -> None:
             place.setdefault("consumer", -1)
 
 
-def _build_import_claims(
-    imported: Json, environment: Environment | None, keys: Keys, nats: Json, name: str
-) -> Json:
+def _build_import_claims(imported: Json, keys: Keys, nats: Json, name: str) -> Json:
     """Return the claims of a declared import with the exporting account's key, and with an activation token
     if the export requires one."""
     claims = {key: value for key, value in imported.items() if value is not None}
     claims["account"] = keys.find_account_key(as_text(imported.get("account")))
     claims.setdefault("name", as_text(imported.get("local_subject")) or as_text(imported.get("subject")))
-    exporter = environment.get_account(claims["account"]) if environment else None
+    exporter = keys.environment.get_account(claims["account"]) if keys.environment else None
     if exporter is None or claims.get("token"):
         return claims
     index = find_export(exporter, claims)
@@ -179,12 +166,8 @@ def _build_import_claims(
             {},
         )
         token = {"token": as_text(live.get("token"))}
-        granted = read_activation(token)
-        if (
-            granted is None
-            or granted.get("sub") != importer
-            or find_activation_problem(exporter, export, token)
-        ):
+        granted = read_claims(token["token"])
+        if granted.get("sub") != importer or find_activation_problem(exporter, export, token):
             token["token"] = keys.create_token(exporter, importer, claims)
         claims |= token
     return claims

@@ -12,19 +12,19 @@ from functools import partial
 from jsctl.auth import changes as store_changes
 from jsctl.auth.claims import Json, as_text
 from jsctl.auth.declared.changes import (
-    KnownKeys,
+    Keys,
     build_account_change,
     build_operator_change,
     build_user_change,
     find_role_key,
 )
-from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep
 from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
 from jsctl.auth.keys import ACCOUNT, create_key
-from jsctl.auth.records import Account, Record, build_scoped_user, build_user
+from jsctl.auth.records import Account, User, build_scoped_user, build_user
 from jsctl.auth.removed import remove_account
 from jsctl.auth.revocations import Revocation, add_revocation
 from jsctl.auth.store import AuthStore
@@ -60,7 +60,7 @@ def execute_auth(
 Work = tuple[AuthStep | None, Callable[[], object]]
 
 
-class _NewKeys(KnownKeys):
+class _NewKeys(Keys):
     """The source of keys and tokens that creates them when they are needed."""
 
     def __init__(self, store: AuthStore) -> None:
@@ -140,7 +140,6 @@ class _Worker:
         operator = self._store.read_operator()
         change = build_account_change(
             declared,
-            keys.environment,
             keys,
             self._declared.label,
             prune=self._prune,
@@ -168,40 +167,26 @@ class _Worker:
             store_changes.create_user(self._store, owner, step.user, nats, signer, claims=claims)
             return
         if step.old_rights and self._revoke_old:
-            self._revoke(owner, step.user)
-        self._change_user(owner, declared, change, signer.public)
-
-    def _change_user(
-        self, owner: Record, declared: DeclaredUser, change: Callable[[Json], None], signer: str
-    ) -> None:
+            user = self._store.read_user(owner.name, step.user)
+            self._revoke(user, user.issued)
+            while int(time.time()) <= user.issued:  # what is signed now must not be revoked
+                time.sleep(0.05)
         end = _build_expiry_claim(declared.expires)
-        user = store_changes.change_user(self._store, owner, declared.name, change, end, signer)
-        if self._store.has_seed(user.public):  # credentials may be missing even if the claims are as declared
-            key = self._store.read_key(user.public)
-            self._store.write_user(owner.name, declared.name, user.token, key)
+        store_changes.change_user(self._store, owner, declared.name, change, end, signer.public)
 
     def _remove(self, step: AuthStep) -> None:
         if not step.user:
             remove_account(self._store, step.account)
             return
-        public = self._store.read_user(step.account, step.user).public
-
-        def revoke(nats: Json) -> None:
-            nats["revocations"] = {**(nats.get("revocations") or {}), public: int(time.time())}
-
-        store_changes.change_account(self._store, step.account, revoke)
+        self._revoke(self._store.read_user(step.account, step.user), int(time.time()))
         self._store.remove_user(step.account, step.user)
 
-    def _revoke(self, owner: Record, name: str) -> None:
-        """Revoke the JWTs of a user that were signed up to now; the next one is signed a second later."""
-        user = self._store.read_user(owner.name, name)
-        issued = int(user.claims.get("iat") or 0)
-        revocation = Revocation("", user.public, issued)
+    def _revoke(self, user: User, until: int) -> None:
+        """Revoke the JWTs of a user that were signed up to a time, in seconds since 1970."""
+        revocation = Revocation("", user.public, until)
         store_changes.change_account(
-            self._store, owner.name, lambda nats: add_revocation(nats, revocation, owner.name)
+            self._store, user.account, lambda nats: add_revocation(nats, revocation, user.account)
         )
-        while int(time.time()) <= issued:
-            time.sleep(0.05)
 
     def _find_declared_account(self, name: str) -> DeclaredAccount:
         account = self._declared.find_account(name)

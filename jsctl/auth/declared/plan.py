@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from jsctl.auth.claims import Json
 from jsctl.auth.declared.changes import (
-    KnownKeys,
+    Keys,
     build_account_change,
     build_operator_change,
     build_user_change,
@@ -23,6 +23,7 @@ from jsctl.auth.folders import StoreFolders
 from jsctl.auth.keys import find_key_kind
 from jsctl.auth.records import (
     Account,
+    Operator,
     Record,
     User,
     build_account,
@@ -155,11 +156,10 @@ class _Planner:
         self._environment = read_environment(store.folders, declared.name) if exists else None
         if exists:
             store.read_operator()
-        self._keys = KnownKeys(self._environment)
-        nats: Json = copy.deepcopy(self._environment.operator.nats) if self._environment else build_operator()
-        build_operator_change(declared, self._keys)(nats)
-        self._nats = nats
-        self._strict = nats.get("strict_signing_key_usage") is True
+        self._keys = Keys(self._environment)
+        live = self._environment.operator.claims if self._environment else {"nats": build_operator()}
+        self._operator = Operator(declared.name, "", copy.deepcopy(live))  #: as planned
+        build_operator_change(declared, self._keys)(self._operator.nats)
         self._planned: dict[str, Json] = {}  #: claims of declared accounts, by name
 
     def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
@@ -168,7 +168,7 @@ class _Planner:
         operator = self._environment.operator if self._environment else None
         if operator and not self._declared.is_bare:
             self._check_owner(operator, f"operator {operator.name}", self._declared.position)
-        yield 0, self._build_step(OPERATOR, operator, self._nats, "", "", self._declared.position)
+        yield 0, self._build_step(OPERATOR, operator, self._operator.nats, "", "", self._declared.position)
         self._refuse_unknown_accounts()
         for account in self._declared.accounts:
             yield from self._plan_account(account)
@@ -192,11 +192,10 @@ class _Planner:
         nats: Json = copy.deepcopy(live.nats) if live else build_account()
         build_account_change(
             declared,
-            self._environment,
             self._keys,
             self._declared.label,
             prune=self._prune,
-            strict=self._strict,
+            strict=self._operator.is_strict,
         )(nats)
         self._planned[declared.name] = nats
         extra_changes = _build_expiry_changes(live, declared.expires)
@@ -204,7 +203,7 @@ class _Planner:
             has_key = self._store.has_seed(removed.public)
             text = removed.public if has_key else "a new key: the streams of the removed account are lost"
             extra_changes.append(_build_text_change("key", None, text))
-        if live and self._environment and not self._may_sign(live.issuer):
+        if live and not self._operator.may_sign(live.issuer):
             extra_changes.append(_build_text_change("iss", live.issuer, "a signing key"))
         yield 1, self._build_step(ACCOUNT, live, nats, declared.name, "", declared.position, extra_changes)
         for user in declared.users:
@@ -245,7 +244,7 @@ class _Planner:
         else:
             is_wrong = (
                 scoped
-                or (by_own_key and self._strict)
+                or (by_own_key and self._operator.is_strict)
                 or not (by_own_key or live.issuer in owner.signing_keys)
             )
         return (
@@ -287,12 +286,6 @@ class _Planner:
         visible_changes = [change for change in changes if change.key not in ("type", "version")]
         action: Action = "change" if live else "create"
         return AuthStep(action, self._declared.name, account, user, position, visible_changes)
-
-    def _may_sign(self, issuer: str) -> bool:
-        operator = self._environment.operator if self._environment else None
-        return operator is not None and (
-            issuer in operator.signing_keys or (issuer == operator.public and not self._strict)
-        )
 
     def _find_account(self, name: str) -> Account | None:
         accounts = self._environment.accounts if self._environment else ()
