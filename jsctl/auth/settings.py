@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from jsctl.auth.claims import replace_members, set_or_drop
 from jsctl.auth.fields import ACCOUNT, JETSTREAM_LIMITS, UNLIMITED, USER
 from jsctl.auth.records import Json, Operator, has_jetstream
-from jsctl.base.units import SECOND, parse_duration, parse_future_time
+from jsctl.base.units import SECOND, parse_duration, parse_future_time, seconds_to_ns
 from jsctl.errors import BadInput
 
 _JETSTREAM_FLAGS = {field.flag: field.key.removeprefix("limits.") for field in JETSTREAM_LIMITS}
@@ -132,13 +132,14 @@ def change_tags(nats: Json, add: Sequence[str], remove: Sequence[str]) -> None:
     set_or_drop(nats, "tags", tags)
 
 
-def parse_expiry(text: str, now: int) -> dict[str, Any]:
+def parse_expiry(text: str, clock: float) -> dict[str, Any]:
     """Return the claim for an expiry. text: a duration or a time; 0 for never; empty for no change.
 
-    now: ns since 1970. Raises BadInput.
+    clock: the time now, in seconds since 1970. Raises BadInput.
     """
     if not text:
         return {}
+    now = seconds_to_ns(clock)
     try:
         if text == "0" or (text[:1].isdigit() and "-" not in text and parse_duration(text) == 0):
             return {"exp": None}

@@ -11,13 +11,14 @@ from jsctl.auth.records import Account, Record, SigningKey, User, list_signing_k
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
-from jsctl.commands.cli import argument, option
+from jsctl.commands.cli import argument, declare_all, option
 from jsctl.commands.cli.declare import CheckedOption
 from jsctl.env import Env
-from jsctl.errors import BadInput, NotFound
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.prompts.prompter import Choice, check_filled
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound=Record)
 
 
 def read_choices(env: Env) -> Choices:
@@ -149,6 +150,26 @@ async def pick_signing_key(
     return find_signing_key(account, name)
 
 
+async def pick_operator_key(
+    env: Env, operator: str, account: str, name: str
+) -> tuple[AuthStore, Account, SigningKey]:
+    """Return the store of an operator, one of its accounts and a signing key of that. Raises as
+    `pick_account` and `pick_signing_key` do."""
+    store, owner = await pick_operator_account(env, operator, account)
+    return store, owner, await pick_signing_key(env, owner, name, "ROLE")
+
+
+def load_each(env: Env, names: Sequence[str], load: Callable[[str], R]) -> list[R]:
+    """Return what `load` returns for each name; say which cannot be read."""
+    records = []
+    for name in names:
+        try:
+            records.append(load(name))
+        except JsctlError as error:
+            env.say(f"jsctl: {error}")
+    return records
+
+
 async def pick_text(env: Env, texts: Sequence[str], noun: str, label: str, flag: str) -> str:
     """Return one of several texts that the user picks. noun: "mapping"; label: "Mapping". Raises BadInput."""
     return await _pick_name(env, texts, noun, label, flag, take_single=False)
@@ -231,9 +252,22 @@ def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
     return argument(name, **{"default": "", "completes": "store account", **attrs})
 
 
-def key_option() -> Callable[[F], F]:
-    """Declare --key, which names a signing key of an account as the argument ROLE|KEY does."""
-    return option("--key", metavar="ROLE|KEY", default="", help="The key, as the argument ROLE|KEY")
+def of_signing_key(verb: F) -> F:
+    """Declare the arguments that name an account and one of its signing keys, --key, which names the same
+    key, and --operator."""
+    return declare_all(
+        account_argument(),
+        argument("role", default="", metavar="[ROLE|KEY]"),
+        option("--key", metavar="ROLE|KEY", default="", help="The key, as the argument ROLE|KEY"),
+        operator_option(),
+    )(verb)
+
+
+def expiry_option(what: str, *, removable: bool = True) -> Callable[[F], F]:
+    """Declare --expiry. what: the thing that expires. removable: whether 0 removes an expiry."""
+    forever = "; 0 is forever" if removable else ""
+    text = f"How long, or until when, {what} is valid{forever}"
+    return option("--expiry", metavar="DURATION|TIME", default="", help=text)
 
 
 def user_argument(**attrs: Any) -> Callable[[F], F]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 from jsctl.auth.changes import create_account
 from jsctl.auth.settings import parse_expiry
-from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.auth import ask_name, operator_option, pick_operator
@@ -45,6 +44,6 @@ async def add(env: Env, options: Options) -> Result:
         settings = replace(settings, jetstream=True)
     if env.can_ask and not options.defaults:
         settings = await questions.ask_account(env.prompter, env.say, settings)
-    claims = parse_expiry(options.flags.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.flags.expiry, env.clock())
     record = create_account(store, name, settings.apply, signer=options.key, claims=claims)
     return view.sheet(record, store)

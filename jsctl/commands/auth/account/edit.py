@@ -6,7 +6,6 @@ from jsctl.auth.changes import change_account
 from jsctl.auth.keys import ACCOUNT
 from jsctl.auth.settings import parse_expiry, refuse_jetstream_of_system
 from jsctl.auth.store import require_genuine
-from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.account.flags import SECTIONS, AccountFlags, account_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
@@ -48,7 +47,7 @@ async def edit(env: Env, options: Options) -> Result:
     store.read_operator()
     accepted = await accept_claims(env, account, options.signing)
     require_genuine(account, accepted)
-    claims = parse_expiry(flags.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(flags.expiry, env.clock())
 
     def change(nats: dict[str, object]) -> None:
         settings.apply(nats)

@@ -8,6 +8,7 @@ from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.settings import AccountSettings
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
+from jsctl.commands.picking.auth import expiry_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,12 +50,7 @@ def account_flags(verb: str) -> Callable[[F], F]:
             default="",
             help="Set the limits of one tier, by number of replicas: R1, R3 or R5",
         ),
-        option(
-            "--expiry",
-            metavar="DURATION|TIME",
-            default="",
-            help="How long, or until when, the account is valid; 0 is forever",
-        ),
+        expiry_option("the account"),
         option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
     ]
 

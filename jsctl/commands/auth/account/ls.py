@@ -1,9 +1,8 @@
 """`jsctl auth account ls`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.picking.auth import operator_argument, pick_operator
+from jsctl.commands.picking.auth import load_each, operator_argument, pick_operator
 from jsctl.env import Env
-from jsctl.errors import JsctlError
 from jsctl.views.auth import account as view
 from jsctl.views.auth import names_result
 from jsctl.views.result import Result
@@ -16,10 +15,5 @@ async def ls(env: Env, operator: str, names: bool) -> Result:
     store = await pick_operator(env, operator, flag="OPERATOR")
     if names:
         return names_result(store.list_account_names())
-    accounts = []
-    for name in store.list_account_names():
-        try:
-            accounts.append(store.load_account(name))
-        except JsctlError as error:
-            env.say(f"jsctl: {error}")
+    accounts = load_each(env, store.list_account_names(), store.load_account)
     return view.listing(store, accounts, store.load_operator().system_account)

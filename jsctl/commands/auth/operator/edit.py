@@ -8,10 +8,9 @@ from jsctl.auth.claims import Json, set_or_drop
 from jsctl.auth.keys import OPERATOR
 from jsctl.auth.settings import change_tags, check_url, parse_expiry
 from jsctl.auth.store import require_genuine
-from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import command, option
 from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
-from jsctl.commands.picking.auth import operator_argument, pick_account, pick_operator
+from jsctl.commands.picking.auth import expiry_option, operator_argument, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import operator as view
@@ -43,12 +42,7 @@ class Options:
 @option("--strict/--no-strict", default=None, help="Let only signing keys sign accounts and users, or not")
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
-@option(
-    "--expiry",
-    metavar="DURATION|TIME",
-    default="",
-    help="How long, or until when, the operator is valid; 0 is forever",
-)
+@expiry_option("the operator")
 @option(
     "--require-version",
     metavar="VERSION",
@@ -64,7 +58,7 @@ async def edit(env: Env, options: Options) -> Result:
     operator = store.load_operator()
     accepted = await accept_claims(env, operator, options.signing)
     require_genuine(operator, accepted)
-    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expiry, env.clock())
     version = options.require_version
     if version and not is_version(version):
         raise BadInput(f"{version!r} is not a version", "use MAJOR.MINOR.PATCH, such as 2.11.0")

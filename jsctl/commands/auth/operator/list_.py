@@ -2,9 +2,8 @@
 
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import command, option
-from jsctl.commands.picking.auth import read_choices
+from jsctl.commands.picking.auth import load_each, read_choices
 from jsctl.env import Env
-from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result
 from jsctl.views.auth import operator as view
 from jsctl.views.result import Result
@@ -17,10 +16,5 @@ def list_(env: Env, names: bool) -> Result:
     operator_names = choices.folders.list_operators()
     if names:
         return names_result(operator_names)
-    operators = []
-    for name in operator_names:
-        try:
-            operators.append(AuthStore(choices.folders, name).load_operator())
-        except JsctlError as error:
-            env.say(f"jsctl: {error}")
+    operators = load_each(env, operator_names, lambda name: AuthStore(choices.folders, name).load_operator())
     return view.listing(choices.folders, operators, choices.operator.value)

@@ -7,13 +7,12 @@ from jsctl.auth.fields import USER
 from jsctl.auth.keys import USER as USER_KEY
 from jsctl.auth.keys import is_public_key
 from jsctl.auth.records import build_scoped_user, build_user
-from jsctl.auth.settings import parse_expiry
-from jsctl.base.units import seconds_to_ns
+from jsctl.auth.settings import UserSettings, parse_expiry
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
-from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
+from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.editing.field_flags import config_flags
-from jsctl.commands.picking.auth import of_account, pick_operator_account
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
+from jsctl.commands.picking.auth import expiry_option, of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.prompts import auth as questions
@@ -34,7 +33,8 @@ class Options:
     save_context: str
     force: bool
     defaults: bool
-    flags: UserFlags
+    config: ConfigFlags
+    tags: tuple[str, ...]
 
 
 @command(
@@ -49,7 +49,7 @@ class Options:
 @of_account
 @option("--key", metavar="ROLE|KEY", default="", help="Signing key of the account, by its role or public key")
 @option("--public-key", metavar="KEY", default="", help="Public key of a user who keeps the seed")
-@option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the user is valid")
+@expiry_option("the user", removable=False)
 @config_flags(USER, "add")
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--credential", metavar="FILE", default="", help="Write the credentials to a file")
@@ -70,7 +70,7 @@ async def add(env: Env, options: Options) -> Result:
         raise BadInput("credentials need the user's seed", "leave out --public-key")
     store, account = await pick_operator_account(env, options.operator, options.account)
     signer = find_user_signer(store, account, options.key)
-    settings = options.flags.build_settings()
+    settings = UserSettings(options.config.values, options.tags)
     key = find_signing_key(account, options.key) if options.key not in ("", account.public) else None
     if key and key.scope is not None:
         settings.refuse_in_scope(key.role)
@@ -80,7 +80,7 @@ async def add(env: Env, options: Options) -> Result:
             settings = await questions.ask_user(env.prompter, env.say, settings)
         nats = build_user()
     settings.apply(nats)
-    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expiry, env.clock())
     check_new_user(store, account, options.name)
     facts = {"user": options.name, "account": account.name, "file": options.credential}
     env.announce(Intent(f"add user {options.name} to account {account.name}", facts))

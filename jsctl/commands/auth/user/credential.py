@@ -7,7 +7,6 @@ from jsctl.auth.changes import sign_copy
 from jsctl.auth.settings import parse_expiry
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import seconds_to_ns
 from jsctl.commands.auth.credentials import check_free, save_context, write_creds
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.picking.auth import of_account, pick_operator, pick_user, pick_user_account, user_argument
@@ -55,7 +54,7 @@ async def credential(env: Env, options: Options) -> Result:
     _refuse_user_as_file(store, options)
     account = await pick_user_account(env, store, options.name, options.account)
     user = await pick_user(env, store, account, options.name)
-    claims = parse_expiry(options.expire, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expire, env.clock())
     token = sign_copy(store, user, claims) if claims else user.token
     data = {"user": user.name, "account": account.name, "file": options.file, "expiry": claims.get("exp")}
     env.announce(file_intent(f"the credentials of {user.name}", Path(options.file), data))

@@ -16,17 +16,18 @@ from jsctl.auth.resigning import (
     needs_role,
     plan_signing,
 )
-from jsctl.auth.settings import change_tags, parse_expiry
+from jsctl.auth.settings import UserSettings, change_tags, parse_expiry
 from jsctl.auth.signatures import find_user_doubt
 from jsctl.auth.store import AuthStore, read_creds_jwt, require_genuine
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_time, seconds_to_ns
 from jsctl.commands.auth.credentials import check_free, write_creds
-from jsctl.commands.auth.user.flags import SECTIONS, UserFlags
+from jsctl.commands.auth.user.flags import SECTIONS
 from jsctl.commands.cli import command, option
-from jsctl.commands.editing.field_flags import config_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.operators.signing import SigningFlags, accept_claims, build_resigning, signing_flags
 from jsctl.commands.picking.auth import (
+    expiry_option,
     of_account,
     pick_operator_user,
     pick_signing_key,
@@ -49,7 +50,8 @@ class Options:
     expiry: str
     no_tags: tuple[str, ...]
     credential: str
-    flags: UserFlags
+    config: ConfigFlags
+    tags: tuple[str, ...]
     signing: SigningFlags
 
 
@@ -68,12 +70,7 @@ class Options:
     default="",
     help="Sign the user with another key, by its role or public key; the role then sets what is allowed",
 )
-@option(
-    "--expiry",
-    metavar="DURATION|TIME",
-    default="",
-    help="How long, or until when, the user is valid; 0 is forever",
-)
+@expiry_option("the user")
 @config_flags(USER, "edit")
 @option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated")
 @option("--no-tags", metavar="TAG", multiple=True, help="Tags to remove; may be repeated")
@@ -85,7 +82,7 @@ async def edit(env: Env, options: Options) -> Result:
 
     The user needs new credentials for the change to take effect; they are also saved in the store.
     """
-    settings = options.flags.build_settings(options.no_tags)
+    settings = UserSettings(options.config.values, options.tags, options.no_tags)
     check_free(options.credential, force=True)
     store, account, user = await pick_operator_user(
         env, options.operator, options.account, options.name, doubted=True
@@ -101,9 +98,9 @@ async def edit(env: Env, options: Options) -> Result:
     tags = [
         f"{name}:{await _ask_tag(env, name)}"
         for name in list_wanted_tags(account, user, signing)
-        if not any(tag.lower().startswith(f"{name}:") for tag in options.flags.tags)
+        if not any(tag.lower().startswith(f"{name}:") for tag in options.tags)
     ]
-    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expiry, env.clock())
     await _wait_for_revocation(env, account, user, required=options.signing.sign_again)
 
     def change(nats: Json) -> None:

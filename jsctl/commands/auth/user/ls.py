@@ -1,9 +1,10 @@
 """`jsctl auth user ls`."""
 
+from functools import partial
+
 from jsctl.commands.cli import command, option
-from jsctl.commands.picking.auth import of_account, pick_operator_account
+from jsctl.commands.picking.auth import load_each, of_account, pick_operator_account
 from jsctl.env import Env
-from jsctl.errors import JsctlError
 from jsctl.views.auth import names_result
 from jsctl.views.auth import user as view
 from jsctl.views.result import Result
@@ -18,10 +19,5 @@ async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account, doubted=True)
     if names:
         return names_result(store.list_user_names(owner.name))
-    users = []
-    for name in store.list_user_names(owner.name):
-        try:
-            users.append(store.load_user(owner.name, name))
-        except JsctlError as error:
-            env.say(f"jsctl: {error}")
-    return view.listing(owner, users)
+    names_of_users = store.list_user_names(owner.name)
+    return view.listing(owner, load_each(env, names_of_users, partial(store.load_user, owner.name)))

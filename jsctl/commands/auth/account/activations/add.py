@@ -6,12 +6,12 @@ from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.settings import parse_expiry
 from jsctl.auth.sharing import check_subject, sign_activation
 from jsctl.base.files import write_atomically
-from jsctl.base.units import seconds_to_ns
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.auth import (
     account_argument,
+    expiry_option,
     operator_option,
     pick_account,
     pick_operator_account,
@@ -42,7 +42,7 @@ class Options:
 @account_argument("importer", metavar="IMPORTER|KEY", default=None, required=True)
 @operator_option()
 @option("--only", metavar="SUBJECT", default="", help="Allow only this part of the exported subject")
-@option("--expiry", metavar="DURATION|TIME", default="", help="How long, or until when, the token is valid")
+@expiry_option("the token", removable=False)
 @option("--output", metavar="FILE", default="", help="Write the token to a file")
 async def add(env: Env, options: Options) -> Result:
     """Let IMPORTER import SUBJECT, which ACCOUNT exports. The token is for jsctl auth account imports add
@@ -58,7 +58,7 @@ async def add(env: Env, options: Options) -> Result:
     subject = check_subject(options.only or options.subject)
     if not covers(options.subject, subject):
         raise BadInput(f"{subject} is not part of {options.subject}")
-    claims = parse_expiry(options.expiry, seconds_to_ns(env.clock()))
+    claims = parse_expiry(options.expiry, env.clock())
     signed = sign_activation(store, owner, export, subject, key, claims)
     if options.output:
         write_atomically(expand_home(options.output), signed + "\n")

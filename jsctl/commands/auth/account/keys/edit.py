@@ -8,15 +8,9 @@ from jsctl.auth.records import USER_SCOPE, Json, get_signing_key
 from jsctl.auth.settings import UserSettings
 from jsctl.base.command_lines import build_line
 from jsctl.commands.auth.user.flags import SECTIONS
-from jsctl.commands.cli import argument, command, option
+from jsctl.commands.cli import command, option
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
-from jsctl.commands.picking.auth import (
-    account_argument,
-    key_option,
-    operator_option,
-    pick_operator_account,
-    pick_signing_key,
-)
+from jsctl.commands.picking.auth import of_signing_key, pick_operator_key
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import keys as view
@@ -38,18 +32,15 @@ class Options:
     sections=SECTIONS,
     examples=["jsctl auth account keys edit ORDERS shipper --pub-deny 'orders.deleted'"],
 )
-@account_argument()
-@argument("role", default="", metavar="[ROLE|KEY]")
-@key_option()
-@operator_option()
+@of_signing_key
 @option("--description", metavar="TEXT", default=None, help="Description of the role")
 @config_flags(USER, "edit")
 async def edit(env: Env, options: Options) -> Result:
     """Change what the flags name; other settings stay as they are. The change applies to the key's users once
     the account is pushed; they need no new credentials.
     """
-    store, account = await pick_operator_account(env, options.operator, options.account)
-    key = await pick_signing_key(env, account, options.role or options.key, "ROLE")
+    name = options.role or options.key
+    store, account, key = await pick_operator_key(env, options.operator, options.account, name)
     if key.scope is None:
         raise BadInput(
             f"the key {key.public} has no scope",

@@ -2,29 +2,19 @@
 
 from jsctl.auth.changes import change_account
 from jsctl.auth.claims import Json, set_or_drop
-from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.auth import (
-    account_argument,
-    key_option,
-    operator_option,
-    pick_operator_account,
-    pick_signing_key,
-)
+from jsctl.commands.cli import command, destructive
+from jsctl.commands.picking.auth import of_signing_key, pick_operator_key
 from jsctl.env import Env
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 
 
 @command("rm", examples=["jsctl auth account keys rm ORDERS shipper --force"])
-@account_argument()
-@argument("role", default="", metavar="[ROLE|KEY]")
-@key_option()
-@operator_option()
+@of_signing_key
 @destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, account: str, role: str, key: str, operator: str, force: bool) -> Result:
     """Remove the key and its seed. Once the account is pushed, servers refuse the users that it signed."""
-    store, owner = await pick_operator_account(env, operator, account)
-    signing_key = await pick_signing_key(env, owner, role or key, "ROLE")
+    store, owner, signing_key = await pick_operator_key(env, operator, account, role or key)
     signed = [user.name for user in store.load_users(owner.name) if user.issuer == signing_key.public]
     if signed:
         env.say(f"jsctl: the key signed {', '.join(signed)}; these users will not be able to log in")
