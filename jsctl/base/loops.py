@@ -12,8 +12,7 @@ import time
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
@@ -130,32 +129,27 @@ class Begun(Generic[T]):
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._work = work
-        self._outcome: Callable[[], T] | None = None
+        self._outcome: tuple[Any, Exception | None] | None = None
         token = _beginning.set(True)
         try:
             work.send(None)
         except StopIteration as end:
-            self._outcome = partial(_return, end.value)
+            self._outcome = end.value, None
         except Exception as error:
-            self._outcome = partial(_raise, error)
+            self._outcome = None, error
         finally:
             _beginning.reset(token)
 
     def __await__(self) -> Generator[Any, Any, T]:
-        if self._outcome is not None:
-            return self._outcome()
-        return (yield from self._work.__await__())
+        if self._outcome is None:
+            return (yield from self._work.__await__())
+        result, error = self._outcome
+        if error:
+            raise error
+        return result  # type: ignore[no-any-return]
 
     def cancel(self) -> None:
         self._work.close()
-
-
-def _return(value: T) -> T:
-    return value
-
-
-def _raise(error: Exception) -> NoReturn:
-    raise error
 
 
 @types.coroutine

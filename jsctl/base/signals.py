@@ -249,30 +249,21 @@ def blocking() -> Iterator[None]:
     asyncio would cancel the task, which would notice only when the call ends. Raises CancelledError when the
     task is cancelled already.
     """
-    previous = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(previous):
+    if not callable(signal.getsignal(signal.SIGINT)):
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        _raise_if_cancelled()
+    with _set_handler(signal.SIGINT, signal.default_int_handler) as is_set:
+        if is_set:
+            _raise_if_cancelled()
         yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 @contextlib.contextmanager
 def left_to_program() -> Iterator[None]:
     """Leave ctrl-C to the program that has the terminal while the block waits for it, such as an editor."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     # A handler, as a program would inherit that the signal is ignored.
-    previous = signal.signal(signal.SIGINT, lambda number, frame: None)
-    try:
+    with _set_handler(signal.SIGINT, lambda number, frame: None):
         yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 def _raise_if_cancelled() -> None:
@@ -289,15 +280,18 @@ def _raise_if_cancelled() -> None:
 @contextlib.contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
     """Let SIGTERM raise KeyboardInterrupt, as ctrl-C does, if there is no event loop."""
+    with _set_handler(signal.SIGTERM, signal.default_int_handler):
+        yield
+
+
+@contextlib.contextmanager
+def _set_handler(number: int, handler: Callable[[int, Any], object]) -> Iterator[bool]:
+    """Let Python call a handler of a signal; yield whether this is the main thread, which alone has them."""
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield False
         return
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
+    previous = signal.signal(number, handler)
     try:
-        yield
+        yield True
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        signal.signal(number, previous)
