@@ -63,6 +63,20 @@ def map_signing_keys(nats: Json) -> dict[str, Json | None]:
     return keys
 
 
+def sum_weights(targets: list[Json]) -> dict[str, int]:
+    """Return the percentages that the targets of a mapping add up to, by cluster; empty for all clusters."""
+    totals: dict[str, int] = {}
+    for target in targets:
+        cluster = as_text(target.get("cluster"))
+        totals[cluster] = totals.get(cluster, 0) + get_weight(target)
+    return totals
+
+
+def get_weight(target: Json) -> int:
+    """Return the percentage of messages that a target gets; claims without a weight mean 100."""
+    return as_number(target.get("weight")) or 100
+
+
 def find_revocation(revocations: Any, public: str, issued: int) -> str:
     """Return the key of the revocation that applies to a JWT, its public key or `*`; empty when none does.
 
@@ -76,17 +90,23 @@ def find_revocation(revocations: Any, public: str, issued: int) -> str:
     return ""
 
 
-def find_local_pattern(imported: Json) -> str:
-    """Return the subject that an import has in the importing account, with `*` in place of `$1`.
+def find_local_subject(imported: Json) -> str:
+    """Return the subject that an import has in the importing account.
 
     The deprecated member `to` is a prefix for streams, and the exporter's subject for services.
     """
     subject, older_subject = as_text(imported.get("subject")), as_text(imported.get("to"))
     if renamed := as_text(imported.get("local_subject")):
-        return ".".join("*" if _is_reference(token) else token for token in renamed.split("."))
-    if older_subject and as_text(imported.get("type")) == "stream":
+        return renamed
+    if older_subject and imported.get("type") != "service":
         return f"{older_subject.removesuffix('.')}.{subject}"
     return subject
+
+
+def find_local_pattern(imported: Json) -> str:
+    """Return the local subject of an import with `*` in place of `$1`."""
+    tokens = find_local_subject(imported).split(".")
+    return ".".join("*" if token.startswith("$") and token[1:].isdigit() else token for token in tokens)
 
 
 def find_remote_subject(imported: Json) -> str:
@@ -99,7 +119,3 @@ def find_remote_subject(imported: Json) -> str:
     ):
         return older_subject
     return subject
-
-
-def _is_reference(token: str) -> bool:
-    return token.startswith("$") and token[1:].isdigit()

@@ -3,8 +3,9 @@
 These functions only read. Claims are the complete JSON.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from jsctl.auth.claims import Json
@@ -27,18 +28,17 @@ class Unreadable:
     user: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Environment:
     """An operator with everything that the store has about it. accounts: in the order of their names."""
 
     operator: Operator
     accounts: Sequence[Account] = ()
     unreadable: Sequence[Unreadable] = ()
-    _by_key: Mapping[str, Account] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        by_key = {account.public: account for account in reversed(self.accounts)}
-        object.__setattr__(self, "_by_key", by_key)
+    @cached_property
+    def _by_key(self) -> dict[str, Account]:
+        return {account.public: account for account in reversed(self.accounts)}
 
     def get_account(self, public: str) -> Account | None:
         """Return the account with a public key; None when the store has none."""

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from jsctl.auth.claims import Json, set_or_drop
+from jsctl.auth.claims import Json, set_or_drop, sum_weights
+from jsctl.auth.sharing import check_subject
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.config.documents import parse_document
-from jsctl.nats.subjects import is_subject
 
 _KEYS = frozenset({"subject", "weight", "cluster"})
 _ALL_PERCENT = 100
@@ -29,11 +29,6 @@ def find_targets(nats: Json, source: str, account: str) -> list[Json]:
     return targets
 
 
-def get_weight(target: Json) -> int:
-    """Return the percentage of messages that a target gets; claims without a weight mean 100."""
-    return int(target.get("weight") or _ALL_PERCENT)
-
-
 def build_target(subject: str, weight: int, cluster: str) -> Json:
     """Build the target of a mapping. Raises BadInput."""
     _check_target(subject)
@@ -44,15 +39,9 @@ def build_target(subject: str, weight: int, cluster: str) -> Json:
 def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
     """Set the targets of a source in place; an empty list removes it. Raises BadInput for weights above
     100."""
-    if targets and not is_subject(source):
-        raise BadInput(
-            f"{source!r} is not a valid subject", "use tokens separated by dots, such as orders.new"
-        )
-    totals: dict[str, int] = {}
-    for target in targets:
-        cluster = str(target.get("cluster") or "")
-        totals[cluster] = totals.get(cluster, 0) + get_weight(target)
-    for cluster, total in totals.items():
+    if targets:
+        check_subject(source)
+    for cluster, total in sum_weights(targets).items():
         if total > _ALL_PERCENT:
             where = f" in cluster {cluster}" if cluster else ""
             raise BadInput(

@@ -5,7 +5,6 @@ import string
 
 from jsctl.errors import BadInput
 
-MIN_COST, MAX_COST = 4, 31  #: of bcrypt; one more doubles the work
 MIN_LENGTH = 10  #: characters of a password
 LENGTH = 22  #: characters of a generated password
 _MAX_BYTES = 72  #: bcrypt ignores what follows

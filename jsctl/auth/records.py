@@ -185,20 +185,6 @@ def remove_member(nats: Json, key: str, member: Json) -> None:
     set_or_drop(nats, key, [other for other in nats[key] if other is not member])
 
 
-def find_local_subject(imported: Json) -> str:
-    """Return the subject on which the importing account receives an import's messages.
-
-    It is `local_subject`, else the deprecated `to`, else the exporter's subject. For a stream, `to` is a
-    prefix; for a service, it is the exporter's subject.
-    """
-    if local := imported.get("local_subject"):
-        return str(local)
-    subject, to = str(imported.get("subject", "")), imported.get("to")
-    if not to:
-        return subject
-    return subject if imported.get("type") == "service" else f"{to}.{subject}"
-
-
 def has_jetstream(nats: Json) -> bool:
     """Return whether an account's claims let it use JetStream."""
     limits = nats.get("limits") or {}

@@ -83,10 +83,8 @@ def find_missing_tags(account: Account, user: User) -> list[str]:
     template = as_object((find_scope(account, user) or {}).get("template"))
     own_tags = as_texts(user.nats.get("tags"))
     names = []
-    for action, key in _LISTS:
-        if key != "deny":
-            continue
-        for text in as_texts(as_object(template.get(action)).get(key)):
+    for action in ("sub", "pub"):
+        for text in as_texts(as_object(template.get(action)).get("deny")):
             for mark in _MUSTACHE.findall(text):
                 match = _TAG.fullmatch(mark[2:-2].strip())
                 if match and match[1].lower() == "tag":

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.auth.changes import find_user_signer
-from jsctl.auth.claims import as_objects, find_remote_subject, set_or_drop
+from jsctl.auth.claims import as_objects, find_local_subject, find_remote_subject, set_or_drop
 from jsctl.auth.fields import Cap
 from jsctl.auth.jwt import decode_jwt, encode_jwt
-from jsctl.auth.records import Json, Record, find_local_subject
+from jsctl.auth.records import Json, Record
 from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore, extract_jwt, require_genuine
 from jsctl.base.command_lines import build_line

@@ -11,7 +11,7 @@ from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.repairs import share_weights
 from jsctl.auth.check.subjects import find_info_problem, find_subject_problem, has_wildcards
 from jsctl.auth.check.tokens import check_token
-from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts
+from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts, sum_weights
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, find_key_kind
 from jsctl.auth.records import UNLIMITED, Account
@@ -121,14 +121,12 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
         fix = _build_mapping_line(owner, source, as_objects(targets))
         if problem := find_subject_problem(source):
             yield owner.build_error("mapping-subject", path, f"mapping {source!r} {problem}", fix)
-        weights: dict[str, int] = {}
         for index, target in enumerate(as_objects(targets)):
-            subject, cluster = as_text(target.get("subject")), as_text(target.get("cluster"))
+            subject = as_text(target.get("subject"))
             if problem := find_subject_problem(subject):
                 reason = f"the target {subject!r} of mapping {source!r} {problem}"
                 yield owner.build_error("mapping-subject", f"{path}[{index}]", reason, fix)
-            weights[cluster] = weights.get(cluster, 0) + (as_number(target.get("weight")) or 100)
-        for cluster, total in weights.items():
+        for cluster, total in sum_weights(as_objects(targets)).items():
             if total > 100:
                 suffix = f" of cluster {cluster}" if cluster else ""
                 reason = f"the weights{suffix} of mapping {source!r} add up to {total}%"

@@ -44,18 +44,16 @@ def check_for_push(environment: Environment, account: str, *, now: float = 0) ->
     chosen = environment.find_account(account)
     findings = [*check_account(environment, chosen, now), *check_across(environment, chosen)]
     for other in environment.accounts:
-        if other.public != chosen.public and any(
-            imported.get("account") == chosen.public for imported in other.imports
-        ):
-            indexes = {
-                index
-                for index, imported in enumerate(other.imports)
-                if imported.get("account") == chosen.public
-            }
+        paths = tuple(
+            f"imports[{index}]"
+            for index, imported in enumerate(other.imports)
+            if imported.get("account") == chosen.public
+        )
+        if paths and other.public != chosen.public:
             findings += (
                 finding._replace(severity="warning")
                 for finding in check_across(environment, other)
-                if any(finding.path.startswith(f"imports[{index}]") for index in indexes)
+                if finding.path.startswith(paths)
             )
     return sorted(findings, key=lambda finding: finding.severity != "error")
 

@@ -7,8 +7,8 @@ before. Where a person has to choose, the verb asks; where it cannot, there is n
 from collections.abc import Callable, Sequence
 
 from jsctl.auth.check.model import Owner
-from jsctl.auth.claims import Json
-from jsctl.auth.records import Account, find_local_subject
+from jsctl.auth.claims import Json, find_local_subject
+from jsctl.auth.records import Account
 from jsctl.base.command_lines import build_flag, build_line
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from jsctl.auth.check.subjects import find_subject_problem
-from jsctl.auth.claims import Json, as_number, as_objects, as_text, as_texts
+from jsctl.auth.claims import Json, as_number, as_text, as_texts, get_weight, sum_weights
 from jsctl.nats.subjects import overlaps
 
 Flags = Sequence[str] | None
@@ -90,16 +90,12 @@ def find_free_subject(imported: Json, others: Sequence[str]) -> str:
     return next(c for c in candidates if not any(overlaps(c, other) for other in others))
 
 
-def share_weights(targets: Sequence[Json]) -> list[Json]:
+def share_weights(targets: list[Json]) -> list[Json]:
     """Return a mapping's targets with weights that add up to at most 100% in each cluster, in proportion."""
-    totals: dict[str, int] = {}
-    for target in targets:
-        cluster = as_text(target.get("cluster"))
-        totals[cluster] = totals.get(cluster, 0) + (as_number(target.get("weight")) or 100)
+    totals = sum_weights(targets)
     shared = []
-    for target in as_objects(list(targets)):
-        total = totals[as_text(target.get("cluster"))]
-        weight = as_number(target.get("weight")) or 100
+    for target in targets:
+        total, weight = totals[as_text(target.get("cluster"))], get_weight(target)
         shared.append({**target, "weight": weight if total <= 100 else max(1, weight * 100 // total)})
     return shared
 

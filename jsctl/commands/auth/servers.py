@@ -1,15 +1,13 @@
 """The state of an operator and its accounts on servers, for verbs that compare it with the store."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from jsctl.auth.resolver import Trust, count_servers, fetch_account_jwts, fetch_trust
 from jsctl.auth.store import AuthStore
-from jsctl.commands.cli import option
+from jsctl.commands.cli import declare_all, option
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.env import Env
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OnServers(NamedTuple):
@@ -23,12 +21,17 @@ class OnServers(NamedTuple):
     tokens: dict[str, str]
 
 
-def servers_flags(function: F) -> F:
-    """Add --servers and --as-system."""
-    function = option(
-        "--as-system", is_flag=True, help="With --servers: log in as a temporary user of the system account"
-    )(function)
-    return option("--servers", is_flag=True, help="Ask the servers, too, with the system account")(function)
+servers_flags = declare_all(
+    [
+        option("--servers", is_flag=True, help="Ask the servers, too, with the system account"),
+        option(
+            "--as-system",
+            is_flag=True,
+            help="With --servers: log in as a temporary user of the system account",
+        ),
+    ]
+)
+"""Adds --servers and --as-system."""
 
 
 async def ask_servers(env: Env, store: AuthStore, accounts: Iterable[str], *, as_system: bool) -> OnServers:

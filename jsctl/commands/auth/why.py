@@ -15,7 +15,7 @@ from jsctl.auth.store import extract_jwt
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
 from jsctl.base.files import read_text
-from jsctl.commands.auth.servers import OnServers, ask_servers, servers_flags
+from jsctl.commands.auth.servers import ask_servers, servers_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.picking.auth import operator_option, pick_operator
 from jsctl.env import Env
@@ -113,15 +113,11 @@ async def why(env: Env, options: Options) -> Result:
         on_servers = await ask_servers(env, store, public_keys, as_system=options.as_system)
         environment = add_servers_accounts(environment, on_servers.tokens)
         account = environment.get_account(public)
-        visit = visit._replace(trust=_find_trust_problem(on_servers, account, public))
+        trust = f"no server has account {public}: it is not in the resolver"
+        if account:
+            trust = find_trust_problem(on_servers.trusts, account.issuer)
+        visit = visit._replace(trust=trust)
     return why_result(answer(environment, account, user, question, visit), with_servers=options.servers)
-
-
-def _find_trust_problem(on_servers: OnServers, account: Account | None, public: str) -> str:
-    """Return why servers do not accept the account; empty when they do."""
-    if account is None:
-        return f"no server has account {public}: it is not in the resolver"
-    return find_trust_problem(on_servers.trusts, account.issuer)
 
 
 def _find_user(environment: Environment, options: Options) -> tuple[Account | None, User | None]:

@@ -274,7 +274,7 @@ def _list_exports(ctx: click.Context) -> set[str]:
 
 
 def _list_imports(ctx: click.Context) -> set[str]:
-    from jsctl.auth.records import find_local_subject
+    from jsctl.auth.claims import find_local_subject
 
     imports = [claim for account in _read_accounts(ctx) for claim in account.nats.get("imports") or ()]
     return {find_local_subject(claim) for claim in imports}

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from jsctl.auth.mappings import get_weight, list_mappings
+from jsctl.auth.claims import get_weight
+from jsctl.auth.mappings import list_mappings
 from jsctl.auth.records import Json, Record
 from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
 

@@ -1,7 +1,8 @@
 """Exports and imports of accounts."""
 
+from jsctl.auth.claims import find_local_subject
 from jsctl.auth.jwt import decode_jwt
-from jsctl.auth.records import Json, Record, find_local_subject
+from jsctl.auth.records import Json, Record
 from jsctl.auth.sharing import SERVICE, get_kind, list_exports, list_importers, list_imports
 from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore

@@ -67,15 +67,10 @@ async def config(env: Env, options: Options) -> Result:
     A memory resolver contains all accounts; jsctl auth account push sends them to a full one.
     """
     store = await pick_operator(env, options.name, flag="NAME")
-    resolver_options: dict[str, object] = {"limit": options.limit}
+    resolver_options: dict[str, object] = {"ttl": "1h"}
     if options.resolver == FULL:
-        resolver_options = {
-            "allow_delete": options.allow_delete,
-            "interval": options.interval,
-            **resolver_options,
-        }
-    else:
-        resolver_options = {"ttl": "1h", **resolver_options}
+        resolver_options = {"allow_delete": options.allow_delete, "interval": options.interval}
+    resolver_options["limit"] = options.limit
     document = build_server_config(store, options.resolver, options.dir, resolver_options)
     if options.sentinel:
         document["default_sentinel"] = await _find_sentinel(env, store, options.sentinel)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from jsctl.auth.records import Json, Record, find_local_subject
+from jsctl.auth.claims import find_local_subject
+from jsctl.auth.records import Json, Record
 from jsctl.auth.sharing import find_export, find_import, list_exports, list_imports
 from jsctl.base.command_lines import build_line
 from jsctl.commands.picking.auth import pick_text

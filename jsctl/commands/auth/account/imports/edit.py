@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.claims import Json, set_or_drop
-from jsctl.auth.records import find_local_subject
+from jsctl.auth.claims import Json, find_local_subject, set_or_drop
 from jsctl.auth.sharing import SERVICE, check_activation, check_local, find_import, get_kind, sign_import
 from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
