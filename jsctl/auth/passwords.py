@@ -6,7 +6,7 @@ import string
 from jsctl.errors import BadInput
 
 MIN_LENGTH = 10  #: characters of a password
-LENGTH = 22  #: characters of a generated password
+_GENERATED_LENGTH = 22
 _MAX_BYTES = 72  #: bcrypt ignores what follows
 
 
@@ -32,7 +32,7 @@ def hash_password(password: str, cost: int) -> str:
     return bcrypt.hashpw(raw, bcrypt.gensalt(cost, prefix=b"2a")).decode()
 
 
-def generate_password(length: int = LENGTH) -> str:
+def generate_password() -> str:
     """Return a random password of letters and digits, too long to guess."""
     letters = string.ascii_letters + string.digits
-    return "".join(secrets.choice(letters) for _ in range(length))
+    return "".join(secrets.choice(letters) for _ in range(_GENERATED_LENGTH))

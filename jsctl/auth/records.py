@@ -139,15 +139,6 @@ class Account(Record):
         """The signing keys, each with its scope; None for a key without one."""
         return map_signing_keys(self.nats)
 
-    @property
-    def has_jetstream(self) -> bool:
-        """Whether the limits allow JetStream (nats-io/jwt: IsJSEnabled)."""
-        tiers = as_object(self.limits.get("tiered_limits"))
-        limit_sets = [as_object(tier) for tier in tiers.values()] if tiers else [self.limits]
-        return any(
-            as_number(limits.get(key)) for limits in limit_sets for key in ("mem_storage", "disk_storage")
-        )
-
 
 class SigningKey(NamedTuple):
     """A signing key of an account. scope: its object in the claims; None for a plain key.
@@ -186,14 +177,14 @@ def remove_member(nats: Json, key: str, member: Json) -> None:
 
 
 def has_jetstream(nats: Json) -> bool:
-    """Return whether an account's claims let it use JetStream."""
-    limits = nats.get("limits") or {}
-    tiers = limits.get("tiered_limits") or {}
-    return any(_has_storage(tier) for tier in (limits, *tiers.values()) if isinstance(tier, dict))
+    """Return whether an account's claims let it use JetStream (nats-io/jwt: IsJSEnabled)."""
+    limits = as_object(nats.get("limits"))
+    tiers = as_object(limits.get("tiered_limits"))
+    return any(map(_has_storage, map(as_object, tiers.values() or [limits])))
 
 
 def _has_storage(limits: Json) -> bool:
-    return bool(limits.get("mem_storage") or limits.get("disk_storage"))
+    return bool(as_number(limits.get("mem_storage")) or as_number(limits.get("disk_storage")))
 
 
 def list_tiers(nats: Json) -> Iterator[tuple[str, Json]]:

@@ -151,15 +151,12 @@ def parse_expiry(text: str, clock: float) -> dict[str, Any]:
     return {"exp": end // SECOND}
 
 
-def check_url(text: str, flag: str, schemes: Sequence[str] = ()) -> str:
-    """Return `text` if it is empty or a URL. schemes: the valid ones; empty for any. Raises BadInput."""
+def check_url(text: str, flag: str) -> str:
+    """Return `text` if it is empty or a URL. Raises BadInput."""
     parts = urlsplit(text)
-    if not text or (
-        parts.scheme and (parts.netloc or parts.path) and (not schemes or parts.scheme in schemes)
-    ):
-        return text
-    example = f"{schemes[0] if schemes else 'https'}://host"
-    raise BadInput(f"{flag}: {text!r} is not a valid URL", f"use one such as {example}")
+    if text and not (parts.scheme and (parts.netloc or parts.path)):
+        raise BadInput(f"{flag}: {text!r} is not a valid URL", "use one such as https://host")
+    return text
 
 
 def _split_tags(texts: Sequence[str]) -> list[str]:

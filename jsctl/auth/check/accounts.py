@@ -14,7 +14,7 @@ from jsctl.auth.check.tokens import check_token
 from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts, sum_weights
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, find_key_kind
-from jsctl.auth.records import UNLIMITED, Account
+from jsctl.auth.records import UNLIMITED, Account, has_jetstream
 from jsctl.auth.shapes import JETSTREAM_LIMITS
 
 
@@ -102,7 +102,7 @@ def _check_limits(environment: Environment, account: Account, owner: Owner) -> I
         yield owner.build_error(
             "tier-name", "limits.tiered_limits", reason, build_account_line(owner, "edit")
         )
-    if environment.operator.system_account == account.public and account.has_jetstream:
+    if environment.operator.system_account == account.public and has_jetstream(account.nats):
         yield owner.build_error(
             "jetstream-on-system-account",
             "limits.disk_storage",

@@ -1,7 +1,8 @@
 """Checks between accounts: imports against the exports of the accounts that they name.
 
 The rules are the server's own (server/accounts.go: checkStreamExportApproved, checkServiceExportApproved,
-checkAuth); neither nats-io/jwt nor nsc compares two accounts.
+checkAuth, checkServiceImportsForCycles, checkStreamImportsForCycles); neither nats-io/jwt nor nsc compares
+two accounts.
 """
 
 import time
@@ -9,7 +10,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jsctl.auth.check.activations import build_grant_line, find_activation_problem
-from jsctl.auth.check.cycles import find_cycle
 from jsctl.auth.check.fixes import build_import_line, build_owner_line
 from jsctl.auth.check.imports import build_local_line
 from jsctl.auth.check.model import Finding, Owner, find_owner
@@ -63,7 +63,7 @@ def check_across(environment: Environment, account: Account) -> Iterator[Finding
                 reason = f"{label} has an activation token, but the export is public"
                 fix = build_import_line(account, owner, "edit", imported, "--token", "")
                 yield owner.build_warning("import-token-unneeded", f"imports[{index}].token", reason, fix)
-            if cycle := find_cycle(environment, account, imported):
+            if cycle := _find_cycle(environment, account, imported):
                 names = " -> ".join(environment.get_account_name(key) for key in cycle)
                 reason = f"{label} is part of a cycle, and servers ignore it: {names}"
                 yield owner.build_error(
@@ -230,3 +230,41 @@ def _check_local_subjects(environment: Environment, account: Account, owner: Own
             else:
                 continue
             break
+
+
+def _find_cycle(environment: Environment, account: Account, imported: Json) -> list[str]:
+    """Return the keys of the accounts through which an import returns to its own account; empty when it does
+    not."""
+    exporter = environment.get_account(as_text(imported.get("account")))
+    if exporter is None:
+        return []
+    kind, subjects = "service", [find_local_pattern(imported)]
+    if imported.get("type") != kind:
+        kind, subjects = "stream", [*subjects, find_remote_subject(imported)]
+    cycles = (_follow(environment, exporter, kind, subject, [account.public]) for subject in subjects)
+    return next(filter(None, cycles), [])
+
+
+def _follow(
+    environment: Environment, account: Account, kind: str, subject: str, path: list[str]
+) -> list[str]:
+    """Return the keys in `path`, and those after it, when an import of a subject returns to one of them."""
+    if kind == "stream" and not any(
+        export.get("type") == kind and covers(as_text(export.get("subject")), subject)
+        for export in account.exports
+    ):
+        return []
+    for imported in account.imports:
+        local, origin = find_local_pattern(imported), as_text(imported.get("account"))
+        passing = local if kind == "stream" else find_remote_subject(imported)
+        if imported.get("type") != kind or not overlaps(subject, passing):
+            continue
+        if origin in path:
+            return [*path, account.public, origin]
+        next_account = environment.get_account(origin)
+        if next_account is None or account.public in path:
+            continue
+        next_subject = local if covers(local, subject) else subject
+        if cycle := _follow(environment, next_account, kind, next_subject, [*path, account.public]):
+            return cycle
+    return []

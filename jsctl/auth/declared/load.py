@@ -22,7 +22,7 @@ operators:
           - {name: till, role: reader}
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
@@ -92,13 +92,12 @@ class _Reader:
         claims = self._read_claims(OPERATOR, expanded, "an operator")
         accounts: list[DeclaredAccount] = []
         by_name: dict[str, DeclaredAccount] = {}
-        for item in node.list_below("accounts"):
-            for loop_variables in _iterate_rounds(item, "an account", variables, self._budget):
-                with collecting(self.errors):
-                    account = self._read_account(item, loop_variables)
-                    _refuse_same(by_name, account.name, account, f"account {account.name} of operator")
-                    _check_roles(account)
-                    accounts.append(account)
+        for item, loop_variables in self._iterate_rounds(node, "accounts", "an account", variables):
+            with collecting(self.errors):
+                account = self._read_account(item, loop_variables)
+                _refuse_same(by_name, account.name, account, f"account {account.name} of operator")
+                _check_roles(account)
+                accounts.append(account)
         system = str(claims.pop("system_account", None) or "")
         warnings = tuple(dict.fromkeys(self._warnings))
         return DeclaredOperator(name, claims, system, accounts, label, _format_position(node), warnings)
@@ -114,12 +113,11 @@ class _Reader:
         _validate(ACCOUNT, claims, node)
         users: list[DeclaredUser] = []
         by_name: dict[str, DeclaredUser] = {}
-        for item in node.list_below("users"):
-            for loop_variables in _iterate_rounds(item, "a user", variables, self._budget):
-                with collecting(self.errors):
-                    user = self._read_user(item, loop_variables)
-                    _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
-                    users.append(user)
+        for item, loop_variables in self._iterate_rounds(node, "users", "a user", variables):
+            with collecting(self.errors):
+                user = self._read_user(item, loop_variables)
+                _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
+                users.append(user)
         return DeclaredAccount(
             name, claims, cleared, exports, imports, roles, expires, users, _format_position(node)
         )
@@ -137,6 +135,16 @@ class _Reader:
                 "move it into the template of the role",
             )
         return DeclaredUser(name, claims, role, expires, _format_position(node))
+
+    def _iterate_rounds(
+        self, node: Node, key: str, noun: str, variables: Variables
+    ) -> Iterator[tuple[Node, Mapping[str, Node]]]:
+        """Yield each item of a list with its variables, once for each round of its loop."""
+        for item in node.list_below(key):
+            loop = item.as_object(noun).get("for")
+            self._budget.add_rounds(count_rounds(loop, variables), item)
+            for loop_variables in iterate_loop(loop, variables):
+                yield item, loop_variables
 
     def _read_claims(self, schema: Schema, node: Node, noun: str) -> dict[str, Any]:
         claims = schema.read(node, noun, ignored=_NAMES)
@@ -164,14 +172,6 @@ def _validate(schema: Schema, claims: dict[str, Any], node: Node) -> None:
     present = {key: value for key, value in claims.items() if value is not None}
     if problems := list(schema.check_value(present, "")):
         raise node.error(problems[0])
-
-
-def _iterate_rounds(
-    node: Node, noun: str, variables: Variables, budget: Budget
-) -> Iterable[Mapping[str, Node]]:
-    loop = node.as_object(noun).get("for")
-    budget.add_rounds(count_rounds(loop, variables), node)
-    return iterate_loop(loop, variables)
 
 
 def _read_name(node: Node, noun: str) -> str:

@@ -4,17 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from jsctl.auth.check.across import build_add_import_line
+from jsctl.auth.check.across import Approval, approve_import, build_add_import_line
 from jsctl.auth.check.fixes import build_owner_line, build_user_line
 from jsctl.auth.check.model import find_owner
 from jsctl.auth.check.repairs import find_period
-from jsctl.auth.claims import as_object, as_text, as_texts
+from jsctl.auth.claims import Json, as_object, as_text, as_texts, find_local_pattern, find_remote_subject
 from jsctl.auth.environment import Environment
 from jsctl.auth.records import Account, User
 from jsctl.auth.scopes import find_scope
 from jsctl.auth.why.connecting import Check, Visit, explain_callout, explain_connection
 from jsctl.auth.why.permissions import Verdict, decide_publish, decide_subscribe, find_permissions
-from jsctl.auth.why.routes import Route, find_imports, find_offers
+from jsctl.errors import BadInput
+from jsctl.nats.subjects import covers, overlaps
+from jsctl.nats.transform import SubjectTransform
 
 PUBLISH, SUBSCRIBE, IMPORT, CONNECT = "publish", "subscribe", "import", "connect"
 
@@ -26,6 +28,15 @@ class Question(NamedTuple):
     action: str
     subject: str = ""
     queue: str = ""
+
+
+class Route(NamedTuple):
+    """An import of an account. import_index: its index. subject: the subject in the exporting account."""
+
+    import_index: int
+    claims: Json
+    subject: str
+    approval: Approval
 
 
 class Answer(NamedTuple):
@@ -113,7 +124,7 @@ def _answer_as_given(
             fix = _find_fix(environment, account, user, question, verdict)
     if account and question.action != CONNECT:
         kind = {PUBLISH: "service", SUBSCRIBE: "stream"}.get(question.action, "")
-        routes = find_imports(environment, account, question.subject, kind)
+        routes = _find_routes(environment, account, question.subject, kind)
     offers: list[tuple[str, str]] = []
     if account and question.action == IMPORT and not routes:
         offers = list(_list_offers(environment, account, question.subject))
@@ -126,13 +137,13 @@ def _list_offers(environment: Environment, account: Account, subject: str) -> It
     """Yield the exports of other accounts that cover a subject, each with the command line that imports
     it."""
     owner = find_owner(environment.operator, account)
-    for exporter, export in find_offers(environment, account, subject):
-        offered = {**export, "subject": subject, "account": exporter.public}
-        kind = as_text(export.get("type"))
-        yield (
-            f"{exporter.name} exports {kind} {as_text(export.get('subject'))}",
-            build_add_import_line(owner, offered),
-        )
+    for exporter in environment.accounts:
+        for export in exporter.exports:
+            exported = as_text(export.get("subject"))
+            if exporter.public != account.public and covers(exported, subject):
+                offered = {**export, "subject": subject, "account": exporter.public}
+                line = build_add_import_line(owner, offered)
+                yield f"{exporter.name} exports {as_text(export.get('type'))} {exported}", line
 
 
 def _find_fix(
@@ -146,3 +157,48 @@ def _find_fix(
     texts = [*as_texts(as_object(user.nats.get(action)).get("allow")), question.subject]
     flags = [word for text in texts for word in (f"--{action}-allow", text)]
     return build_user_line(find_owner(environment.operator, account, user), "edit", *flags)
+
+
+def _find_routes(environment: Environment, account: Account, subject: str, kind: str) -> list[Route]:
+    """Return the imports that a subject matches in an account, or that have this subject in the exporting
+    account.
+
+    kind: "stream" or "service"; empty for both.
+    """
+    routes = []
+    for index, imported in enumerate(account.imports):
+        local, remote_subject = find_local_pattern(imported), find_remote_subject(imported)
+        if kind and imported.get("type") != kind:
+            continue
+        if overlaps(local, subject) or (not kind and subject == remote_subject):
+            remote = _translate(imported, subject) if covers(local, subject) else remote_subject
+            routes.append(Route(index, imported, remote, approve_import(environment, account, imported)))
+    return routes
+
+
+def _translate(imported: Json, subject: str) -> str:
+    """Return the exporting account's subject for a local subject."""
+    local, remote = (
+        as_text(imported.get("local_subject")) or find_local_pattern(imported),
+        find_remote_subject(imported),
+    )
+    try:
+        source = find_local_pattern(imported)
+        return SubjectTransform(source, _number_wildcards(local, remote)).apply(subject) or remote
+    except BadInput:
+        return remote
+
+
+def _number_wildcards(local: str, remote: str) -> str:
+    """Return the exporter's subject with its wildcards numbered by their positions in the local subject, in
+    which `$2` is the second wildcard of the exporter's subject."""
+    tokens = [
+        token for token in local.split(".") if token == "*" or (token[:1] == "$" and token[1:].isdigit())
+    ]
+    stars = iter(range(1, len(tokens) + 1))
+    places = {int(t[1:]) if t != "*" else number: number for number, t in zip(stars, tokens, strict=True)}
+    count, parts = 0, []
+    for token in remote.split("."):
+        count += token == "*"
+        parts.append(f"${places.get(count, count)}" if token == "*" else token)
+    return ".".join(parts)

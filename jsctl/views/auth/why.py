@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from jsctl.auth.claims import as_text, find_local_pattern
-from jsctl.auth.why.answer import IMPORT, PUBLISH, SUBSCRIBE, Answer
+from jsctl.auth.why.answer import IMPORT, PUBLISH, SUBSCRIBE, Answer, Route
 from jsctl.auth.why.connecting import Check
 from jsctl.auth.why.permissions import Verdict
-from jsctl.auth.why.routes import Route
 from jsctl.errors import ExitStatus
 from jsctl.views.result import Part, Result, Text
 
