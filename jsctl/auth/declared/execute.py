@@ -88,6 +88,7 @@ class _Worker:
         self._revoke_old = revoke_old
         self._store = store
         self._declared = declared
+        self._accounts = {account.name: account for account in declared.accounts}
         self._prune = prune
 
     def order_work(self, steps: Sequence[AuthStep]) -> list[Work]:
@@ -105,11 +106,8 @@ class _Worker:
         if operator:
             work.append((operator, self._change_operator))
         # Accounts without imports first: activation tokens need existing exports.
-        accounts.sort(key=lambda step: bool(self._find_declared_account(step.account).imports))
-        work += [
-            (step, partial(self._change_account, self._find_declared_account(step.account)))
-            for step in accounts
-        ]
+        accounts.sort(key=lambda step: bool(self._accounts[step.account].imports))
+        work += [(step, partial(self._change_account, self._accounts[step.account])) for step in accounts]
         users = [step for step in steps if step.user and step.action != "remove"]
         work += [(step, partial(self._write_user, step)) for step in users]
         removals = [step for step in steps if step.action == "remove"]
@@ -154,9 +152,7 @@ class _Worker:
 
     def _write_user(self, step: AuthStep) -> None:
         owner = self._store.read_account(step.account)
-        declared = next(
-            user for user in self._find_declared_account(step.account).users if user.name == step.user
-        )
+        declared = next(user for user in self._accounts[step.account].users if user.name == step.user)
         key = find_role_key(owner.nats, declared.role, owner.name) if declared.role else ""
         signer = store_changes.find_user_signer(self._store, owner, key)
         change = build_user_change(declared, self._declared.label)
@@ -187,12 +183,6 @@ class _Worker:
         store_changes.change_account(
             self._store, user.account, lambda nats: add_revocation(nats, revocation, user.account)
         )
-
-    def _find_declared_account(self, name: str) -> DeclaredAccount:
-        account = self._declared.find_account(name)
-        if account is None:
-            raise KeyError(name)
-        return account
 
 
 def _build_expiry_claim(expires: int | None) -> dict[str, int | None]:

@@ -4,7 +4,8 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from jsctl.auth.claims import Json
+from jsctl.auth.check.across import approve_import
+from jsctl.auth.claims import Json, as_text
 from jsctl.auth.declared.changes import (
     Keys,
     build_account_change,
@@ -17,7 +18,6 @@ from jsctl.auth.declared.changes import (
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.declared.narrowing import is_narrowed
-from jsctl.auth.declared.warnings import find_import_warnings
 from jsctl.auth.environment import Environment, read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.keys import find_key_kind
@@ -43,6 +43,9 @@ from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss
 Action = Literal["create", "change", "remove"]
 
 FOREVER = "for ever"
+
+_IMPORT_CODES = ("import-not-exported", "import-of-own")
+"""The rules that need no key or token, which a plan does not have yet."""
 
 _DEFAULTS = {"operator": build_operator, "account": build_account, "user": build_user}
 """Functions that build the claims of new operators, accounts and users, by noun."""
@@ -181,7 +184,40 @@ class _Planner:
         removed = [
             step.account for step in steps if step.operator == self._declared.name and step.is_account_removal
         ]
-        yield from find_import_warnings(self._declared, self._environment, self._planned, frozenset(removed))
+        yield from self._find_import_warnings(removed)
+
+    def _find_import_warnings(self, removed: Sequence[str]) -> Iterator[str]:
+        """Yield a warning for each import that nobody exports once the plan is carried out, with its position
+        if a file declares it: servers accept it, and nothing arrives.
+
+        removed: names of accounts. What the files do not declare is named if the plan breaks it.
+        """
+        live = self._environment
+        before = {
+            account.name: account
+            for account in (live.accounts if live else ())
+            if account.name not in removed
+        }
+        after = dict(before)
+        for name, nats in self._planned.items():
+            public = before[name].public if name in before else name  # as imports name one without a key
+            after[name] = Account(name, "", {"sub": public, "name": name, "nats": nats})
+        environment = Environment(live.operator if live else self._operator, tuple(after.values()))
+        for account in after.values():
+            owner = self._declared.find_account(account.name)
+            where = f"{owner.position}: " if owner else ""
+            for imported in account.imports:
+                origin = as_text(imported.get("account"))
+                code, exporter, _, message, _ = approve_import(environment, account, imported)
+                name, gone = environment.get_account_name(origin), live.get_account(origin) if live else None
+                if exporter is None and gone and gone.name in removed:
+                    name, message = gone.name, "is from an account that is removed"
+                elif code not in _IMPORT_CODES or (
+                    not owner and live and approve_import(live, account, imported).code == code
+                ):
+                    continue
+                subject = as_text(imported.get("subject"))
+                yield f"{where}account {account.name}: import {subject!r} of {name} {message}"
 
     def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
         live = self._find_account(declared.name)

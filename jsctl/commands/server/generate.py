@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsctl.base.files import naming_write_errors, write_atomically
@@ -16,15 +15,6 @@ from jsctl.views.server import generate as view
 
 if TYPE_CHECKING:
     from jsctl.localserver.templates import Operator, Template
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    target: str
-    source: str
-    values: tuple[str, ...]
-    operator: str
-    defaults: bool
 
 
 @command(
@@ -48,7 +38,9 @@ class Options:
 )
 @option("--operator", metavar="OPERATOR", default="", help="The operator, if there are several")
 @option("--defaults", is_flag=True, help="Use the defaults without asking")
-async def generate(env: Env, options: Options) -> Result:
+async def generate(
+    env: Env, target: str, source: str, values: tuple[str, ...], operator: str, defaults: bool
+) -> Result:
     """Write files into the folder TARGET, which must not exist: a server of an operator, a leaf node,
     clusters for Docker Compose, or values for the Helm chart. jsctl asks for what --set leaves out; with
     --defaults, or without a terminal, it takes the defaults.
@@ -58,23 +50,23 @@ async def generate(env: Env, options: Options) -> Result:
     """
     from jsctl.localserver.templates import parse_answers
 
-    target = expand_home(options.target)
-    if target.exists():
-        raise BadInput(f"{target} already exists", "name a new folder")
-    template = await _choose_template(env, options.source)
-    values = _parse_values(options.values)
-    operator = await _load_operator(env, options.operator) if template.needs_operator else None
-    if env.can_ask and not options.defaults:
-        await _ask(env, template, values)
-    answers = parse_answers(template, values) | {"_target": str(target), "_source": options.source}
-    files = template.make(answers, operator)
+    folder = expand_home(target)
+    if folder.exists():
+        raise BadInput(f"{folder} already exists", "name a new folder")
+    template = await _choose_template(env, source)
+    given = _parse_values(values)
+    owner = await _load_operator(env, operator) if template.needs_operator else None
+    if env.can_ask and not defaults:
+        await _ask(env, template, given)
+    answers = parse_answers(template, given) | {"_target": str(folder), "_source": source}
+    files = template.make(answers, owner)
     with naming_write_errors():
         for name, text in files.items():
-            path = target / name
+            path = folder / name
             make_private_folder(path.parent)
             write_atomically(path, text)
-    message = template.message(answers, operator) if template.message else ""
-    return view.generated(template, str(target), sorted(files), message)
+    message = template.message(answers, owner) if template.message else ""
+    return view.generated(template, str(folder), sorted(files), message)
 
 
 async def _choose_template(env: Env, name: str) -> "Template":

@@ -1,7 +1,5 @@
 """`jsctl auth account activations add`."""
 
-from dataclasses import dataclass
-
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.settings import parse_expiry
 from jsctl.auth.sharing import check_subject, sign_activation
@@ -22,17 +20,6 @@ from jsctl.nats.subjects import covers
 from jsctl.views.result import Result, Text
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    subject: str
-    account: str
-    importer: str
-    only: str
-    expiry: str
-    output: str
-    operator: str
-
-
 @command(
     "add",
     examples=["jsctl auth account activations add prices.get ORDERS SHOP --expiry 90d --output shop.token"],
@@ -44,23 +31,25 @@ class Options:
 @option("--only", metavar="SUBJECT", default="", help="Allow only this part of the exported subject")
 @expiry_option("the token", removable=False)
 @option("--output", metavar="FILE", default="", help="Write the token to a file")
-async def add(env: Env, options: Options) -> Result:
+async def add(
+    env: Env, subject: str, account: str, importer: str, only: str, expiry: str, output: str, operator: str
+) -> Result:
     """Let IMPORTER import SUBJECT, which ACCOUNT exports. The token is for jsctl auth account imports add
     --token.
 
     IMPORTER may be the public key of an account that is not in the store.
     """
-    store, owner = await pick_operator_account(env, options.operator, options.account)
-    export = await pick_export(env, owner, options.subject)
-    key = options.importer
+    store, owner = await pick_operator_account(env, operator, account)
+    export = await pick_export(env, owner, subject)
+    key = importer
     if not is_public_key(key, ACCOUNT):
         key = (await pick_account(env, store, key)).public
-    subject = check_subject(options.only or options.subject)
-    if not covers(options.subject, subject):
-        raise BadInput(f"{subject} is not part of {options.subject}")
-    claims = parse_expiry(options.expiry, env.clock())
-    signed = sign_activation(store, owner, export, subject, key, claims)
-    if options.output:
-        write_atomically(expand_home(options.output), signed + "\n")
-    data = {"account": owner.name, "subject": subject, "importer": key, "token": signed}
-    return Result([] if options.output else [Text(signed, whole=True)], data=data)
+    part = check_subject(only or subject)
+    if not covers(subject, part):
+        raise BadInput(f"{part} is not part of {subject}")
+    claims = parse_expiry(expiry, env.clock())
+    signed = sign_activation(store, owner, export, part, key, claims)
+    if output:
+        write_atomically(expand_home(output), signed + "\n")
+    data = {"account": owner.name, "subject": part, "importer": key, "token": signed}
+    return Result([] if output else [Text(signed, whole=True)], data=data)

@@ -1,7 +1,6 @@
 """`jsctl auth account exports add`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from jsctl.auth.changes import change_account
@@ -12,16 +11,6 @@ from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    name: str
-    subject: str
-    account: str
-    operator: str
-    service: bool
-    export: Mapping[str, Any]
 
 
 @command(
@@ -36,11 +25,13 @@ class Options:
 @of_account
 @option("--service", is_flag=True, help="Export a service, which answers requests, instead of a stream")
 @export_flags
-async def add(env: Env, options: Options) -> Result:
+async def add(
+    env: Env, name: str, subject: str, account: str, operator: str, service: bool, export: Mapping[str, Any]
+) -> Result:
     """Let other accounts import the subject with jsctl auth account imports add."""
-    store, account = await pick_operator_account(env, options.operator, options.account)
-    export: dict[str, Any] = {"name": options.name, "subject": check_subject(options.subject)}
-    export["type"] = SERVICE if options.service else STREAM
-    change_export(export, options.export)
-    change_account(store, account.name, lambda nats: add_export(nats, export, account.name))
-    return view.export_sheet(export, store, account)
+    store, owner = await pick_operator_account(env, operator, account)
+    kind = SERVICE if service else STREAM
+    added: dict[str, Any] = {"name": name, "subject": check_subject(subject), "type": kind}
+    change_export(added, export)
+    change_account(store, owner.name, lambda nats: add_export(nats, added, owner.name))
+    return view.export_sheet(added, store, owner)

@@ -1,7 +1,6 @@
 """`jsctl auth account exports edit`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from jsctl.auth.changes import change_account
@@ -17,27 +16,19 @@ from jsctl.views.auth import sharing as view
 from jsctl.views.result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    subject: str
-    account: str
-    operator: str
-    export: Mapping[str, Any]
-
-
 @command("edit", examples=["jsctl auth account exports edit 'orders.>' ORDERS --private"])
 @argument("subject")
 @of_account
 @export_flags
-async def edit(env: Env, options: Options) -> Result:
+async def edit(env: Env, subject: str, account: str, operator: str, export: Mapping[str, Any]) -> Result:
     """Change what the flags name; other settings stay as they are."""
-    if not options.export:
+    if not export:
         raise BadInput("there is nothing to change", "use flags for what to set")
-    store, account = await pick_operator_account(env, options.operator, options.account)
-    await pick_export(env, account, options.subject)
+    store, owner = await pick_operator_account(env, operator, account)
+    await pick_export(env, owner, subject)
 
     def change(nats: Json) -> None:
-        change_export(find_export(nats, options.subject, account.name), options.export)
+        change_export(find_export(nats, subject, owner.name), export)
 
-    account = change_account(store, account.name, change)
-    return view.export_sheet(find_export(account.nats, options.subject, account.name), store, account)
+    owner = change_account(store, owner.name, change)
+    return view.export_sheet(find_export(owner.nats, subject, owner.name), store, owner)

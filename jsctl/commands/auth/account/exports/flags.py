@@ -1,6 +1,7 @@
 """The flags of `auth account exports add` and `edit`."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -10,10 +11,12 @@ from jsctl.commands.cli import declare_all, option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_flag = partial(option, into="export")
+
 
 def export_flags(function: F) -> F:
     """Add the flags of an export; the values of those that were given arrive as `export`."""
-    flags: list[Callable[[F], F]] = [
+    flags = [
         _flag("--description", metavar="TEXT", help="Description of the export"),
         _flag("--url", metavar="URL", help="Where to read more about the export"),
         _flag(
@@ -39,7 +42,3 @@ def export_flags(function: F) -> F:
         _flag("--allow-trace/--no-allow-trace", default=None, help="Let traces go through the service"),
     ]
     return declare_all(*flags)(function)
-
-
-def _flag(name: str, **attrs: Any) -> Callable[[F], F]:
-    return option(name, into="export", **attrs)

@@ -1,7 +1,5 @@
 """`jsctl auth account mappings add`."""
 
-from dataclasses import dataclass
-
 import click
 
 from jsctl.auth.changes import change_account
@@ -14,17 +12,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.auth import mappings as view
 from jsctl.views.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    account: str
-    source: str
-    target: str
-    weight: int
-    cluster: str
-    operator: str
-    config: str
 
 
 @command(
@@ -41,29 +28,31 @@ class Options:
 @argument("cluster", default="")
 @operator_option()
 @option("--config", metavar="FILE", default="", help="JSON or YAML of sources, each with a list of targets")
-async def add(env: Env, options: Options) -> Result:
+async def add(
+    env: Env, account: str, source: str, target: str, weight: int, cluster: str, operator: str, config: str
+) -> Result:
     """Send WEIGHT percent of the messages on SOURCE to TARGET; with CLUSTER, only in that cluster.
 
     A file has `source: [{subject: target, weight: 20, cluster: east}]`.
     """
-    store, account = await pick_operator_account(env, options.operator, options.account)
-    if options.config:
-        added = parse_mappings(read_input(options.config, env.streams.stdin), options.config)
+    store, owner = await pick_operator_account(env, operator, account)
+    if config:
+        added = parse_mappings(read_input(config, env.streams.stdin), config)
     else:
-        source = options.source or await env.prompter.text("Source subject", flag="SOURCE")
-        target = options.target or await env.prompter.text("Target subject", flag="TARGET")
-        added = {source: [build_target(target, options.weight, options.cluster)]}
+        source = source or await env.prompter.text("Source subject", flag="SOURCE")
+        target = target or await env.prompter.text("Target subject", flag="TARGET")
+        added = {source: [build_target(target, weight, cluster)]}
 
     def change(nats: Json) -> None:
-        for source, targets in added.items():
-            before = [] if options.config else list_mappings(nats).get(source, [])
-            for target in targets:
-                if any(_get_target_identity(other) == _get_target_identity(target) for other in before):
-                    raise BadInput(f"{source} is already mapped to {target['subject']}", "remove it first")
-            set_targets(nats, source, [*before, *targets])
+        for origin, targets in added.items():
+            before = [] if config else list_mappings(nats).get(origin, [])
+            for new in targets:
+                if any(_get_target_identity(other) == _get_target_identity(new) for other in before):
+                    raise BadInput(f"{origin} is already mapped to {new['subject']}", "remove it first")
+            set_targets(nats, origin, [*before, *targets])
 
-    account = change_account(store, account.name, change)
-    return view.sheet(account, {source: list_mappings(account.nats)[source] for source in added})
+    owner = change_account(store, owner.name, change)
+    return view.sheet(owner, {origin: list_mappings(owner.nats)[origin] for origin in added})
 
 
 def _get_target_identity(target: Json) -> tuple[str, str]:
