@@ -118,11 +118,6 @@ def make_choices(environ: Mapping[str, str], store: str = "") -> Choices:
     return Choices(folders, stores, keys, operator, account, settings)
 
 
-def find_store_folders(environ: Mapping[str, str], store: str = "") -> StoreFolders:
-    """Return the folders that `make_choices` chooses."""
-    return make_choices(environ, store).folders
-
-
 def _choose_identities(
     environ: Mapping[str, str],
     folders: StoreFolders,

@@ -30,8 +30,11 @@ def find_targets(nats: Json, source: str, account: str) -> list[Json]:
 
 
 def build_target(subject: str, weight: int, cluster: str) -> Json:
-    """Build the target of a mapping. Raises BadInput."""
-    _check_target(subject)
+    """Build the target of a mapping. subject: may contain `{{...}}`. Raises BadInput."""
+    if not subject or any(not token or token.isspace() for token in subject.split(".")):
+        raise BadInput(
+            f"{subject!r} is not a valid target", "use a subject, which may contain {{wildcard(1)}}"
+        )
     target: Json = {"subject": subject, "weight": weight}
     return {**target, "cluster": cluster} if cluster else target
 
@@ -74,11 +77,3 @@ def _parse_target(target: Any, where: str) -> Json:
     if not isinstance(weight, int) or not 0 < weight <= _ALL_PERCENT:
         raise BadInput(f"{where}: the weight {weight!r} is not valid", "use 1 to 100")
     return build_target(str(target["subject"]), weight, str(target.get("cluster") or ""))
-
-
-def _check_target(subject: str) -> None:
-    """Raise BadInput for a text that is not a target: a subject, which may contain `{{...}}`."""
-    if not subject or any(not token or token.isspace() for token in subject.split(".")):
-        raise BadInput(
-            f"{subject!r} is not a valid target", "use a subject, which may contain {{wildcard(1)}}"
-        )

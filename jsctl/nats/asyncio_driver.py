@@ -321,16 +321,11 @@ class AsyncioDriver:
         else:
             self.schedule()
 
-    def post(self, frames: bytes) -> None:
-        """Send frames without waiting."""
+    def post(self, frames: bytes, *, now: bool) -> None:
+        """Send frames without waiting. now: at once instead of in the next turn of the event loop: a request
+        takes a third less time."""
         self.protocol.output.append(frames)
-        self.schedule()
-
-    def write(self, frames: bytes) -> None:
-        """Send frames at once instead of in the next turn of the event loop: a request takes a third less
-        time."""
-        self.protocol.output.append(frames)
-        self._flush()
+        (self._flush if now else self.schedule)()
 
     def schedule(self) -> None:
         """Send what is pending in the next turn of the event loop, together with what is added till then."""

@@ -243,7 +243,7 @@ class Connection:
 
         now: pass them to the system before this returns.
         """
-        (self._driver.write if now else self._driver.post)(frames)
+        self._driver.post(frames, now=now)
 
     def read_now(self, seconds: float) -> bool:
         """Block for up to `seconds`, at most 0.05, until data arrives, and call its handlers without a turn

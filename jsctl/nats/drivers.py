@@ -103,7 +103,8 @@ class SteppedConnection(Connection):
         return self._link or self._driver
 
     async def request(self, subject: str, data: bytes = b"", *, timeout: int | None = None) -> Message:
-        link, deadline = await self._get_blocking(), time.monotonic() + self._limit(timeout) / SECOND
+        timeout = timeout or self.settings.timeout
+        link, deadline = await self._get_blocking(), time.monotonic() + timeout / SECOND
         try:
             return await super().request(subject, data, timeout=timeout)
         except _LostWhileWaiting:
@@ -115,11 +116,12 @@ class SteppedConnection(Connection):
         if not (link := await self._get_blocking()):
             return await super().request_message(message, timeout=timeout)
         self.check_size(message)
+        timeout = timeout or self.settings.timeout
         try:
-            deadline = time.monotonic() + self._limit(timeout) / SECOND
+            deadline = time.monotonic() + timeout / SECOND
             request = link.begin_request(message)
             await mark_request_sent()
-            return link.wait_for_reply(request, deadline, self._limit(timeout))
+            return link.wait_for_reply(request, deadline, timeout)
         except EndedByServer:
             raise self._lost_error() from None
         except ConnectionLost:
@@ -194,9 +196,6 @@ class SteppedConnection(Connection):
             raise self._lost_error() from None
         except TimeoutError:
             raise Unreachable("the server did not take everything: flush timeout") from None
-
-    def _limit(self, timeout: int | None) -> int:
-        return timeout or self.settings.timeout
 
     def _lost_error(self) -> Unreachable:
         return Unreachable(f"lost the connection to {self.url}")

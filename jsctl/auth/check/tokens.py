@@ -53,17 +53,10 @@ def check_token(claimed: Record, kind: str, owner: Owner, now: float) -> Iterato
         )
     elif problem := find_signature_problem(claimed.token, claimed.issuer, version):
         yield owner.build_error("token-signature", "", f"the JWT {problem}", accept)
-    yield from check_times(claimed, owner, now)
-
-
-def check_times(claimed: Record, owner: Owner, now: float) -> Iterator[Finding]:
-    """Yield a finding for a JWT that has expired or is not valid yet. now: seconds since 1970."""
-    fix = build_edit_line(owner, "--expiry", find_period(claimed.claims))
     if 0 < claimed.expires < now:
+        renew = build_edit_line(owner, "--expiry", find_period(claimed.claims))
         yield owner.build_error(
-            "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", fix
+            "expired", "exp", f"the JWT expired at {format_time(claimed.expires * SECOND)}", renew
         )
     if as_number(claimed.claims.get("nbf")) > now:
-        yield owner.build_error(
-            "not-yet-valid", "nbf", "the JWT is not valid yet", build_edit_line(owner, "--sign-again")
-        )
+        yield owner.build_error("not-yet-valid", "nbf", "the JWT is not valid yet", fix)

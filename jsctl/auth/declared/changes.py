@@ -47,7 +47,7 @@ def build_operator_change(declared: DeclaredOperator, keys: Keys) -> Callable[[J
         replace_members(nats, merge(nats, declared.claims))
         if declared.system_account:
             nats["system_account"] = keys.find_account_key(declared.system_account)
-        _set_label(nats, declared.label, is_bare=declared.is_bare)
+        set_label(nats, declared.label, is_bare=declared.is_bare)
 
     return change
 
@@ -73,7 +73,7 @@ def build_account_change(
         replace_members(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
             nats["tags"] = [*(tag.lower() for tag in tags), *labels]
-        _set_label(nats, label, is_bare=declared.is_bare)
+        set_label(nats, label, is_bare=declared.is_bare)
         for key in declared.cleared:
             nats.pop(key, None)
         _complete_jetstream(nats)
@@ -95,10 +95,7 @@ def build_user_change(declared: DeclaredUser, label: str) -> Callable[[Json], No
     def change(nats: Json) -> None:
         tags = declared.claims.get("tags", nats.get("tags"))
         if isinstance(declared.claims.get("tags"), list):
-            tags = [
-                *as_texts(tags),
-                *(tag for tag in as_texts(nats.get("tags")) if tag.startswith(f"{LABEL}:")),
-            ]
+            tags = [*as_texts(tags), *_list_label_tags(nats)]
         if declared.role:
             for key in [key for key in nats if key not in ("type", "version", "issuer_account", "tags")]:
                 del nats[key]
@@ -108,7 +105,7 @@ def build_user_change(declared: DeclaredUser, label: str) -> Callable[[Json], No
         replace_members(nats, merge(nats, copy.deepcopy(declared.claims)))
         if isinstance(tags, list):
             nats["tags"] = [str(tag).lower() for tag in tags]
-        _set_label(nats, label)
+        set_label(nats, label)
 
     return change
 
@@ -131,7 +128,7 @@ def _list_label_tags(nats: Json) -> list[str]:
     return [tag for tag in as_texts(nats.get("tags")) if tag.startswith(f"{LABEL}:")]
 
 
-def _set_label(nats: Json, label: str, *, is_bare: bool = False) -> None:
+def set_label(nats: Json, label: str, *, is_bare: bool = False) -> None:
     """Make the file with this label the only owner, unless it only names it (`is_bare`)."""
     if label and not is_bare:
         tags = [tag for tag in as_texts(nats.get("tags")) if not tag.startswith(f"{LABEL}:")]

@@ -17,8 +17,9 @@ from jsctl.auth.declared.changes import (
     build_operator_change,
     build_user_change,
     find_role_key,
+    set_label,
 )
-from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator
+from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep
 from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders
@@ -125,13 +126,7 @@ class _Worker:
     def _create_account(self, name: str) -> None:
         if name in self._store.list_account_names():  # created with the operator, as its system account
             return
-        label = self._declared.label
-
-        def mark(nats: Json) -> None:
-            if label:
-                nats["tags"] = [f"{LABEL}:{label}".lower()]
-
-        store_changes.create_account(self._store, name, mark)
+        store_changes.create_account(self._store, name, lambda nats: set_label(nats, self._declared.label))
 
     def _change_account(self, declared: DeclaredAccount) -> None:
         keys = _NewKeys(self._store)

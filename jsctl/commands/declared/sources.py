@@ -205,10 +205,10 @@ def _plan_operators(
     """Return the plan for declared operators; None if there are none. Raises BadInput."""
     if not operators:
         return None
-    from jsctl.auth.folders import find_store_folders
+    from jsctl.auth.folders import make_choices
     from jsctl.commands.declared.auth import DeclaredAuth
 
-    folders = find_store_folders(env.environ, sources.store)
+    folders = make_choices(env.environ, sources.store).folders
     return DeclaredAuth(folders, operators, sources.prune, sources.take_ownership)
 
 
@@ -222,10 +222,10 @@ async def _ask_servers(
     """
     logins = None
     if any(place.account for place in declared.places):
-        from jsctl.auth.folders import find_store_folders
+        from jsctl.auth.folders import make_choices
         from jsctl.commands.declared.logins import AccountLogins
 
-        folders = find_store_folders(env.environ, sources.store)
+        folders = make_choices(env.environ, sources.store).folders
         logins = AccountLogins(folders, auth.operators if auth else (), is_planning=is_planning)
     if auth and (sources.push or (sources.push is None and logins)):
         await auth.open_pushes(env, is_planning=is_planning)

@@ -38,6 +38,12 @@ def read_key_file(file: str) -> KeyPair:
     return parse_seed(text)
 
 
+def read_public_key(file: str) -> str:
+    """Return the public key in a file, or that of its seed. Raises BadInput."""
+    text = read_key_text(file)
+    return parse_seed(text).public if is_seed(text) else text
+
+
 def read_data(file: str) -> bytes:
     """Return the content of a file. Raises BadInput."""
     return read_bytes(expand_home(file), "", _DATA_SIZE)

@@ -1,7 +1,7 @@
 """`jsctl auth nkey show`."""
 
-from jsctl.auth.keys import find_key_kind, is_seed, parse_seed
-from jsctl.commands.auth.nkey.files import read_key_text
+from jsctl.auth.keys import find_key_kind
+from jsctl.commands.auth.nkey.files import read_public_key
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.views.result import Result, Text
@@ -11,6 +11,5 @@ from jsctl.views.result import Result, Text
 @argument("key_file", metavar="KEY")
 def show(env: Env, key_file: str) -> Result:
     """Read the seed from the file KEY, which may also be a credentials file."""
-    text = read_key_text(key_file)
-    public = parse_seed(text).public if is_seed(text) else text
+    public = read_public_key(key_file)
     return Result([Text(public, whole=True)], data={"kind": find_key_kind(public), "public": public})

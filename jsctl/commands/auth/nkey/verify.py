@@ -3,9 +3,9 @@
 import base64
 import binascii
 
-from jsctl.auth.keys import is_seed, parse_seed, verify_signature
+from jsctl.auth.keys import verify_signature
 from jsctl.base.command_lines import build_line
-from jsctl.commands.auth.nkey.files import read_data, read_key_text
+from jsctl.commands.auth.nkey.files import read_data, read_public_key
 from jsctl.commands.cli import argument, command
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -18,8 +18,7 @@ from jsctl.views.result import Result, Text
 @argument("key_file", metavar="KEY")
 def verify(env: Env, file: str, signature: str, key_file: str) -> Result:
     """Use the public key or seed in the file KEY. The exit status is 1 if the signature is invalid."""
-    text = read_key_text(key_file)
-    public = parse_seed(text).public if is_seed(text) else text
+    public = read_public_key(key_file)
     encoded = read_data(signature).strip()
     try:
         raw = base64.b64decode(encoded + b"=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
