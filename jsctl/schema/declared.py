@@ -9,7 +9,8 @@ from jsctl.jetstream.config.numbers import Duration, Number, Size
 from jsctl.jetstream.config.origins import Origin
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS
+from jsctl.jetstream.declared.buckets import KINDS
+from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.stream.config import STREAM
 
 Json = dict[str, Any]
@@ -44,12 +45,12 @@ def build_schema() -> Json:
         kind.key: {
             "type": ["array", "null"],
             "items": _build_object(
-                kind.schema,
+                kind,
                 {
                     "for": _LOOP,
                     **_PLACE,
                     **protection,
-                    **({"values": {"type": "object"}, "values_from": _TEXT} if kind is KEY_VALUE else {}),
+                    **({"values": {"type": "object"}, "values_from": _TEXT} if kind is BUCKET else {}),
                 },
             ),
         }

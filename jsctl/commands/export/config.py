@@ -89,7 +89,7 @@ async def config(
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(item.get("consumers", ())) for item in declared)
     counts = [pluralize(len(declared), "stream"), pluralize(consumers, "consumer")]
-    counts += [pluralize(len(buckets[kind.key]), kind.word) for kind in KINDS if buckets[kind.key]]
+    counts += [pluralize(len(buckets[kind.key]), kind.noun) for kind in KINDS if buckets[kind.key]]
     text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {output}"
     return Result([Text(text, whole=True)], data=document, error=error)
 

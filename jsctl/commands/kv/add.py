@@ -12,7 +12,6 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import import_from
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.config import BUCKET, BucketOrigin, find_warnings
-from jsctl.jetstream.kv.names import validate_bucket
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 
@@ -66,9 +65,9 @@ async def add(env: Env, bucket: str, adding: AddOptions, flags: BucketFlags) -> 
     if bucket:
         draft["name"] = bucket
     if not draft.get("name"):
-        draft["name"] = await ask_bucket(env, validate_bucket)
+        draft["name"] = await ask_bucket(env, BUCKET.validate_bucket)
     try:
-        validate_bucket(str(draft["name"]))
+        BUCKET.validate_bucket(str(draft["name"]))
     except ValueError as error:
         raise BadInput(str(error)) from None
     config = BUCKET.with_defaults(draft)

@@ -12,7 +12,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.config import BUCKET, find_warnings, to_stream
+from jsctl.jetstream.kv.config import BUCKET, find_warnings
 from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import DataLoss
@@ -57,7 +57,7 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
 
     async def estimate_loss(_: Json, config: Json) -> DataLoss:
         live = versions[-1]
-        after = to_stream(config, live.stream_config)
+        after = BUCKET.to_stream(config, live.stream_config)
         return await estimate_stream_loss(live.api, {**live.info, "config": live.stream_config}, after)
 
     target = Editable(

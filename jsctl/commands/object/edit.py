@@ -9,7 +9,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.object.config import OBJECT_BUCKET, from_stream
+from jsctl.jetstream.object.config import OBJECT_BUCKET
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.object import sheets as view
 from jsctl.views.result import Result
@@ -55,7 +55,7 @@ async def edit(
         label=f"Bucket {name}",
         fetch=fetch,
         name_keys={"name": name},
-        apply_flags=lambda _: from_stream(change()),
+        apply_flags=lambda _: OBJECT_BUCKET.from_stream(change()),
         update=update,
         estimate_loss=estimate_loss,
         sheet=lambda _: view.bucket(infos[-1]),
@@ -75,4 +75,4 @@ async def edit(
 
 def _build_info(stream_info: Json) -> Json:
     """Return the bucket's info with a configuration in the terms of buckets."""
-    return {**stream_info, "config": from_stream(stream_info["config"])}
+    return {**stream_info, "config": OBJECT_BUCKET.from_stream(stream_info["config"])}

@@ -16,7 +16,7 @@ from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
+from jsctl.jetstream.declared.buckets import find_bucket_kind
 from jsctl.jetstream.declared.merge import (
     merge_bucket,
     merge_consumer,
@@ -32,6 +32,7 @@ from jsctl.jetstream.declared.refusals import (
 )
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.declared.values import compare_values
+from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.message.change_estimate import (
     count_outstanding,
     estimate_consumer_loss,
@@ -312,13 +313,13 @@ def _compare(
 
 
 def _compare_bucket(
-    kind: BucketKind, bucket: Stream, target: Target, live: Json | None, rules: Rules
+    kind: BucketSchema, bucket: Stream, target: Target, live: Json | None, rules: Rules
 ) -> Step | None:
     """Return the step for a bucket, compared in the bucket's own keys and sent as the stream that holds
     it."""
     before = None if live is None else STREAM.without_server_keys(live)
     live_bucket = None if live is None else kind.from_stream(live)
-    noun = _Noun(kind.schema, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
+    noun = _Noun(kind, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
     step = _compare(noun, bucket, target, bucket.name, "", live_bucket, rules)
     if step is None or step.after is None:
         return step

@@ -29,7 +29,7 @@ from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.number_warnings import find_number_warnings
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KEY_VALUE, KINDS, BucketKind
+from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.conflicts import (
     join_consumers,
     refuse_cycles,
@@ -48,6 +48,7 @@ from jsctl.jetstream.declared.variables import (
     iterate_loop,
     resolve_variables,
 )
+from jsctl.jetstream.kv.config import BUCKET, BucketSchema
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT
 from jsctl.nats.subjects import validate_name
@@ -172,16 +173,16 @@ class _Reader:
         return stream
 
     def _read_bucket(
-        self, kind: BucketKind, node: Node, variables: Variables, place: Place, label: str
+        self, kind: BucketSchema, node: Node, variables: Variables, place: Place, label: str
     ) -> Stream:
         expanded = self._budget.expand(node, "a bucket", variables, "for")
         name = _read_name(expanded, "bucket")
         place = _read_place(_check_place(node, expanded), place)
-        value_keys = _VALUE_KEYS if kind is KEY_VALUE else frozenset[str]()
-        declared = kind.schema.read(expanded, kind.schema.what, ignored=_BUCKET_KEYS | value_keys)
+        value_keys = _VALUE_KEYS if kind is BUCKET else frozenset[str]()
+        declared = kind.read(expanded, kind.what, ignored=_BUCKET_KEYS | value_keys)
         config = _with_protection({**declared, "name": name}, expanded)
-        _validate(kind.schema, config, expanded)
-        self._warnings += find_number_warnings(kind.schema, expanded)
+        _validate(kind, config, expanded)
+        self._warnings += find_number_warnings(kind, expanded)
         stream, position = kind.bucket_to_stream(name), f"{node.file}:{node.line}"
         allows_loss = _read_flag(expanded, "allow_data_loss")
         values = read_values(expanded) if value_keys else {}

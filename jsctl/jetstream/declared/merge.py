@@ -10,7 +10,7 @@ from jsctl.jetstream.config.kind import Json, merge, without_empty
 from jsctl.jetstream.config.origins import Origin
 from jsctl.jetstream.config.schema import Object, Schema, get_value
 from jsctl.jetstream.consumer.config import CONSUMER, PRIORITY_FLAGS, get_filters, with_filters
-from jsctl.jetstream.declared.buckets import BucketKind
+from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.stream.config import STREAM
 
 _KEPT_FOR_CONSUMERS = ("deliver_policy", "ack_policy", "replay_policy", "max_waiting", "name")
@@ -57,9 +57,9 @@ def merge_stream(live: Json, declared: Json) -> Json:
     return merged
 
 
-def merge_bucket(kind: BucketKind, live: Json, declared: Json) -> Json:
+def merge_bucket(kind: BucketSchema, live: Json, declared: Json) -> Json:
     """Return a bucket's configuration, in the bucket's own keys, merged as `merge_stream` does."""
-    return {**kind.schema.initial, **merge(live, declared)}
+    return {**kind.initial, **merge(live, declared)}
 
 
 def merge_consumer(live: Json, declared: Json) -> Json:

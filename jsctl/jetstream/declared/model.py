@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from jsctl.errors import NotFound
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import without_metadata
-from jsctl.jetstream.declared.buckets import BucketKind, find_bucket_kind
+from jsctl.jetstream.declared.buckets import find_bucket_kind
+from jsctl.jetstream.kv.config import BucketSchema
 
 LABEL = "jsctl.label"
 """The metadata key that marks what a file with `label:` created."""
@@ -75,7 +76,7 @@ class Stream:
     place: Place
     label: str = ""
     consumers: Sequence[Consumer] = ()
-    kind: BucketKind | None = None
+    kind: BucketSchema | None = None
     allows_data_loss: bool = False
     renamed_from: str = ""
     values: Mapping[str, str] = field(default_factory=dict)

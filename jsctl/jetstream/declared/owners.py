@@ -39,11 +39,8 @@ async def _fetch(stream: Stream, target: Target) -> list[OwnedKey]:
     info = await fetch_stream(target, stream.name)
     if info is None:
         return []
-    if stream.kind:
-        config, schema = stream.kind.from_stream(info["config"]), stream.kind.schema
-    else:
-        config, schema = info["config"], STREAM
-    keys = list(_iterate_keys(schema, config, stream, stream.name, ""))
+    config = stream.kind.from_stream(info["config"]) if stream.kind else info["config"]
+    keys = list(_iterate_keys(stream.kind or STREAM, config, stream, stream.name, ""))
     for consumer in stream.consumers:
         consumer_info = await fetch_consumer(target, stream.name, consumer.name)
         if consumer_info:

@@ -8,7 +8,7 @@ from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.config.field import Change
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import BucketKind
+from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.stream.config import STREAM
 
 RECREATE = "cannot be changed: remove and add"
@@ -21,26 +21,19 @@ def find_stream_refusals(
     """Return why the server refuses changes of a stream, by key."""
     if before.get("sealed"):
         return {change.key: "the stream is sealed" for change in changes}
-    refusals = {}
-    for change in changes:
-        # A mirror may become a stream of its own, and nothing else.
-        other_mirror = change.key.partition(".")[0] == "mirror" and bool(after.get("mirror"))
-        work_queue = change.key == "retention" and "workqueue" in (change.before, change.after)
-        if other_mirror or work_queue or _is_refused(STREAM, change):
-            refusals[change.key] = RECREATE
-    return refusals
+    return {
+        change.key: RECREATE
+        for change in changes
+        if _is_refused(STREAM, change, after)
+        or (change.key == "retention" and "workqueue" in (change.before, change.after))
+    }
 
 
 def find_bucket_refusals(
-    kind: BucketKind, before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
+    kind: BucketSchema, before: Mapping[str, Any], after: Mapping[str, Any], changes: Sequence[Difference]
 ) -> dict[str, str]:
     """Return why the server refuses changes of a bucket, by key."""
-    refusals = {}
-    for change in changes:
-        other_mirror = change.key.partition(".")[0] == "mirror" and bool(after.get("mirror"))
-        if other_mirror or _is_refused(kind.schema, change):
-            refusals[change.key] = RECREATE
-    return refusals
+    return {change.key: RECREATE for change in changes if _is_refused(kind, change, after)}
 
 
 def find_consumer_refusals(
@@ -50,14 +43,16 @@ def find_consumer_refusals(
     turned = bool(before.get("deliver_subject")) != bool(after.get("deliver_subject"))
     refusals = {}
     for change in changes:
-        if _is_refused(CONSUMER, change) or (change.key == "deliver_subject" and turned):
+        if _is_refused(CONSUMER, change, after) or (change.key == "deliver_subject" and turned):
             refusals[change.key] = RECREATE
         elif change.key == "ack_wait" and change.after != (after.get("backoff") or [change.after])[0]:
             refusals[change.key] = _ACK_WAIT
     return refusals
 
 
-def _is_refused(schema: Schema, change: Difference) -> bool:
+def _is_refused(schema: Schema, change: Difference, after: Mapping[str, Any]) -> bool:
+    if change.key.partition(".")[0] == "mirror" and after.get("mirror"):
+        return True  # a mirror may become a stream of its own, and nothing else
     field = schema.by_key.get(change.key)
     if field is None:
         return False

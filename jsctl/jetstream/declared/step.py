@@ -5,8 +5,8 @@ from typing import Any, Literal, NamedTuple
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.differences import Difference
-from jsctl.jetstream.declared.buckets import BucketKind
 from jsctl.jetstream.declared.model import Consumer, Stream
+from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
 
 Action = Literal["create", "change", "remove"]
@@ -58,7 +58,7 @@ class Step(NamedTuple):
     after: Json | None
     changes: Sequence[Difference] = ()
     refused: Mapping[str, str] = {}
-    kind: BucketKind | None = None
+    kind: BucketSchema | None = None
     loss: DataLoss = NOTHING
     held: DataLoss = NOTHING
     allows_loss: bool = False
@@ -122,7 +122,7 @@ class Step(NamedTuple):
             return f"consumer {self.stream} > {self.consumer}"
         if self.kind is None:
             return f"stream {self.stream}"
-        bucket = f"{self.kind.word} {self.kind.stream_to_bucket(self.stream)}"
+        bucket = f"{self.kind.noun} {self.kind.stream_to_bucket(self.stream)}"
         return f"values of {bucket}" if self.part == "values" else bucket
 
 

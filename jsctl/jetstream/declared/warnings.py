@@ -61,7 +61,7 @@ def _iterate_warnings(step: Step) -> Iterator[str]:
     ]
     if kind and not step.kind and lost:
         yield (
-            f"{kind.word} {kind.stream_to_bucket(step.stream)} loses {', '.join(lost)}, without which clients"
+            f"{kind.noun} {kind.stream_to_bucket(step.stream)} loses {', '.join(lost)}, without which clients"
             " cannot write to it"
         )
 

@@ -11,8 +11,9 @@ from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.kinds import ListOf
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KINDS, BucketKind
+from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.variables import escape
+from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.stream.config import STREAM
 
 MODELINE = """\
@@ -36,12 +37,12 @@ def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, 
     return declared
 
 
-def declare_bucket(kind: BucketKind, config: Json, place: Mapping[str, str]) -> Json | None:
+def declare_bucket(kind: BucketSchema, config: Json, place: Mapping[str, str]) -> Json | None:
     """Return a bucket for a file, in the bucket's own keys; None if these cannot express all of the stream's
     configuration. config: the stream's."""
     stripped = STREAM.without_server_keys(config)
     bucket = kind.from_stream(stripped)
-    if kind.schema.find_problems(bucket) or find_differences(stripped, kind.to_stream(bucket, None), STREAM):
+    if kind.find_problems(bucket) or find_differences(stripped, kind.to_stream(bucket, None), STREAM):
         return None
     other_keys = _escape({key: value for key, value in bucket.items() if key != "name"})
     return {"name": bucket["name"], **place, **other_keys}
@@ -75,7 +76,7 @@ def render_yaml(document: Json) -> Iterator[str]:
     for kind in KINDS:
         if document.get(kind.key):
             yield f"{kind.key}:\n"
-            yield from (_format_yaml([kind.schema.write(bucket)]) for bucket in document[kind.key])
+            yield from (_format_yaml([kind.write(bucket)]) for bucket in document[kind.key])
 
 
 def _format_yaml(value: Any) -> str:

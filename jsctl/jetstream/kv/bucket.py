@@ -44,7 +44,7 @@ class Bucket(NamedTuple):
         """The bucket's own configuration."""
         from jsctl.jetstream.kv import config as configs  # `kv get` does not need it
 
-        return configs.from_stream(self.stream_config)
+        return configs.BUCKET.from_stream(self.stream_config)
 
     @property
     def allows_direct(self) -> bool:
@@ -116,7 +116,7 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
     name = str(config["name"])
     await api_levels.require(api, configs.BUCKET.find_needed_levels(config))
     try:
-        info, created = await streams.create(api, configs.to_stream(config))
+        info, created = await streams.create(api, configs.BUCKET.to_stream(config))
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_NAME_EXIST:
             text = f"bucket {name} exists with another configuration"
@@ -130,19 +130,12 @@ async def create(api: Api, config: Json) -> tuple[Bucket, bool]:
 async def update(bucket: Bucket, config: Json) -> Bucket:
     """Change a bucket's configuration. Raises BadInput, ApiError."""
     from jsctl.jetstream.kv import config as configs
-
-    await api_levels.require(bucket.api, configs.BUCKET.find_needed_levels(config))
-    live = strip_server_keys(bucket.stream_config)
-    return _build_bucket(
-        bucket.api, bucket.name, await streams.update(bucket.api, configs.to_stream(config, live))
-    )
-
-
-def strip_server_keys(config: Json) -> Json:
-    """Return the configuration of a stream without the keys that the server adds."""
     from jsctl.jetstream.stream.config import STREAM
 
-    return STREAM.without_server_keys(config)
+    await api_levels.require(bucket.api, configs.BUCKET.find_needed_levels(config))
+    live = STREAM.without_server_keys(bucket.stream_config)
+    info = await streams.update(bucket.api, configs.BUCKET.to_stream(config, live))
+    return _build_bucket(bucket.api, bucket.name, info)
 
 
 async def delete(bucket: Bucket) -> None:

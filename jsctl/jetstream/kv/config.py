@@ -3,23 +3,23 @@
     {"name": "CONFIG", "history": 5, "ttl": 86400000000000}
     {"name": "KV_CONFIG", "max_msgs_per_subject": 5, "max_age": 86400000000000, ...}
 
-Keys of a stream that a bucket has no name for stay as they are.
+Keys of a stream that a bucket has no name for stay as they are. Buckets of objects have some of the same keys
+(`object.config`).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jsctl.jetstream.config.field import Change, Field
+from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import Json, KeepKey, Text, is_server_metadata, refuse_unknown
-from jsctl.jetstream.config.kinds import ListOf, Map, Switch, Texts
+from jsctl.jetstream.config.kinds import ListOf, Switch
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Duration, Number, Size
 from jsctl.jetstream.config.origins import Origin, is_imported
 from jsctl.jetstream.config.schema import Schema, without_metadata
-from jsctl.jetstream.config.stream_fields import FIELDS as STREAM_FIELDS
-from jsctl.jetstream.config.stream_fields import STORAGE
-from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, stream_to_bucket, validate_bucket
-from jsctl.jetstream.stream.config import choose_window
+from jsctl.jetstream.kv.names import STREAM_PREFIX, bucket_to_stream, build_subject_prefix, stream_to_bucket
+from jsctl.jetstream.stream.config import STREAM, choose_window
+from jsctl.nats.subjects import validate_bucket
 
 MAX_HISTORY = 64
 """Maximum number of values of a key that other clients keep; the server accepts any number."""
@@ -45,13 +45,7 @@ def _without_prefix(origin: Json) -> Json:
 
 
 FIELDS: tuple[Field, ...] = (
-    Field(
-        "description",
-        Text(),
-        flag="description",
-        help="What the bucket is for",
-        label="Description",
-    ),
+    STREAM.by_key["description"]._replace(help="What the bucket is for"),
     Field(
         "history",
         Number(least=1),
@@ -60,16 +54,7 @@ FIELDS: tuple[Field, ...] = (
         label="History Kept",
         initial=1,
     ),
-    Field(
-        "storage",
-        STORAGE,
-        flag="storage",
-        help="Storage backend",
-        label="Storage",
-        create_only=True,
-        initial="file",
-        change=Change.NEVER,
-    ),
+    STREAM.by_key["storage"]._replace(question=None),
     Field(
         "ttl",
         Duration(forever=True),
@@ -110,14 +95,8 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Bucket Size",
         blank=-1,
     ),
-    Field(
-        "placement.tags",
-        Texts(),
-        flag="tags",
-        help="Place it on servers with this tag; may be repeated",
-        label="Placement Tags",
-    ),
-    *(field for field in STREAM_FIELDS if field.key == "placement.cluster"),
+    STREAM.by_key["placement.tags"]._replace(flag="tags"),
+    STREAM.by_key["placement.cluster"],
     Field(
         "compress",
         Switch(),
@@ -126,13 +105,8 @@ FIELDS: tuple[Field, ...] = (
         label="Compressed",
         blank=False,
     ),
-    Field(
-        "metadata",
-        Map(),
-        flag="metadata",
-        help="KEY=VALUE to store with the bucket; may be repeated",
-    ),
-    *(field for field in STREAM_FIELDS if field.key.startswith("republish.")),
+    STREAM.by_key["metadata"]._replace(help="KEY=VALUE to store with the bucket; may be repeated"),
+    *(field for field in STREAM.fields if field.key.startswith("republish.")),
     Field(
         "mirror",
         BucketOrigin(),
@@ -151,16 +125,18 @@ FIELDS: tuple[Field, ...] = (
 
 _REMOVALS = {"no-mirror": "mirror", "no-republish": "republish"}
 
-_SAME_KEYS = ("description", "storage", "placement", "metadata", "republish")
-"""Keys with one name in both configurations."""
-
-_RENAMED_KEYS = {
+_STREAM_KEYS = {
+    **{key: key for key in ("description", "storage", "placement", "metadata", "republish")},
     "history": "max_msgs_per_subject",
     "ttl": "max_age",
     "replicas": "num_replicas",
     "max_value_size": "max_msg_size",
     "max_bucket_size": "max_bytes",
 }
+"""Keys of a bucket, and those of its stream that have the same value."""
+
+_KEPT_KEYS = ("storage", "num_replicas", "max_msgs_per_subject")
+"""Keys of a stream that stay as they are when a bucket's configuration does not have them."""
 
 _BUCKET_DEFAULTS: Mapping[str, Any] = {
     "retention": "limits",
@@ -178,13 +154,90 @@ _BUCKET_DEFAULTS: Mapping[str, Any] = {
 
 
 class BucketSchema(Schema):
-    """The configuration of a bucket."""
+    """The configuration of a kind of bucket, and how it becomes that of a stream.
+
+    prefix: of the names of its streams. key: of the list of such buckets in a declared file.
+    """
+
+    prefix = ""
+    key = ""
+
+    def bucket_to_stream(self, bucket: str) -> str:
+        """Return the stream that holds a bucket."""
+        return self.prefix + bucket
+
+    def stream_to_bucket(self, stream: str) -> str:
+        """Return the bucket that a stream holds."""
+        return stream.removeprefix(self.prefix)
+
+    def is_bucket(self, stream: str) -> bool:
+        """Return whether a stream holds a bucket of this kind, by its name."""
+        return stream.startswith(self.prefix) and len(stream) > len(self.prefix)
+
+    def validate_bucket(self, name: str) -> str:
+        """Return a name if a new bucket may have it. Raises ValueError."""
+        return validate_bucket(name, self.prefix)
 
     def find_violations(self, config: Json) -> Iterator[str]:
         try:
-            validate_bucket(str(config["name"]))
+            self.validate_bucket(str(config["name"]))
         except ValueError as error:
             yield str(error)
+
+    def to_stream(self, config: Json, live: Json | None = None) -> Json:
+        """Return the stream configuration for a bucket's. live: the configuration of the stream, if it
+        exists."""
+        bucket = str(config["name"])
+        defaults = self.build_defaults(bucket)
+        stream: Json = {**(defaults if live is None else live), "name": self.bucket_to_stream(bucket)}
+        for key, name in self._list_stream_keys():
+            if config.get(key) is not None:
+                stream[name] = config[key]
+            elif live is not None and name not in _KEPT_KEYS:
+                if name in defaults:
+                    stream[name] = defaults[name]
+                else:
+                    stream.pop(name, None)
+        if config.get("compress") or stream.get("compression"):
+            stream["compression"] = "s2" if config.get("compress") else "none"
+        self.put_special_keys(stream, config)
+        age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
+        if not stream.get("mirror") and (live is None or (0 < age < window)):
+            stream["duplicate_window"] = choose_window(age)
+        return {**stream, **{key: value for key, value in config.items() if key not in self.kinds}}
+
+    def from_stream(self, stream: Json) -> Json:
+        """Return the bucket configuration for a stream's, without the keys that the server adds."""
+        config: Json = {"name": self.stream_to_bucket(str(stream["name"]))}
+        for key, name in self._list_stream_keys():
+            if stream.get(name) not in (None, "", {}):
+                config[key] = stream[name]
+        config = without_metadata(config, is_server_metadata)
+        if stream.get("compression") == "s2":
+            config["compress"] = True
+        return config
+
+    def _list_stream_keys(self) -> list[tuple[str, str]]:
+        return [(key, name) for key, name in _STREAM_KEYS.items() if key in self.kinds]
+
+    # Overridden by kinds of buckets.
+
+    def build_defaults(self, bucket: str) -> Json:
+        """Return the configuration that makes a stream a bucket."""
+        raise NotImplementedError
+
+    def put_special_keys(self, stream: Json, config: Json) -> None:
+        """Put what only this kind of bucket has into the configuration of its stream."""
+
+
+class KeyValueSchema(BucketSchema):
+    """The configuration of a key-value bucket."""
+
+    prefix = STREAM_PREFIX
+    key = "buckets"
+
+    def find_violations(self, config: Json) -> Iterator[str]:
+        yield from super().find_violations(config)
         republish = config.get("republish")
         if config.get("mirror") and config.get("sources"):
             yield "a bucket can have a --mirror or --source, not both"
@@ -199,8 +252,28 @@ class BucketSchema(Schema):
         if republish is not None and not republish.get("src"):
             yield "--republish-source is missing"
 
+    def build_defaults(self, bucket: str) -> Json:
+        return dict(_BUCKET_DEFAULTS)
 
-BUCKET = BucketSchema("bucket", FIELDS, _REMOVALS)
+    def put_special_keys(self, stream: Json, config: Json) -> None:
+        if config.get("marker_ttl"):
+            stream |= {"allow_msg_ttl": True, "subject_delete_marker_ttl": config["marker_ttl"]}
+        else:
+            stream.pop("subject_delete_marker_ttl", None)
+        _put_origins(stream, config)
+
+    def from_stream(self, stream: Json) -> Json:
+        config = super().from_stream(stream)
+        if stream.get("subject_delete_marker_ttl"):
+            config["marker_ttl"] = stream["subject_delete_marker_ttl"]
+        if stream.get("mirror"):
+            config["mirror"] = _to_bucket_origin(stream["mirror"], config["name"])
+        if stream.get("sources"):
+            config["sources"] = [_to_bucket_origin(source, config["name"]) for source in stream["sources"]]
+        return config
+
+
+BUCKET = KeyValueSchema("bucket", FIELDS, _REMOVALS)
 
 
 def find_warnings(config: Json) -> list[str]:
@@ -211,44 +284,13 @@ def find_warnings(config: Json) -> list[str]:
     return []
 
 
-def to_stream(config: Json, live: Json | None = None) -> Json:
-    """Return the stream configuration for a bucket's. live: the configuration of the stream, if it exists."""
-    bucket = str(config["name"])
-    stream: Json = {**(_BUCKET_DEFAULTS if live is None else live), "name": bucket_to_stream(bucket)}
-    unknown = {key: value for key, value in config.items() if key not in BUCKET.kinds}
-    for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
-        if config.get(key) is not None:
-            stream[name] = config[key]
-        elif live is not None:
-            _reset(stream, name)
-    if config.get("compress") or stream.get("compression"):
-        stream["compression"] = "s2" if config.get("compress") else "none"
-    if config.get("marker_ttl"):
-        stream |= {"allow_msg_ttl": True, "subject_delete_marker_ttl": config["marker_ttl"]}
-    else:
-        stream.pop("subject_delete_marker_ttl", None)
-    _put_origins(stream, config, bucket)
-    age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
-    if not stream.get("mirror") and (live is None or (0 < age < window)):
-        stream["duplicate_window"] = choose_window(age)
-    return {**stream, **unknown}
-
-
-def _reset(stream: Json, key: str) -> None:
-    """Reset a key that a configuration no longer has to its value in a new bucket."""
-    if key in _BUCKET_DEFAULTS:
-        stream[key] = _BUCKET_DEFAULTS[key]
-    elif key not in ("storage", "num_replicas", "max_msgs_per_subject"):
-        stream.pop(key, None)
-
-
-def _put_origins(stream: Json, config: Json, bucket: str) -> None:
-    own_subjects = build_subject_prefix(bucket) + ">"
+def _put_origins(stream: Json, config: Json) -> None:
+    own_subjects = build_subject_prefix(str(config["name"])) + ">"
     mirror, sources = config.get("mirror"), config.get("sources")
     for key in ("mirror", "sources"):
         stream.pop(key, None)
     if mirror:
-        origin = {**mirror, "name": bucket_to_stream(stream_to_bucket(str(mirror["name"])))}
+        origin = {**mirror, "name": _find_stream_name(mirror)}
         if not is_imported(origin) and "subject_transforms" not in origin:
             origin = _with_transform(
                 origin, own_subjects
@@ -279,25 +321,6 @@ def _with_transform(origin: Json, own_subjects: str) -> Json:
         if origin_subjects == own_subjects
         else {**origin, "subject_transforms": [{"src": origin_subjects, "dest": own_subjects}]}
     )
-
-
-def from_stream(stream: Json) -> Json:
-    """Return the bucket configuration for a stream's, without the keys that the server adds."""
-    bucket = stream_to_bucket(str(stream["name"]))
-    config: Json = {"name": bucket}
-    for key, name in [*((key, key) for key in _SAME_KEYS), *_RENAMED_KEYS.items()]:
-        if stream.get(name) not in (None, "", {}):
-            config[key] = stream[name]
-    config = without_metadata(config, is_server_metadata)
-    if stream.get("compression") == "s2":
-        config["compress"] = True
-    if stream.get("subject_delete_marker_ttl"):
-        config["marker_ttl"] = stream["subject_delete_marker_ttl"]
-    if stream.get("mirror"):
-        config["mirror"] = _to_bucket_origin(stream["mirror"], bucket)
-    if stream.get("sources"):
-        config["sources"] = [_to_bucket_origin(source, bucket) for source in stream["sources"]]
-    return config
 
 
 def _to_bucket_origin(origin: Json, bucket: str) -> Json:

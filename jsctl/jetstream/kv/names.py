@@ -7,7 +7,6 @@ read and removed whatever their names.
 import re
 
 from jsctl.errors import BadInput
-from jsctl.nats import subjects
 from jsctl.nats.subjects import is_sendable, is_subject, validate_existing_name
 
 STREAM_PREFIX = "KV_"
@@ -33,11 +32,6 @@ def is_bucket(stream: str) -> bool:
 def build_subject_prefix(bucket: str) -> str:
     """Return the prefix of the subjects of a bucket's keys."""
     return f"$KV.{bucket}."
-
-
-def validate_bucket(name: str) -> str:
-    """Return a name if a new bucket may have it. Raises ValueError."""
-    return subjects.validate_bucket(name, STREAM_PREFIX)
 
 
 def validate_new_key(key: str) -> str:

@@ -63,12 +63,11 @@ def name_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
     return build_missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
 
 
-def build_config(bucket: str, settings: Mapping[str, object]) -> Json:
-    """Return the configuration of a bucket's stream. settings: the keys that differ from the defaults."""
-    name = validate_bucket(bucket)
+def build_defaults(bucket: str) -> Json:
+    """Return the configuration that makes a stream a bucket."""
     return {
-        "name": build_stream_name(name),
-        "subjects": [build_chunk_filter(name), build_info_filter(name)],
+        "name": build_stream_name(bucket),
+        "subjects": [build_chunk_filter(bucket), build_info_filter(bucket)],
         "retention": "limits",
         "storage": "file",
         "discard": "new",
@@ -81,17 +80,16 @@ def build_config(bucket: str, settings: Mapping[str, object]) -> Json:
         "num_replicas": 1,
         "allow_rollup_hdrs": True,
         "allow_direct": True,
-        **settings,
     }
 
 
 async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple[Json, bool]:
     """Create a bucket; return its stream's info, and False when it existed already with this configuration.
 
-    Raises BadInput, ApiError.
+    settings: the keys of its stream that differ from the defaults. Raises BadInput, ApiError.
     """
     try:
-        return await streams.create(api, build_config(bucket, settings))
+        return await streams.create(api, {**build_defaults(validate_bucket(bucket)), **settings})
     except ApiError as error:
         if error.err_code != ErrorCode.STREAM_NAME_EXIST:
             raise

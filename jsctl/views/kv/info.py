@@ -6,7 +6,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import compute_age, format_server_time, read_known_time, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.config import BUCKET, from_stream
+from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
@@ -113,7 +113,7 @@ def listing(buckets: Collected[Json], now: float) -> Result:
     """Show the list of `kv ls` without a bucket, smallest first. now: seconds since the epoch."""
     rows = []
     for info in buckets.items.values():
-        config, state = from_stream(info["config"]), info["state"]
+        config, state = BUCKET.from_stream(info["config"]), info["state"]
         last = compute_age(state.get("last_ts"), seconds_to_ns(now))
         size, values = int(state["bytes"]), int(state["messages"])
         text = str(config.get("description", ""))
