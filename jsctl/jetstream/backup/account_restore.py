@@ -140,7 +140,7 @@ async def _restore(
         return await _update(api, existing, config, backup, dry_run=options.dry_run)
     if options.dry_run:
         return build_outcome(name, "restored", backup.state)
-    info, differences = await load_stream(api, backup, config, advance=advance)
+    info, differences = await load_stream(api, backup, config, advance)
     return build_outcome(
         name, "restored", info["state"], "; ".join(explain_differences(name, config, differences))
     )

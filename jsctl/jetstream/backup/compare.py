@@ -1,7 +1,7 @@
 """The comparison of the messages of two streams."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -41,6 +41,26 @@ class Comparison:
     missing: list[int] = field(default_factory=list)
     different: dict[int, str] = field(default_factory=dict)  #: sequence -> what differs
 
+    def add(self, sequence: int, source_message: Message | None, target_message: Message | None) -> None:
+        """Add the messages that both streams have at a sequence."""
+        self.compared += 1
+        if source_message == target_message:
+            return
+        if source_message is None:
+            self.removed += 1
+            return
+        self.failures += 1
+        if target_message is None:
+            if len(self.missing) < _MAX_LISTED:
+                self.missing.append(sequence)
+        elif len(self.different) < _MAX_LISTED:
+            names = [
+                key
+                for key, attribute in _COMPARED.items()
+                if getattr(source_message, attribute) != getattr(target_message, attribute)
+            ]
+            self.different[sequence] = ", ".join(names)
+
     def record(self) -> Json:
         """Return the result as a JSON object."""
         return {
@@ -53,7 +73,7 @@ class Comparison:
 
 
 async def compare_streams(
-    source: Endpoint, target: Endpoint, state: Json, *, advance: Advance | None = None
+    source: Endpoint, target: Endpoint, state: Json, advance: Advance = lambda count: None
 ) -> Comparison:
     """Compare the messages of two streams: sequence, subject, headers, time and data.
 
@@ -69,63 +89,32 @@ async def compare_streams(
     source_direct, target_direct = await _is_direct_allowed(source), await _is_direct_allowed(target)
 
     async def compare_range(start: int) -> None:
-        async with slots:
-            end = min(start + width - 1, last)
-            source_messages = _read_range(source, start, end, source_direct)
-            target_messages = _read_range(target, start, end, target_direct)
-            async with aclosing(source_messages), aclosing(target_messages):
-                await _compare_messages(source, target, source_messages, target_messages, comparison, advance)
+        """Walk a range of both side by side, by sequence."""
+        end = min(start + width - 1, last)
+        async with (
+            slots,
+            aclosing(_read_range(source, start, end, source_direct)) as source_messages,
+            aclosing(_read_range(target, start, end, target_direct)) as target_messages,
+        ):
+            next_source, next_target = await anext(source_messages, None), await anext(target_messages, None)
+            while present := [
+                message.sequence for message in (next_source, next_target) if message is not None
+            ]:
+                sequence = min(present)
+                source_message = target_message = None
+                if next_source is not None and next_source.sequence == sequence:
+                    source_message, next_source = next_source, await anext(source_messages, None)
+                if next_target is not None and next_target.sequence == sequence:
+                    target_message, next_target = next_target, await anext(target_messages, None)
+                if source_message != target_message:
+                    source_message = await _fetch(source, sequence)
+                    target_message = await _fetch(target, sequence)
+                comparison.add(sequence, source_message, target_message)
+                advance(1)
 
     starts = range(first, last + 1, width) if int(state["messages"]) else range(0)
     await gather_or_cancel(compare_range(start) for start in starts)
     return comparison
-
-
-async def _compare_messages(
-    source: Endpoint,
-    target: Endpoint,
-    source_messages: AsyncIterator[Message],
-    target_messages: AsyncIterator[Message],
-    comparison: Comparison,
-    advance: Advance | None,
-) -> None:
-    """Walk both ranges side by side, by sequence."""
-    next_source, next_target = await anext(source_messages, None), await anext(target_messages, None)
-    while next_source is not None or next_target is not None:
-        sequence = min(message.sequence for message in (next_source, next_target) if message is not None)
-        source_message = next_source if next_source is not None and next_source.sequence == sequence else None
-        target_message = next_target if next_target is not None and next_target.sequence == sequence else None
-        if source_message is not None:
-            next_source = await anext(source_messages, None)
-        if target_message is not None:
-            next_target = await anext(target_messages, None)
-        if source_message != target_message:
-            source_message, target_message = await _fetch(source, sequence), await _fetch(target, sequence)
-        _add_to_comparison(comparison, sequence, source_message, target_message)
-        if advance:
-            advance(1)
-
-
-def _add_to_comparison(
-    comparison: Comparison, sequence: int, source_message: Message | None, target_message: Message | None
-) -> None:
-    comparison.compared += 1
-    if source_message == target_message:
-        return
-    if source_message is None:
-        comparison.removed += 1
-        return
-    comparison.failures += 1
-    if target_message is None:
-        if len(comparison.missing) < _MAX_LISTED:
-            comparison.missing.append(sequence)
-    elif len(comparison.different) < _MAX_LISTED:
-        names = [
-            key
-            for key, attribute in _COMPARED.items()
-            if getattr(source_message, attribute) != getattr(target_message, attribute)
-        ]
-        comparison.different[sequence] = ", ".join(names)
 
 
 async def _fetch(endpoint: Endpoint, sequence: int) -> Message | None:

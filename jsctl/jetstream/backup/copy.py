@@ -65,7 +65,7 @@ class StreamCopy(NamedTuple):
 
     state: of the source, as it was copied. moved: bytes sent in this run. begun_at: sequence of the first
     message sent in this run, 0 for none. warnings: what the copy lacks, if its own limits explain that.
-    duration: ns, without the comparison.
+    comparison: None until it is done, or if it is not wanted. duration: ns, without the comparison.
     """
 
     source: str
@@ -75,23 +75,13 @@ class StreamCopy(NamedTuple):
     moved: int
     begun_at: int
     warnings: list[str]
-    comparison: Comparison | None
-    duration: int
+    comparison: Comparison | None = None
+    duration: int = 0
 
     @property
     def failed(self) -> bool:
         """Whether messages differ and no limit of the copy explains that."""
         return self.comparison is not None and bool(self.comparison.failures) and not self.warnings
-
-
-class _Transferred(NamedTuple):
-    """A copy that has all messages and is marked as not yet compared. differences: from `compare_states`."""
-
-    info: Json
-    state: Json
-    moved: int
-    begun_at: int
-    differences: list[str]
 
 
 async def copy_stream(
@@ -105,38 +95,24 @@ async def copy_stream(
     """
     started = time.monotonic_ns()
     existing = await streams.fetch_info_or_none(target.api, target.stream)
-    transferred: _Transferred | None = None
+    copy: StreamCopy | None = None
     if existing is not None and is_comparison_pending(existing):
         observer.notify(ComparisonResumed(target.stream))
         source_state = (await streams.fetch_info(source.api, source.stream))["state"]
-        transferred = _Transferred(existing, rebuild_state(source_state, existing), 0, 0, [])
+        state = rebuild_state(source_state, existing)
+        copy = StreamCopy(source.stream, target.stream, existing, state, 0, 0, [])
     elif existing is not None and is_broken_copy(existing):
-        transferred = await _resume(source, target, existing, config, options, observer)
+        copy = await _resume(source, target, existing, config, options, observer)
     elif existing is not None:
         await _remove_unfinished(source, target, existing, observer)
-    if transferred is None:
+    if copy is None:
         was_interrupted = existing is not None
-        transferred = await _transfer(
-            source, target, config, options, observer, was_interrupted=was_interrupted
-        )
-    warnings = explain_differences(target.stream, config, transferred.differences)
-    duration = time.monotonic_ns() - started
-    comparison = None
+        copy = await _transfer(source, target, config, options, observer, was_interrupted=was_interrupted)
+    copy = copy._replace(duration=time.monotonic_ns() - started)
     if options.compare:
-        total = int(transferred.state.get("messages", 0))
+        total = int(copy.state.get("messages", 0))
         with observer.progress(Phase("compare", target.stream), total) as advance:
-            comparison = await compare_streams(source, target, transferred.state, advance=advance)
-    copy = StreamCopy(
-        source=source.stream,
-        target=target.stream,
-        info=transferred.info,
-        state=transferred.state,
-        moved=transferred.moved,
-        begun_at=transferred.begun_at,
-        warnings=warnings,
-        comparison=comparison,
-        duration=duration,
-    )
+            copy = copy._replace(comparison=await compare_streams(source, target, copy.state, advance))
     if copy.failed:
         return copy
     return copy._replace(info=await finish_copy(target, copy.info, config))
@@ -150,8 +126,9 @@ async def _transfer(
     observer: Observer,
     *,
     was_interrupted: bool,
-) -> _Transferred:
-    """Transfer all messages. was_interrupted: whether an earlier transfer was."""
+) -> StreamCopy:
+    """Transfer all messages; return the copy, marked as not yet compared. was_interrupted: whether an earlier
+    transfer was."""
     plan = await plan_copy(
         source, target, config, consumers=options.consumers, was_interrupted=was_interrupted
     )
@@ -164,8 +141,8 @@ async def _transfer(
             info: Json | None = None
             if plan.in_pieces and plan.landing_config:
                 try:
-                    state = await copy_in_pieces(source, target, plan.landing_config, advance=advance)
-                    await _find_differences(target, config, state)
+                    state = await copy_in_pieces(source, target, plan.landing_config, advance)
+                    await _find_warnings(target, config, state)
                     info = await apply_config(target, config)
                 except CannotResume as error:
                     observer.notify(CopyRestarted(target.stream, error.message, all_at_once=True))
@@ -174,7 +151,8 @@ async def _transfer(
                 info, state = await transfer_stream(
                     source, target, config, plan, consumers=options.consumers, advance=advance
                 )
-    return _Transferred(info, state, int(state["bytes"]), 1, compare_states(state, info["state"]))
+    warnings = explain_differences(target.stream, config, compare_states(state, info["state"]))
+    return StreamCopy(source.stream, target.stream, info, state, int(state["bytes"]), 1, warnings)
 
 
 async def _resume(
@@ -184,9 +162,9 @@ async def _resume(
     config: Json,
     options: CopyOptions,
     observer: Observer,
-) -> _Transferred | None:
-    """Transfer the messages that an interrupted copy lacks; return None when the copy was removed and has to
-    start over."""
+) -> StreamCopy | None:
+    """Transfer the messages that an interrupted copy lacks; return the copy, marked as not yet compared, or
+    None when it was removed and has to start over."""
     name = target.stream
     if not await is_copy_of(source, existing, options.consumers):
         await observer.confirm(RemoveOtherCopy(name, int(existing["state"]["messages"])))
@@ -206,17 +184,17 @@ async def _resume(
             observer.progress(Phase("transfer", name), missing) as advance,
             _reporting_interruption(target, observer, resumable=True),
         ):
-            copied_state = await resume_copy(source, target, advance=advance)
-            differences = await _find_differences(target, config, copied_state)
+            copied_state = await resume_copy(source, target, advance)
+            warnings = await _find_warnings(target, config, copied_state)
             info = await apply_config(target, config)
     except CannotResume as error:
         observer.notify(CopyRestarted(name, error.message))
         await remove_broken_copy(target)
         return None
-    return _Transferred(info, copied_state, missing, begun_at, differences)
+    return StreamCopy(source.stream, name, info, copied_state, missing, begun_at, warnings)
 
 
-async def _find_differences(target: Endpoint, config: Json, state: Json) -> list[str]:
+async def _find_warnings(target: Endpoint, config: Json, state: Json) -> list[str]:
     """Return what a resumed copy lacks. Raises JsctlError when no limit of the copy explains that.
 
     A copy may also have messages that have left the source in the meantime.
@@ -224,8 +202,7 @@ async def _find_differences(target: Endpoint, config: Json, state: Json) -> list
     copied = (await streams.fetch_info(target.api, target.stream))["state"]
     lacks_messages = int(copied["messages"]) < int(state["messages"])
     differences = compare_states(state, copied) if lacks_messages else []
-    explain_differences(target.stream, config, differences)
-    return differences
+    return explain_differences(target.stream, config, differences)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from jsctl.jetstream.backup.copy_transfer import (
     ORIGIN,
     Endpoint,
     describe_origin,
+    fetch_rest,
     name_rest_stream,
     name_rest_subject,
     wait_until_idle,
@@ -96,7 +97,7 @@ async def wait_until_stable(target: Endpoint, info: Json) -> Json:
     raise JsctlError(f"stream {target.stream} is being restored", "wait for that to end")
 
 
-async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | None = None) -> Json:
+async def resume_copy(source: Endpoint, target: Endpoint, advance: Advance) -> Json:
     """Transfer the messages that the target lacks; return the state of the source that they complete.
 
     advance: called with the size of messages in bytes, as the source stores them. Raises CannotResume,
@@ -111,20 +112,18 @@ async def resume_copy(source: Endpoint, target: Endpoint, *, advance: Advance | 
         if int(info["state"]["last_seq"]) >= int(state["last_seq"]):
             return state
         seconds = _PIECE_SECONDS if "cluster" in info else 0
-        await _send_rest(source, target, source_info, info, advance, seconds=seconds)
+        await _send_rest(source, target, source_info, info, advance, seconds)
 
 
-async def copy_in_pieces(
-    source: Endpoint, target: Endpoint, landing_config: Json, *, advance: Advance | None = None
-) -> Json:
+async def copy_in_pieces(source: Endpoint, target: Endpoint, landing_config: Json, advance: Advance) -> Json:
     """Copy piece by piece from the start; return what `resume_copy` returns. landing_config: see
     `CopyPlan`."""
     source_info = await streams.fetch_info(source.api, source.stream)
     nothing = {"config": landing_config, "state": {"last_seq": 0, "bytes": 0}}
     # Sent before the stream that mirrors it exists: when a mirror finds no origin, it waits 40 s.
-    await _send_rest(source, target, source_info, nothing, advance, seconds=_PIECE_SECONDS)
+    await _send_rest(source, target, source_info, nothing, advance, _PIECE_SECONDS)
     await streams.create(target.api, add_mark(landing_config))
-    return await resume_copy(source, target, advance=advance)
+    return await resume_copy(source, target, advance)
 
 
 async def remove_broken_copy(target: Endpoint) -> None:
@@ -140,8 +139,7 @@ async def _send_rest(
     target: Endpoint,
     source_info: Json,
     target_info: Json,
-    advance: Advance | None,
-    *,
+    advance: Advance,
     seconds: float,
 ) -> None:
     """Restore the messages after the target's last one as the stream that it mirrors.
@@ -183,7 +181,7 @@ async def _send_rest(
 
 
 async def _read_missing_messages(
-    source: Endpoint, source_info: Json, start: int, deadline: float, advance: Advance | None
+    source: Endpoint, source_info: Json, start: int, deadline: float, advance: Advance
 ) -> AsyncGenerator[Message, None]:
     """Yield the messages from a sequence on, and a filler in place of the last one if that was deleted.
 
@@ -200,8 +198,7 @@ async def _read_missing_messages(
             raise CannotResume(f"message {message.sequence} has a header that only a restore keeps")
         yield message
         sequence = message.sequence
-        if advance:
-            advance(browse.compute_stored_size(message, storage))
+        advance(browse.compute_stored_size(message, storage))
         if sequence == last:
             return  # before `read` fetches more
         if deadline and loop.time() > deadline:
@@ -220,13 +217,9 @@ async def _wait_for_move(target: Endpoint) -> None:
     loop = asyncio.get_running_loop()
     previous, moved_at = -1, loop.time()
     while True:
-        rest = await streams.fetch_info_or_none(target.api, name)
+        rest = await fetch_rest(target)
         if rest is None:
             return
-        if not get_mark(rest):
-            raise JsctlError(
-                f"the copy needs the name {name}, which another stream has", "remove that stream"
-            )
         info = await streams.fetch_info(target.api, target.stream)
         last = int(info["state"]["last_seq"])
         if not int(rest["state"]["messages"]) or last >= int(rest["state"]["last_seq"]):

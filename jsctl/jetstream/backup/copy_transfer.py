@@ -84,8 +84,8 @@ async def plan_copy(
     target: Endpoint,
     config: Json,
     *,
-    consumers: bool = False,
-    was_interrupted: bool = False,
+    consumers: bool,
+    was_interrupted: bool,
 ) -> CopyPlan:
     """Let the server validate the configuration, and decide how to copy.
 
@@ -111,8 +111,8 @@ async def transfer_stream(
     config: Json,
     plan: CopyPlan,
     *,
-    consumers: bool = False,
-    advance: Advance | None = None,
+    consumers: bool,
+    advance: Advance,
 ) -> tuple[Json, Json]:
     """Create the target with the source's messages.
 
@@ -133,8 +133,7 @@ async def transfer_stream(
                     unpacked_before = scanner.unpacked
                     scanner.scan(chunk)
                     yield chunk
-                    if advance:
-                        advance(scanner.unpacked - unpacked_before)
+                    advance(scanner.unpacked - unpacked_before)
 
         async with aclosing(report_chunks()) as chunks:
             info = await restore_snapshot(
@@ -230,6 +229,15 @@ def name_rest_subject(stream: str) -> str:
     return f"jsctl.rest.{stream}"
 
 
+async def fetch_rest(target: Endpoint) -> Json | None:
+    """Fetch the info of that stream; None if there is none. Raises JsctlError when it is none of ours."""
+    name = name_rest_stream(target.stream)
+    rest = await streams.fetch_info_or_none(target.api, name)
+    if rest is not None and not get_mark(rest):
+        raise JsctlError(f"the copy needs the name {name}, which another stream has", "remove that stream")
+    return rest
+
+
 async def describe_origin(source: Endpoint, consumers: bool) -> str:
     """Return the text that identifies a copy's origin: the stream, and when it was created, as another may
     get its name."""
@@ -278,12 +286,7 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
     rest_name = name_rest_stream(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
     trial |= {"name": rest_name, "subjects": [name_rest_subject(target.stream)]}
-    existing = await streams.fetch_info_or_none(target.api, rest_name)
-    if existing is not None:
-        if not get_mark(existing):
-            raise JsctlError(
-                f"the copy needs the name {rest_name}, which another stream has", "remove that stream"
-            )
+    if await fetch_rest(target) is not None:
         await streams.delete(target.api, rest_name)
     info, _ = await streams.create(target.api, add_mark(trial))
     await streams.delete(target.api, rest_name)

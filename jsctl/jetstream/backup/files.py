@@ -137,7 +137,7 @@ class Backup:
                     return
         raise BadInput(f"{self.path} does not hold {DATA}")
 
-    def verify(self, advance: Advance | None = None) -> None:
+    def verify(self, advance: Advance = lambda size: None) -> None:
         """Read all of the backup and compare it with its digests; without digests, check that the snapshot is
         complete.
 
@@ -153,8 +153,7 @@ class Backup:
                     scanner.feed(block)
                     if files:
                         digest.update(block)
-                    if advance:
-                        advance(len(block))
+                    advance(len(block))
             fault = find_snapshot_fault(scanner)
         except (ValueError, EOFError, tarfile.TarError, OSError, zlib.error) as error:
             fault = str(error)

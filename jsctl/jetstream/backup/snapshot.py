@@ -50,6 +50,7 @@ class _Receiver:
     """The messages that arrive on an inbox, until the connection is lost."""
 
     def __init__(self, connection: Connection, timeout: int) -> None:
+        self.inbox = connection.new_inbox()
         self._connection = connection
         self._timeout = timeout
         self._queue: asyncio.Queue[Message] = asyncio.Queue()
@@ -77,10 +78,10 @@ class _Receiver:
 
 
 @asynccontextmanager
-async def _receiving(connection: Connection, inbox: str, timeout: int) -> AsyncIterator[_Receiver]:
-    receiver = _Receiver(connection, timeout)
-    with connection.watching(receiver.watch):
-        async with connection.receive(inbox, receiver.handle):
+async def _receiving(api: Api) -> AsyncIterator[_Receiver]:
+    receiver = _Receiver(api.connection, max(api.timeout, _MIN_TIMEOUT))
+    with api.connection.watching(receiver.watch):
+        async with api.connection.receive(receiver.inbox, receiver.handle):
             yield receiver
 
 
@@ -89,7 +90,7 @@ async def request_snapshot(
     api: Api,
     stream: str,
     *,
-    consumers: bool = True,
+    consumers: bool,
     check: bool = False,
     chunk_size: int = CHUNK_SIZE,
     window_size: int = 0,
@@ -105,16 +106,15 @@ async def request_snapshot(
 
     Raises ApiError; reading the chunks raises JsctlError when they end early.
     """
-    inbox = api.connection.new_inbox()
-    body: Json = {
-        "deliver_subject": inbox,
-        "no_consumers": not consumers,
-        "jsck": check,
-        "chunk_size": chunk_size,
-    }
-    if window_size:
-        body["window_size"] = window_size
-    async with _receiving(api.connection, inbox, max(api.timeout, _MIN_TIMEOUT)) as receiver:
+    async with _receiving(api) as receiver:
+        body: Json = {
+            "deliver_subject": receiver.inbox,
+            "no_consumers": not consumers,
+            "jsck": check,
+            "chunk_size": chunk_size,
+        }
+        if window_size:
+            body["window_size"] = window_size
         subject = f"STREAM.SNAPSHOT.{stream}"
         reply = await api.call(subject, body, timeout=_RESTORE_TIMEOUT if check else None)
         yield Snapshot(reply["config"], reply["state"], _receive_chunks(api.connection, receiver))
@@ -139,7 +139,7 @@ async def restore_snapshot(
     state: Json,
     chunks: Chunks,
     *,
-    advance: Advance | None = None,
+    advance: Advance = lambda size: None,
     keep_partial: bool = False,
 ) -> Json:
     """Create a stream from a snapshot; return its info, still with the mark (see `marks`).
@@ -154,14 +154,12 @@ async def restore_snapshot(
     Raises ApiError (STREAM_NAME_EXIST_RESTORE_FAILED; STREAM_RESTORE for a broken snapshot), JsctlError.
     """
     marked = add_mark(config)
-    name = str(config["name"])
-    reply = await api.call(f"STREAM.RESTORE.{name}", {"config": marked, "state": state})
+    reply = await api.call(f"STREAM.RESTORE.{config['name']}", {"config": marked, "state": state})
     subject = str(reply["deliver_subject"])
-    inbox = api.connection.new_inbox()
-    async with _receiving(api.connection, inbox, max(api.timeout, _MIN_TIMEOUT)) as receiver:
+    async with _receiving(api) as receiver:
         try:
-            await _send(api.connection, subject, inbox, receiver, chunks, advance)
-            await api.connection.send(encode_publish(subject, b"", inbox))
+            await _send(api.connection, subject, receiver, chunks, advance)
+            await api.connection.send(encode_publish(subject, b"", receiver.inbox))
             while True:
                 message = await receiver.next(_RESTORE_TIMEOUT)
                 if message.data:
@@ -169,17 +167,12 @@ async def restore_snapshot(
                 _raise_refusal(message)
         except BaseException as error:
             if not keep_partial:
-                await _remove_partial(api, name, marked, subject, inbox, receiver, error)
+                await _remove_partial(api, marked, subject, receiver, error)
             raise
 
 
 async def _send(
-    connection: Connection,
-    subject: str,
-    inbox: str,
-    receiver: _Receiver,
-    chunks: Chunks,
-    advance: Advance | None,
+    connection: Connection, subject: str, receiver: _Receiver, chunks: Chunks, advance: Advance
 ) -> None:
     """Send all chunks, up to `_WINDOW` ahead of the server's acknowledgements."""
     unacknowledged = 0
@@ -189,10 +182,9 @@ async def _send(
             if unacknowledged >= _WINDOW:
                 await _wait_for_ack(receiver, subject)
                 unacknowledged -= 1
-            await connection.send(encode_publish(subject, chunk[at : at + size], inbox))
+            await connection.send(encode_publish(subject, chunk[at : at + size], receiver.inbox))
             unacknowledged += 1
-        if advance:
-            advance(len(chunk))
+        advance(len(chunk))
     for _ in range(unacknowledged):
         await _wait_for_ack(receiver, subject)
 
@@ -211,13 +203,7 @@ def _raise_refusal(message: Message) -> None:
 
 
 async def _remove_partial(
-    api: Api,
-    name: str,
-    marked: Json,
-    subject: str,
-    inbox: str,
-    receiver: _Receiver,
-    error: BaseException,
+    api: Api, marked: Json, subject: str, receiver: _Receiver, error: BaseException
 ) -> None:
     """Remove the stream that a failed transfer left, if its mark is ours. Failures are ignored, as the
     transfer's own error matters more."""
@@ -225,13 +211,13 @@ async def _remove_partial(
         async with asyncio.timeout(_CLEANUP_SECONDS):
             if not isinstance(error, ApiError):
                 # The server would wait 5 s for the next chunk; an early end makes it stop at once.
-                await api.connection.send(encode_publish(subject, b"", inbox))
+                await api.connection.send(encode_publish(subject, b"", receiver.inbox))
                 for _ in range(_WINDOW + 2):
                     if (await receiver.next(2 * SECOND)).data:
                         break
-            info = await streams.fetch_info_or_none(api, name)
+            info = await streams.fetch_info_or_none(api, str(marked["name"]))
             if info is not None and get_mark(info) == get_mark({"config": marked}) != "":
-                await streams.delete(api, name)
+                await streams.delete(api, str(marked["name"]))
     except (JsctlError, TimeoutError):
         return
 

@@ -108,16 +108,16 @@ async def save_stream(
     folder: Path,
     options: BackupOptions,
     *,
-    on_start: Callable[[Json], Advance | None],
+    on_start: Callable[[Json], Advance],
+    target: Path,
     extra: Json | None = None,
-    target: Path | None = None,
 ) -> Json:
     """Write a stream's snapshot to a folder that does not exist; return the manifest with the stream's
     `state`.
 
     on_start: called with the stream's state when the first byte is about to arrive; the function that it
-    returns is called with the number of bytes that arrive, before compression. extra: further keys of the
-    manifest. target: the path that errors name instead of the folder.
+    returns is called with the number of bytes that arrive, before compression. target: the path that errors
+    name instead of the folder. extra: further keys of the manifest.
     Raises JsctlError, OSError; nothing of the backup is left then.
     """
     started = _format_now()
@@ -138,7 +138,7 @@ async def save_stream(
             **(extra or {}),
         }
         # Not in a thread, where a cancellation could leave its files behind.
-        writer = BackupWriter(folder, description, target=target)
+        writer = BackupWriter(folder, description, target)
         try:
             advance = on_start(snapshot.state)
             chunk_count = 0
@@ -147,8 +147,7 @@ async def save_stream(
                     unpacked_before = writer.scanner.unpacked
                     await _run_in_thread(writer.write, chunk)
                     chunk_count += 1
-                    if advance:
-                        advance(writer.scanner.unpacked - unpacked_before)
+                    advance(writer.scanner.unpacked - unpacked_before)
             saved_consumers = await _fetch_consumer_configs(api, stream) if options.consumers else {}
             outcome = {"chunks": chunk_count, "finished": _format_now(), **saved_consumers}
             manifest = await _run_in_thread(writer.finish, snapshot.config, snapshot.state, outcome)

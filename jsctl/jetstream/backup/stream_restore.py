@@ -83,14 +83,12 @@ async def restore_stream(
     started = time.monotonic_ns()
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
-        info, differences = await load_stream(api, backup, config, advance=advance)
+        info, differences = await load_stream(api, backup, config, advance)
     warnings = explain_differences(name, config, differences)
     return StreamRestore(backup, info, warnings, time.monotonic_ns() - started)
 
 
-async def load_stream(
-    api: Api, backup: Backup, config: Json, *, advance: Advance | None = None
-) -> tuple[Json, list[str]]:
+async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) -> tuple[Json, list[str]]:
     """Create a stream from a verified backup; return its info, and how its state differs from the backup's.
 
     advance: called with the number of bytes of the file that were sent.

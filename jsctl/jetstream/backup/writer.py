@@ -33,14 +33,14 @@ class BackupWriter:
     incomplete; `abandon` removes it.
     """
 
-    def __init__(self, folder: Path, description: Json, *, target: Path | None = None) -> None:
+    def __init__(self, folder: Path, description: Json, target: Path) -> None:
         """Create the files of a backup in `folder`.
 
         description: the keys of the manifest besides sizes and digests. target: the path that errors name
         instead of the folder. Raises JsctlError, with nothing left.
         """
         self.folder = folder
-        self._target = target or folder
+        self._target = target
         self._description = {"format": FORMAT, "complete": False, **description}
         self._digest = hashlib.sha256()
         self._flushed = 0
