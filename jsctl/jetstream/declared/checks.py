@@ -35,7 +35,8 @@ async def _find_refusals(steps: Sequence[Step]) -> dict[Any, dict[str, str]]:
     refusals: dict[Any, dict[str, str]] = {}
     changed = [step for step in steps if step.after is not None and not step.consumer and not step.part]
     others = {} if target.is_missing else await _find_overlaps(target.api, steps, changed)
-    account = {} if target.is_missing else await _fetch_account(target.api, steps)
+    creates = any(step.action == "create" for step in steps)
+    account = await api_levels.fetch_account_info(target.api) if creates and not target.is_missing else {}
     alone = not target.is_missing and _is_unclustered(target.api)
     for step in changed:
         reasons = dict(_check_config(step.after or {}, is_alone=alone))
@@ -101,16 +102,6 @@ def _overlaps(first: Json | None, second: Json | None) -> bool:
         for one in (first or {}).get("subjects") or ()
         for other in (second or {}).get("subjects") or ()
     )
-
-
-async def _fetch_account(api: Api, steps: Sequence[Step]) -> Json:
-    """Return the account's limits and usage; empty when nothing is created, or the login may not ask."""
-    if not any(step.action == "create" for step in steps):
-        return {}
-    try:
-        return await api_levels.fetch_account_info(api)
-    except JsctlError:
-        return {}
 
 
 def _is_unclustered(api: Api) -> bool:

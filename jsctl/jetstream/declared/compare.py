@@ -98,12 +98,17 @@ async def fetch_stream(target: Target, stream: str) -> Json | None:
     """Return a stream's info; None when it does not exist, or its account does not yet."""
     if target.is_missing:
         return None
-    return await _fetch(streams.fetch_info(target.api, stream), ErrorCode.STREAM_NOT_FOUND)
+    return await streams.fetch_info_or_none(target.api, stream)
 
 
 async def fetch_consumer(target: Target, stream: str, consumer: str) -> Json | None:
     """Return a consumer's info; None when it does not exist."""
-    return await _fetch(consumers.fetch_info(target.api, stream, consumer), ErrorCode.CONSUMER_NOT_FOUND)
+    try:
+        return await consumers.fetch_info(target.api, stream, consumer)
+    except ApiError as error:
+        if error.err_code == ErrorCode.CONSUMER_NOT_FOUND:
+            return None
+        raise
 
 
 async def compare_stream(
@@ -324,12 +329,3 @@ def _compare_bucket(
     if step is None or step.after is None:
         return step
     return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
-
-
-async def _fetch(request: Awaitable[Json], not_found: int) -> Json | None:
-    try:
-        return await request
-    except ApiError as error:
-        if error.err_code == not_found:
-            return None
-        raise

@@ -1,13 +1,13 @@
 """Declarations of all files together: what belongs to one stream is joined, and what excludes each other is
 refused."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.declared.model import Consumer, Place, Stream
+from jsctl.jetstream.declared.step import find_cycle
 
 
 def join_consumers(streams: list[Stream]) -> list[Stream]:
@@ -41,11 +41,14 @@ def refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
             )
 
 
-def refuse_same_streams(streams: list[Stream]) -> None:
-    """Raise BadInput for a stream that is declared twice in one place."""
-    by_key: dict[tuple[Place, str], Stream] = {}
+def refuse_same_streams(
+    streams: Iterable[Stream], find_place: Callable[[Stream], object] = lambda stream: stream.place
+) -> None:
+    """Raise BadInput for a stream that is declared twice in one place. find_place: returns a value that is
+    equal for places that are the same."""
+    by_key: dict[tuple[object, str], Stream] = {}
     for stream in streams:
-        first = by_key.setdefault((stream.place, stream.name), stream)
+        first = by_key.setdefault((find_place(stream), stream.name), stream)
         if first is not stream:
             raise BadInput(
                 f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
@@ -84,13 +87,10 @@ def refuse_cycles(streams: list[Stream]) -> None:
         key: [origin for origin in _list_local_origins(stream) if origin in by_key]
         for key, stream in by_key.items()
     }
-    try:
-        TopologicalSorter(origins).prepare()
-    except CycleError as error:
-        cycle: list[tuple[Place, str]] = error.args[1]
+    if cycle := find_cycle(origins):
         names = " -> ".join(name for _, name in cycle)
         position = by_key[cycle[-1]].position
-        raise BadInput(f"{position}: streams copy from each other in a cycle: {names}") from None
+        raise BadInput(f"{position}: streams copy from each other in a cycle: {names}")
 
 
 def _list_local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:

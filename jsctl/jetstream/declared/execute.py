@@ -5,7 +5,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from jsctl.errors import JsctlError
@@ -16,7 +16,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.compare import Rules, Stale, compare_again, plan_again
 from jsctl.jetstream.declared.handover import list_handovers, list_releasing
 from jsctl.jetstream.declared.rename import copy_renamed
-from jsctl.jetstream.declared.step import Key, Step
+from jsctl.jetstream.declared.step import Key, Step, find_cycle
 from jsctl.jetstream.declared.values import store_values
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
@@ -121,7 +121,9 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
         required[step.key] |= lasting
         for key in _find_origin_keys(step, removals_by_name):
             required[key].add(step.key)
-    return _break_cycles(required)
+    while cycle := find_cycle(required):  # streams of several domains may copy from each other
+        required[cycle[1]].discard(cycle[0])
+    return required
 
 
 def _order_consumers(steps: Sequence[Step]) -> Iterator[tuple[Key, Key]]:
@@ -136,18 +138,6 @@ def _order_consumers(steps: Sequence[Step]) -> Iterator[tuple[Key, Key]]:
             if (creation.action, change.action) == ("create", "change"):
                 pair = change.key, creation.key
                 yield pair if change.retention == "interest" else pair[::-1]
-
-
-def _break_cycles(required: dict[Key, set[Key]]) -> dict[Key, set[Key]]:
-    """Remove one dependency of each cycle: streams of several domains may copy from each other."""
-    while True:
-        try:
-            TopologicalSorter(required).prepare()
-        except CycleError as error:
-            cycle: list[Key] = error.args[1]
-            required[cycle[1]].discard(cycle[0])
-        else:
-            return required
 
 
 def _find_origin_keys(step: Step, by_name: Mapping[str, Sequence[Step]]) -> Iterator[Key]:

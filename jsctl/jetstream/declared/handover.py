@@ -7,11 +7,10 @@ new ones.
 """
 
 from collections.abc import Iterable, Sequence
-from graphlib import CycleError, TopologicalSorter
 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
-from jsctl.jetstream.declared.step import Key, Step
+from jsctl.jetstream.declared.step import Key, Step, find_cycle
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.nats.subjects import overlaps
 
@@ -24,9 +23,10 @@ def plan_releases(steps: Sequence[Step]) -> list[Step]:
     takers = _find_takers(steps)
     released = {step.key for step in steps if step.action == "remove" and takers.get(step.key)}
     graph = {key: set(others) for key, others in takers.items() if key not in released}
-    while cycle := _find_cycle(graph):
-        released.add(cycle)
-        del graph[cycle]
+    while cycle := find_cycle(graph):
+        key = next(key for key in cycle if key in graph)
+        released.add(key)
+        del graph[key]
     by_key = {step.key: step for step in steps}
     result: list[Step] = []
     for step in steps:
@@ -88,16 +88,6 @@ def _list_lost(step: Step) -> list[str]:
 
 def _get_subjects(config: Json | None) -> list[str]:
     return list((config or {}).get("subjects") or [])
-
-
-def _find_cycle(graph: dict[Key, set[Key]]) -> Key | None:
-    """Return a step of a cycle; None if there is none."""
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        cycle: list[Key] = error.args[1]
-        return next(key for key in cycle if key in graph)
-    return None
 
 
 def _build_release(step: Step, takers: Sequence[Step]) -> Step:

@@ -111,7 +111,8 @@ class _Reader:
         if "vars" in keys and keys["vars"].value is not None:
             self._used.update(keys["vars"].as_object("vars"))
             resolved = resolve_variables(keys["vars"], self._variables)
-        header_keys = {key: _expand_name(key, keys[key], resolved) for key in _HEAD_KEYS if key in keys}
+        header_keys = {key: expand(keys[key], resolved) for key in _HEAD_KEYS if key in keys}
+        _refuse_empty(_HEAD_KEYS, keys, header_keys)
         label = header_keys["label"].as_text("label") if "label" in header_keys else ""
         place = _read_place(header_keys, Place())
         self._contexts |= {place.context} - {""}
@@ -151,51 +152,42 @@ class _Reader:
                 with collecting(errors):
                     consumers.append(self._read_consumer(item, inner, label))
         with collecting(errors):
-            name = _read_name(expanded, "stream")
-            place = _read_place(_check_place(node, expanded), place)
-            declared = STREAM.read(expanded, "a stream", ignored=_STREAM_KEYS)
-            config = _with_protection({**declared, "name": name}, expanded)
-            _validate(STREAM, config, expanded)
-            refuse_same_consumers(consumers, name)
-            self._warnings += find_number_warnings(STREAM, expanded)
-            position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
-            stream = Stream(
-                name,
-                config,
-                position,
-                place,
-                label,
-                tuple(consumers),
-                allows_data_loss=allows_loss,
-                renamed_from=_read_old_name(expanded, name),
-            )
+            stream = self._read_keys(STREAM, "stream", node, expanded, place, label, _STREAM_KEYS)
+            refuse_same_consumers(consumers, stream.name)
+            old_name = _read_old_name(expanded, stream.name)
         raise_all(errors)
-        return stream
+        return replace(stream, consumers=tuple(consumers), renamed_from=old_name)
 
     def _read_bucket(
         self, kind: BucketSchema, node: Node, variables: Variables, place: Place, label: str
     ) -> Stream:
         expanded = self._budget.expand(node, "a bucket", variables, "for")
-        name = _read_name(expanded, "bucket")
-        place = _read_place(_check_place(node, expanded), place)
         value_keys = _VALUE_KEYS if kind is BUCKET else frozenset[str]()
-        declared = kind.read(expanded, kind.what, ignored=_BUCKET_KEYS | value_keys)
-        config = _with_protection({**declared, "name": name}, expanded)
-        _validate(kind, config, expanded)
-        self._warnings += find_number_warnings(kind, expanded)
-        stream, position = kind.bucket_to_stream(name), f"{node.file}:{node.line}"
-        allows_loss = _read_flag(expanded, "allow_data_loss")
+        bucket = self._read_keys(kind, "bucket", node, expanded, place, label, _BUCKET_KEYS | value_keys)
         values = read_values(expanded) if value_keys else {}
-        return Stream(
-            stream,
-            config,
-            position,
-            place,
-            label,
-            kind=kind,
-            allows_data_loss=allows_loss,
-            values=values,
-        )
+        return replace(bucket, name=kind.bucket_to_stream(bucket.name), kind=kind, values=values)
+
+    def _read_keys(
+        self,
+        schema: Schema,
+        noun: str,
+        node: Node,
+        expanded: Node,
+        place: Place,
+        label: str,
+        ignored: frozenset[str],
+    ) -> Stream:
+        """Read what streams and buckets have in common. ignored: keys that do not belong to their
+        configurations."""
+        name, keys = _read_name(expanded, noun), expanded.as_object("this")
+        _refuse_empty(_PLACE_KEYS, node.as_object("this"), keys)
+        place = _read_place(keys, place)
+        declared = schema.read(expanded, schema.what, ignored=ignored)
+        config = _with_protection({**declared, "name": name}, expanded)
+        _validate(schema, config, expanded)
+        self._warnings += find_number_warnings(schema, expanded)
+        position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
+        return Stream(name, config, position, place, label, allows_data_loss=allows_loss)
 
     def _read_consumer(self, node: Node, variables: Variables, label: str) -> Consumer:
         expanded = self._budget.expand(node, "a consumer", variables, "for")
@@ -235,24 +227,12 @@ def _count(node: Node, variables: Variables, budget: Budget) -> None:
             budget.add_rounds(count_rounds(inner, round_variables), inner)
 
 
-def _expand_name(key: str, node: Node, variables: Variables) -> Node:
-    """Return the name of a label or place with its variables replaced; an empty one is not meant. Raises
-    BadInput."""
-    expanded = expand(node, variables)
-    if node.text and expanded.value == "":
-        raise node.error(f"{key} is empty: {node.text} has no value", "null stands for none")
-    return expanded
-
-
-def _check_place(node: Node, expanded: Node) -> Mapping[str, Node]:
-    """Return the keys of a stream. Raises BadInput where a variable leaves the name of a place empty."""
-    written, keys = node.as_object("this"), expanded.as_object("this")
-    for key in _PLACE_KEYS:
-        if key in keys and keys[key].value == "" and written[key].text:
-            raise written[key].error(
-                f"{key} is empty: {written[key].text} has no value", "null stands for none"
-            )
-    return keys
+def _refuse_empty(keys: Iterable[str], written: Mapping[str, Node], expanded: Mapping[str, Node]) -> None:
+    """Raise BadInput where a variable leaves a label or the name of a place empty."""
+    for key in keys:
+        if key in expanded and expanded[key].value == "" and written[key].text:
+            text = written[key].text
+            raise written[key].error(f"{key} is empty: {text} has no value", "null stands for none")
 
 
 def _read_flag(node: Node, key: str) -> bool:

@@ -19,6 +19,7 @@ from jsctl.jetstream.declared.compare import (
     plan_consumer_removal,
     plan_stream_removal,
 )
+from jsctl.jetstream.declared.conflicts import refuse_same_streams
 from jsctl.jetstream.declared.handover import plan_releases
 from jsctl.jetstream.declared.merge import without_none
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
@@ -81,7 +82,8 @@ async def make_plan(
 ) -> Plan:
     """Compare what is declared with what exists. prune: plan removals, too. Raises BadInput, and what
     requests raise."""
-    _refuse_same_streams(declared.streams, targets)
+    # Different places may turn out to be the same.
+    refuse_same_streams(declared.streams, lambda stream: targets[stream.place].key)
     gate = asyncio.Semaphore(32)
 
     errors: list[BadInput] = []
@@ -213,14 +215,3 @@ def _list_declared_keys(declared: Declared, targets: Mapping[Place, Target]) -> 
         keys.add((target_key, stream.name, "", ""))
         keys.update((target_key, stream.name, consumer.name, "") for consumer in stream.consumers)
     return frozenset(keys)
-
-
-def _refuse_same_streams(declared: Sequence[Stream], targets: Mapping[Place, Target]) -> None:
-    """Raise BadInput for a stream that is declared twice, in places that turn out to be the same."""
-    by_key: dict[tuple[tuple[int, str], str], Stream] = {}
-    for stream in declared:
-        first = by_key.setdefault((targets[stream.place].key, stream.name), stream)
-        if first is not stream:
-            raise BadInput(
-                f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
-            )

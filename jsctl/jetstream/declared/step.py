@@ -1,13 +1,16 @@
 """The steps of a plan: each is one request that creates, changes or removes a stream or a consumer."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.declared.model import Consumer, Stream
 from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
+
+T = TypeVar("T")
 
 Action = Literal["create", "change", "remove"]
 Part = Literal["", "release", "values"]
@@ -124,6 +127,16 @@ class Step(NamedTuple):
             return f"stream {self.stream}"
         bucket = f"{self.kind.noun} {self.kind.stream_to_bucket(self.stream)}"
         return f"values of {bucket}" if self.part == "values" else bucket
+
+
+def find_cycle(graph: Mapping[T, Iterable[T]]) -> list[T]:
+    """Return the nodes of a cycle, of which the first comes again at the end; empty if there is none. graph:
+    the nodes that must come before each node."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def group_losses(steps: Iterable[Step]) -> list[tuple[Sequence[Step], DataLoss]]:
