@@ -11,7 +11,15 @@ from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
-from jsctl.errors import ApiError, MalformedAnswer, NoJetStream, NoResponders, RequestTimeout
+from jsctl.errors import (
+    ApiError,
+    JsctlError,
+    MalformedAnswer,
+    NoJetStream,
+    NoResponders,
+    RequestTimeout,
+    Unreachable,
+)
 from jsctl.jetstream.shape_check import Malformed
 from jsctl.jetstream.shapes import check_answer, check_error
 from jsctl.nats.connection import Connection
@@ -36,6 +44,19 @@ def is_no_message(error: ApiError) -> bool:
     """Return whether an error of STREAM.MSG.GET means that the message does not exist. Some servers use the
     second code at the end of the stream's store."""
     return error.err_code in (ErrorCode.NO_MESSAGE_FOUND, ErrorCode.STREAM_MSG_DELETE_FAILED)
+
+
+def is_conflict(error: ApiError) -> bool:
+    """Return whether an error means that the last sequence of a subject is not the expected one."""
+    return error.err_code in (
+        ErrorCode.STREAM_WRONG_LAST_SEQUENCE,
+        ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
+    )
+
+
+def is_transient(error: JsctlError) -> bool:
+    """Return whether an error is temporary: a server or leader is unreachable, or starting."""
+    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code in (500, 503))
 
 
 def build_api_prefix(domain: str = "", prefix: str = "") -> str:

@@ -1,8 +1,5 @@
 """`jsctl counter watch`."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-
 import click
 
 from jsctl.commands.cli import argument, command, option
@@ -12,7 +9,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.counter import counters
 from jsctl.jetstream.counter.counters import Counter
-from jsctl.jetstream.message.receive import Receiver
 from jsctl.nats.subjects import is_subject
 from jsctl.views.counter import counters as view
 from jsctl.views.events import Events
@@ -31,11 +27,6 @@ async def watch(env: Env, subject: str, stream: str, updates: bool, count: int, 
     api = await env.jetstream()
     info = await counters.find_stream(api, subject, stream)
     receiver = counters.watch(api, info, subject, new=updates, limit=count)
-    events = view.changes(_decode_batches(receiver), limit=count, stop=receiver.stop)
+    batches = receiver.read_decoded(counters.decode_counter)
+    events = view.changes(batches, limit=count, stop=receiver.stop)
     return events.end_after(choose_idle_limit(env, wait, count))
-
-
-async def _decode_batches(receiver: Receiver) -> AsyncGenerator[Sequence[Counter], None]:
-    async with aclosing(receiver.read_batches()) as batches:
-        async for batch in batches:
-            yield [counters.decode_counter(received.message) for received in batch]

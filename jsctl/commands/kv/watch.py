@@ -1,7 +1,5 @@
 """`jsctl kv watch`."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
 import click
@@ -12,9 +10,8 @@ from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
-from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry, decode_entry
-from jsctl.jetstream.message.receive import Receiver
+from jsctl.nats.message import Message
 from jsctl.views.events import Events
 from jsctl.views.kv import entries as view
 
@@ -76,15 +73,11 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
         sequence=options.revision or 0,
         limit=options.count if options.deletes else 0,
     )
-    batches = _decode_batches(store, receiver, with_deletes=options.deletes)
+
+    def decode(message: Message) -> Entry | None:
+        entry = decode_entry(store, message)
+        return entry if options.deletes or entry.is_value else None
+
+    batches = receiver.read_decoded(decode)
     events = view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
     return events.end_after(choose_idle_limit(env, options.wait, options.count))
-
-
-async def _decode_batches(
-    store: Bucket, receiver: Receiver, *, with_deletes: bool
-) -> AsyncGenerator[Sequence[Entry], None]:
-    async with aclosing(receiver.read_batches()) as batches:
-        async for batch in batches:
-            entries = [decode_entry(store, received.message) for received in batch]
-            yield [entry for entry in entries if with_deletes or entry.is_value]

@@ -6,9 +6,10 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
+from jsctl.jetstream.message.receive import receive_stored
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.object.model import ObjectInfo
-from jsctl.jetstream.object.watch import Watcher
+from jsctl.jetstream.object.model import ObjectInfo, build_info_filter, decode_info
+from jsctl.nats.message import Message
 from jsctl.views.events import Events
 from jsctl.views.object import watch as view
 
@@ -21,7 +22,15 @@ from jsctl.views.object import watch as view
 async def watch(env: Env, bucket: str, updates_only: bool, count: int, wait: int) -> Events[ObjectInfo]:
     """Show the newest state of each object first, then what changes."""
     api, name = await open_bucket(env, bucket)
-    await buckets.fetch_info(api, name)
-    watcher = Watcher(api, name, env.say, updates_only=updates_only)
-    events = view.events(watcher.read_batches(), limit=count, stop=watcher.stop)
+    config = (await buckets.fetch_info(api, name))["config"]
+    start = {"deliver_policy": "new" if updates_only else "last_per_subject"}
+    receiver = receive_stored(api, config, [build_info_filter(name)], start)
+
+    def decode(message: Message) -> ObjectInfo | None:
+        object_info = decode_info(name, message)
+        if object_info.damage:
+            env.say(f"jsctl: {object_info.damage}")
+        return None if object_info.damage else object_info
+
+    events = view.events(receiver.read_decoded(decode), limit=count, stop=receiver.stop)
     return events.end_after(choose_idle_limit(env, wait, count))

@@ -17,7 +17,7 @@ from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.message.publish import parse_ack
-from jsctl.jetstream.message.receive import ReceiveOptions, Receiver, StreamSource
+from jsctl.jetstream.message.receive import Receiver, receive_stored
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, find_header
@@ -225,10 +225,7 @@ def watch(api: Api, info: Json, pattern: str, *, new: bool, limit: int) -> Recei
     """Return a receiver of counters as they change. new: leave out their present values. limit: number of
     messages, 0 for no end."""
     start = {"deliver_policy": "new" if new else "last_per_subject"}
-    options = ReceiveOptions(
-        subjects=[pattern], stream=StreamSource(str(info["config"]["name"]), start), limit=limit
-    )
-    return Receiver(api.connection, options, api=api, warn=api.warn, announce=lambda text: None)
+    return receive_stored(api, info["config"], [pattern], start, limit=limit)
 
 
 def build_missing_error(api: Api, subject: str) -> MissingName:

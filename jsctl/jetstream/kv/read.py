@@ -113,11 +113,10 @@ async def fetch_newest_heads(bucket: Bucket, patterns: Sequence[str]) -> list[En
     """Return the newest entries of all keys that match a pattern, markers too, without their values, sorted
     by key: values may be large. Raises what requests raise."""
     receiver = read_entries(bucket, patterns, "last_per_subject", headers_only=True, to_end=True)
-    entries: list[Entry] = []
-    async with aclosing(receiver.read_batches()) as batches:
-        async for batch in batches:
-            entries += [decode_entry(bucket, received.message) for received in batch]
-    newest = {entry.key: entry for entry in entries}  # keys that changed meanwhile came twice
+    newest: dict[str, Entry] = {}
+    async with aclosing(receiver.read_decoded(partial(decode_entry, bucket))) as pages:
+        async for page in pages:
+            newest |= {entry.key: entry for entry in page}  # keys that changed meanwhile come twice
     return [newest[key] for key in sorted(newest)]
 
 
@@ -136,22 +135,18 @@ def read_entries(
     start: a delivery policy. sequence: for `by_start_sequence`. limit: number of entries, 0 for all. to_end:
     end with the last entry that is stored now.
     """
-    from jsctl.jetstream.message.receive import (  # `kv get` does not need it
-        ReceiveOptions,
-        Receiver,
-        StreamSource,
-    )
+    from jsctl.jetstream.message.receive import receive_stored  # `kv get` does not need it
 
     policy = {"deliver_policy": start, **({"opt_start_seq": sequence} if sequence else {})}
-    options = ReceiveOptions(
-        subjects=[bucket.prefix + pattern for pattern in deduplicate_patterns(patterns)],
-        stream=StreamSource(
-            bucket.stream, policy, to_end=to_end, headers_only=headers_only, config=bucket.info["config"]
-        ),
+    return receive_stored(
+        bucket.api,
+        bucket.stream_config,
+        [bucket.prefix + pattern for pattern in deduplicate_patterns(patterns)],
+        policy,
         limit=limit,
+        headers_only=headers_only,
+        to_end=to_end,
     )
-    api = bucket.api
-    return Receiver(api.connection, options, api=api, warn=api.warn, announce=lambda text: None)
 
 
 def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:
@@ -167,9 +162,10 @@ def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:
 async def fetch_history(bucket: Bucket, pattern: str) -> AsyncGenerator[list[Entry], None]:
     """Yield all stored entries of the keys that match a pattern, the oldest first, in pages."""
     if is_pattern(pattern) and not bucket.allows_direct:
-        async with aclosing(read_entries(bucket, [pattern], "all", to_end=True).read_batches()) as batches:
-            async for batch in batches:
-                yield [decode_entry(bucket, received.message) for received in batch]
+        receiver = read_entries(bucket, [pattern], "all", to_end=True)
+        async with aclosing(receiver.read_decoded(partial(decode_entry, bucket))) as pages:
+            async for entries in pages:
+                yield entries
         return
     # Without a filter the server need not count the remaining matches for each batch.
     subject = "" if pattern == ">" else bucket.prefix + pattern

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Json, is_conflict
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry, build_headers
 from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
@@ -54,7 +54,7 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
         try:
             return await put(bucket, key, value, ttl=ttl, expected=expected)
         except ApiError as error:
-            if not _is_conflict(error):
+            if not is_conflict(error):
                 raise
             refusal = error
         entry = await fetch_newest_entry(bucket, key)
@@ -76,7 +76,7 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
     try:
         return await put(bucket, key, value, expected=expected)
     except ApiError as error:
-        if not _is_conflict(error):
+        if not is_conflict(error):
             raise
     entry = await fetch_newest_entry(bucket, key)
     if entry is None:
@@ -164,13 +164,6 @@ def _with_hint(bucket: Bucket, error: ApiError) -> ApiError:
     if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
         hint = f"{build_line('kv edit', bucket.name, flags=['--marker-ttl', '1m'])} allows it"
     return ApiError(error.code, error.err_code, error.description, hint)
-
-
-def _is_conflict(error: ApiError) -> bool:
-    return error.err_code in (
-        ErrorCode.STREAM_WRONG_LAST_SEQUENCE,
-        ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
-    )
 
 
 def as_message(bucket: Bucket, entry: Entry) -> OutgoingMessage:

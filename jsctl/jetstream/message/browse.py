@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator
 from jsctl.base.command_lines import build_line
 from jsctl.base.loops import gather, sleep
 from jsctl.base.units import format_exact_duration
-from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Api, Json, is_no_message
+from jsctl.errors import ApiError, JsctlError, MalformedAnswer, NotFound, RequestTimeout
+from jsctl.jetstream.api import Api, Json, is_no_message, is_transient
 from jsctl.jetstream.message.batches import BATCH, count_from, fetch_batch, fetch_last_batch
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import Metadata
@@ -233,8 +233,8 @@ async def follow(
             async for message in read(api, stream, start=position, subject=subject, bulk=bulk):
                 position = message.sequence + 1
                 yield message
-        except (Unreachable, ApiError) as error:
-            if isinstance(error, ApiError) and error.code not in (500, 503):
+        except JsctlError as error:
+            if not is_transient(error):
                 raise
             await sleep(_PAUSE)
 

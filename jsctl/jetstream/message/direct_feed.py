@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from contextlib import aclosing
 
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Json, is_transient
 from jsctl.jetstream.message import browse
-from jsctl.jetstream.message.feed import BATCH, Feed, is_transient
+from jsctl.jetstream.message.feed import BATCH, Feed
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches
@@ -98,8 +98,11 @@ class DirectFeed(Feed):
                         api, stream, start=position, subject=subject, bulk=True, batch=self._batch
                     )
                     async with aclosing(reading) as messages:
-                        if await self._deliver_all(messages) or self._options.to_end:
-                            return
+                        async for message in messages:
+                            if self._deliver_each((message,)):
+                                return
+                    if self._finished or self._options.to_end:
+                        return
                 else:
                     self._hear()
                     await asyncio.sleep(_POLL)
@@ -117,14 +120,8 @@ class DirectFeed(Feed):
                 await self._connection.wait_until_connected()
             await asyncio.sleep(_POLL)
 
-    async def _deliver_all(self, messages: AsyncGenerator[Message, None]) -> bool:
-        """Deliver messages; return whether the feed is finished."""
-        async for message in messages:
-            if self._deliver_each((message,)):
-                return True
-        return self._finished
-
     def _deliver_each(self, messages: Iterable[Message]) -> bool:
+        """Deliver messages; return whether the feed is finished."""
         subjects = self._options.subjects
         for message in messages:
             self._hear()

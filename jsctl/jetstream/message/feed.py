@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, is_transient
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.acks import ACK
@@ -54,11 +54,6 @@ class Options:
     limit: int = 0
     to_end: bool = False
     ack: bool | None = None
-
-
-def is_transient(error: JsctlError) -> bool:
-    """Return whether an error is temporary: a server or leader is unreachable, or starting."""
-    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.code in (500, 503))
 
 
 class Feed:

@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.loops import await_event_loop
@@ -22,6 +22,8 @@ from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message, MessageHandler
 from jsctl.nats.subjects import explain_wildcards, matches, validate_subject
+
+T = TypeVar("T")
 
 _WORK_QUEUES = ("workqueue", "interest")
 _CONTROL = 100  #: status of flow control and heartbeats (ADR-9)
@@ -154,6 +156,14 @@ class Receiver:
                 async for batch in self._buffer.read_batches(self.options.idle):
                     yield batch
 
+    async def read_decoded(self, decode: Callable[[Message], T | None]) -> AsyncGenerator[list[T], None]:
+        """Yield what `decode` makes of the messages of `read_batches`; it returns None for one to leave
+        out."""
+        async with aclosing(self.read_batches()) as batches:
+            async for batch in batches:
+                decoded = (decode(received.message) for received in batch)
+                yield [item for item in decoded if item is not None]
+
     async def _subscribe(self, stack: AsyncExitStack) -> None:
         options, connection = self.options, self._connection
         if note := explain_wildcards(options.subjects):
@@ -276,6 +286,24 @@ class Receiver:
             case _:
                 return self._buffer.close_on(event)
         return False
+
+
+def receive_stored(
+    api: Api,
+    config: Json,
+    subjects: Sequence[str],
+    start: Json,
+    *,
+    limit: int = 0,
+    headers_only: bool = False,
+    to_end: bool = False,
+) -> Receiver:
+    """Return a receiver of a stream's messages as they are stored, through a consumer, that announces
+    nothing. config: the stream's. start, limit, headers_only, to_end: see `StreamSource` and
+    `ReceiveOptions`."""
+    source = StreamSource(str(config["name"]), start, to_end=to_end, headers_only=headers_only, config=config)
+    options = ReceiveOptions(subjects=subjects, stream=source, limit=limit)
+    return Receiver(api.connection, options, api=api, warn=api.warn, announce=lambda text: None)
 
 
 async def _find_stream(api: Api, subjects: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, NotFound, Unreachable
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, is_transient
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message import browse, pull
 from jsctl.jetstream.object import buckets, requests
@@ -145,9 +145,7 @@ class _Reader:
                 await self._read()
                 return
             except JsctlError as error:
-                if not isinstance(error, Unreachable) and not (
-                    isinstance(error, ApiError) and error.code in (500, 503)
-                ):
+                if not is_transient(error):
                     raise
                 if self._position != position:
                     position, deadline = self._position, loop.time() + patience

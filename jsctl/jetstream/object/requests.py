@@ -7,7 +7,7 @@ from functools import partial
 from jsctl import registry
 from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, JsctlError, MissingName, NotFound
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api, Json, is_conflict
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.publish import parse_ack, parse_ack_sequence
 from jsctl.jetstream.object import buckets
@@ -134,10 +134,7 @@ async def put_info(api: Api, description: ObjectInfo, replaced: ObjectInfo | Non
         try:
             ack = parse_ack(subject, await _request(api, OutgoingMessage(subject, data, header_block=block)))
         except ApiError as error:
-            if error.err_code not in (
-                ErrorCode.STREAM_WRONG_LAST_SEQUENCE,
-                ErrorCode.STREAM_WRONG_LAST_SEQUENCE_CONSTANT,
-            ):
+            if not is_conflict(error):
                 raise
             replaced = await find(api, description.bucket, description.name)
             if replaced is not None and replaced.nuid == description.nuid:
