@@ -16,7 +16,7 @@ from jsctl.jetstream.message.compose import (
     read_dump,
     space_evenly,
 )
-from jsctl.jetstream.message.patience import make_patience
+from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.jetstream.message.stdin import Stdin
@@ -172,7 +172,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         bursts,
         options.mode,
         reports=options.reports,
-        patience=make_patience(api, env.say),
+        patience=Patience(api, env.say),
     )
     return view.events(publisher, _publish_with_progress(env, publisher, options), quiet=options.quiet)
 

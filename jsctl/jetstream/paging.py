@@ -197,9 +197,9 @@ def _get_name(item: Any) -> Any:
     return item.get("name") or (item.get("config") or {}).get("name")
 
 
-async def fetch_items(api: Api, subject: str, key: str, body: Mapping[str, Any] | None = None) -> list[Any]:
+async def fetch_items(api: Api, subject: str, key: str) -> list[Any]:
     """Return all items of a list; see `fetch_pages`."""
-    return [item async for page in fetch_pages(api, subject, key, body) for item in page.get(key) or []]
+    return [item async for page in fetch_pages(api, subject, key) for item in page.get(key) or []]
 
 
 async def fetch_sorted_pages(

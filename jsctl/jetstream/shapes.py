@@ -173,10 +173,7 @@ _SHAPES: Mapping[str, Shape] = {
     "CONSUMER.LIST": _build_page("consumers", CONSUMER_INFO),
     "INFO": _ACCOUNT,
 }
-_VERB = (
-    r"(?:^|\.)((?:STREAM|CONSUMER)\."
-    r"(?:INFO|CREATE|UPDATE|NAMES|LIST|SNAPSHOT|RESTORE|PURGE|RESET|MSG\.GET|DURABLE\.CREATE))(?:\.|$)"
-)
+_VERB = rf"(?:^|\.)({'|'.join(re.escape(verb) for verb in _SHAPES if '.' in verb)})(?:\.|$)"
 
 
 def check_answer(answer: Any, subject: str) -> None:

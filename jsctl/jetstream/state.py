@@ -69,6 +69,14 @@ def format_followers(cluster: Json) -> tuple[str, ...]:
     )
 
 
+def list_peers(info: Json) -> list[str]:
+    """Return the servers of a stream's or consumer's group, the leader first."""
+    cluster: Json = info.get("cluster") or {}
+    replicas = cluster.get("replicas") or []
+    names = [str(cluster.get("leader") or ""), *(str(peer["name"]) for peer in replicas)]
+    return [name for name in names if name]
+
+
 def is_silent(info: Json) -> bool:
     """Return whether another server lists a stream instead of its own, which are offline."""
     return bool(info.get("cluster")) and not info["cluster"].get("leader")

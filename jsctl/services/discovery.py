@@ -4,20 +4,18 @@ statistics.
 
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from typing import Any
 
 from jsctl import registry
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import MS, pluralize
 from jsctl.errors import JsctlError, NoResponders, NotFound
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.nats.connection import Connection
-from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.message import OutgoingMessage
 from jsctl.nats.replies import request_many
 from jsctl.nats.requests import ReplyLimits, send_request
-
-Json = dict[str, Any]
 
 PREFIX = "$SRV"
 SILENCE = 300 * MS
@@ -33,16 +31,6 @@ _TYPES = {
 _TEXTS = ("name", "id", "version", "description", "started")
 _ENDPOINT_NUMBERS = ("num_requests", "num_errors", "processing_time", "average_processing_time")
 _ENDPOINT_TEXTS = ("name", "subject", "queue_group", "last_error")
-
-
-class Answers(NamedTuple):
-    """The replies of services.
-
-    documents: the replies, sorted by service and instance. malformed: the problem of each other reply.
-    """
-
-    documents: Sequence[Json]
-    malformed: Sequence[str]
 
 
 def build_verb_subject(verb: str, service: str = "", instance: str = "") -> str:
@@ -84,13 +72,19 @@ async def gather(
                 f"{build_line('service list', service)} lists them",
             )
         raise await build_missing_error(connection, service)
-    answers = parse_replies(verb, replies)
-    _warn_about(answers.malformed, warn)
-    if answers.malformed and not answers.documents:
+    documents: list[Json] = []
+    malformed: list[str] = []
+    for reply in replies:
+        try:
+            documents.append(parse_reply(verb, reply.data))
+        except ValueError as error:
+            malformed.append(str(error))
+    _warn_about(malformed, warn)
+    if malformed and not documents:
         raise JsctlError(
             f"no reply on {subject} follows the service protocol", f"{build_line('request')} shows them"
         )
-    return list(answers.documents)
+    return sorted(documents, key=lambda document: (document["name"], document["id"]))
 
 
 async def ping(
@@ -144,19 +138,6 @@ async def list_names(api: Api) -> list[str]:
 async def _fetch_names(connection: Connection) -> list[str]:
     documents = await gather(connection, "PING", warn=lambda text: None)
     return sorted({document["name"] for document in documents})
-
-
-def parse_replies(verb: str, replies: Sequence[Message]) -> Answers:
-    """Parse replies. Those that do not follow the protocol are returned separately."""
-    documents: list[Json] = []
-    malformed: list[str] = []
-    for reply in replies:
-        try:
-            documents.append(parse_reply(verb, reply.data))
-        except ValueError as error:
-            malformed.append(str(error))
-    documents.sort(key=lambda document: (document["name"], document["id"]))
-    return Answers(documents, malformed)
 
 
 def parse_reply(verb: str, data: bytes) -> Json:

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Json = dict[str, Any]
+from jsctl.jetstream.api import Json
 
 
 class Count(NamedTuple):

@@ -4,7 +4,7 @@ Each server that a message reaches sends one document. A message that leaves a s
 hop number, which the document of the other server repeats.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -215,12 +215,10 @@ def count_hops(root: Hop) -> dict[str, int]:
     return tally
 
 
-def format_lines(root: Hop) -> Iterable[tuple[str, str]]:
-    """Yield place and action of each step, without details that differ between traces of the same path."""
-    return _iterate_lines(root, root.server)
-
-
-def _iterate_lines(hop: Hop, path: str) -> Iterator[tuple[str, str]]:
+def format_lines(hop: Hop, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield place and action of each step, without details that differ between traces of the same path.
+    above: the servers on the path before this one."""
+    path = f"{above}{hop.server}"
     if hop.arrival is not None and hop.arrival.error:
         yield path, f"refused: {hop.arrival.error}"
     for step in hop.steps:
@@ -240,4 +238,4 @@ def _iterate_lines(hop: Hop, path: str) -> Iterator[tuple[str, str]]:
                 )
         yield path, description + (f": {step.error}" if step.error else "")
         if step.next is not None:
-            yield from _iterate_lines(step.next, f"{path} > {step.next.server}")
+            yield from format_lines(step.next, f"{path} > ")

@@ -4,7 +4,7 @@ from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
 from jsctl.env import Env
-from jsctl.jetstream.backup.account_backup import AccountBackupOptions, backup_account, estimate_backup
+from jsctl.jetstream.backup.account_backup import backup_account, measure_account
 from jsctl.jetstream.backup.account_files import describe_existing
 from jsctl.jetstream.backup.stream_backup import BackupOptions
 from jsctl.views.account import backup as view
@@ -39,18 +39,16 @@ async def backup(
     api = await env.jetstream()
     if env.dry_run:
         existing = describe_existing(path)
-        loss = await estimate_backup(api)
-        facts = {"streams": loss.streams, "bytes": loss.bytes}
-        description = f"{pluralize(loss.streams, 'stream')} with {format_bytes(loss.bytes)}"
+        names, size = await measure_account(api)
+        facts = {"streams": len(names), "bytes": size}
+        description = f"{pluralize(len(names), 'stream')} with {format_bytes(size)}"
         env.announce(backup_intent(description, path, existing, facts))
     result = await backup_account(
         api,
         path,
-        AccountBackupOptions(
-            stream=BackupOptions(consumers=consumers, check=check),
-            strict=critical_warnings,
-        ),
+        BackupOptions(consumers=consumers, check=check),
         TerminalObserver(env, force=force),
+        strict=critical_warnings,
     )
     return view.outcomes(f"Backup in {path}", result, "saved")
 

@@ -4,9 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from jsctl.base.files import sync_folder
 from jsctl.errors import JsctlError, NotFound
@@ -31,24 +29,18 @@ _CONCURRENT = 4
 """Streams that are backed up at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountBackupOptions:
-    """Options of an account's backup. strict: warnings count as failures."""
-
-    stream: BackupOptions
-    strict: bool = False
-
-
 async def backup_account(
-    api: Api, target: Path, options: AccountBackupOptions, observer: Observer
+    api: Api, target: Path, options: BackupOptions, observer: Observer, *, strict: bool
 ) -> AccountResult:
     """Back up all streams of an account to a folder; a stream that fails does not stop the others.
+
+    strict: warnings count as failures.
 
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds other
     files, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
     """
     describe_existing(target)
-    names, size = await _measure_account(api)
+    names, size = await measure_account(api)
     observer.notify(AccountBackupStarted(len(names), size, target))
     with lock_target(target) as locked:
         if existing := describe_existing(target):
@@ -61,8 +53,8 @@ async def backup_account(
                     remove_path(entry)
         started = time.monotonic_ns()
         with observer.progress(Phase("transfer"), size) as advance:
-            outcomes = await _save_streams(api, locked, names, options.stream, advance)
-    if options.strict:
+            outcomes = await _save_streams(api, locked, names, options, advance)
+    if strict:
         outcomes = [
             outcome._replace(status="failed") if outcome.status == "warning" else outcome
             for outcome in outcomes
@@ -70,20 +62,9 @@ async def backup_account(
     return AccountResult(outcomes, time.monotonic_ns() - started)
 
 
-class Extent(NamedTuple):
-    """The number of streams to back up, and their total size in bytes."""
-
-    streams: int
-    bytes: int
-
-
-async def estimate_backup(api: Api) -> Extent:
-    """Return what a backup of the account would hold. Raises NotFound for an account without streams."""
-    names, size = await _measure_account(api)
-    return Extent(len(names), size)
-
-
-async def _measure_account(api: Api) -> tuple[list[str], int]:
+async def measure_account(api: Api) -> tuple[list[str], int]:
+    """Return the names of the streams to back up, and their total size in bytes. Raises NotFound for an
+    account without streams."""
     names = sorted(await streams.list_names(api))
     if not names:
         raise NotFound("there are no streams to back up")

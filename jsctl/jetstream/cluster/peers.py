@@ -2,15 +2,8 @@
 
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.state import list_peers
 from jsctl.nats.error_codes import ErrorCode
-
-
-def list_peers(info: Json) -> list[str]:
-    """Return the servers of a stream's or consumer's group, the leader first."""
-    cluster: Json = info.get("cluster") or {}
-    replicas = cluster.get("replicas") or []
-    names = [str(cluster.get("leader") or ""), *(str(peer["name"]) for peer in replicas)]
-    return [name for name in names if name]
 
 
 def check_in_cluster(info: Json) -> None:

@@ -286,27 +286,12 @@ EXTRA_FLAGS: tuple[ExtraFlag, ...] = (
 )
 """`consumer.config` applies them: `with_start`, `parse_backoff`, `parse_deadline`, `as_pull`, `with_name`."""
 
-GROUP_FLAGS: tuple[ExtraFlag, ...] = (
-    ExtraFlag(
-        "pinned-groups",
-        Texts(),
-        "Priority groups whose messages go to one pinned client",
-        metavar="GROUP",
-        create_only=True,
-    ),
-    ExtraFlag(
-        "overflow-groups",
-        Texts(),
-        "Priority groups that only get what overflows",
-        metavar="GROUP",
-        create_only=True,
-    ),
-    ExtraFlag(
-        "prioritized-groups",
-        Texts(),
-        "Priority groups whose clients have priorities",
-        metavar="GROUP",
-        create_only=True,
-    ),
+GROUP_FLAGS = tuple(
+    ExtraFlag(flag, Texts(), help, metavar="GROUP", create_only=True)
+    for flag, help in (
+        ("pinned-groups", "Priority groups whose messages go to one pinned client"),
+        ("overflow-groups", "Priority groups that only get what overflows"),
+        ("prioritized-groups", "Priority groups whose clients have priorities"),
+    )
 )
 """Flags of priority groups; `config.PRIORITY_FLAGS` has the policy of each."""

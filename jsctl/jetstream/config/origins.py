@@ -16,14 +16,12 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.field import ExtraFlag, Field
-from jsctl.jetstream.config.kind import KeepKey, Text, refuse_unknown
+from jsctl.jetstream.config.kind import Json, KeepKey, Text, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Subject, Time
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.numbers import Number
 from jsctl.jetstream.config.schema import Object
 from jsctl.nats.subjects import validate_name
-
-Json = dict[str, Any]
 
 _FORMS = (
     "NAME, NAME@DOMAIN, or NAME,key=value,... with the keys domain, api and deliver (prefixes of another"
@@ -246,21 +244,12 @@ def _set_external(origin: Json, *, api: str = "", deliver: str = "") -> None:
     origin["external"] = external
 
 
-IMPORT_FLAGS = (
-    ExtraFlag("mirror-domain", Text(), "JetStream domain that --mirror is in", metavar="DOMAIN", default=""),
-    ExtraFlag(
-        "mirror-api-prefix",
-        Text(),
-        "API prefix of the account that --mirror is in",
-        metavar="PREFIX",
-        default="",
-    ),
-    ExtraFlag(
-        "mirror-deliver-prefix",
-        Text(),
-        "Prefix of the subjects that --mirror is delivered on",
-        metavar="PREFIX",
-        default="",
-    ),
+IMPORT_FLAGS = tuple(
+    ExtraFlag(flag, Text(), help, metavar=metavar, default="")
+    for flag, help, metavar in (
+        ("mirror-domain", "JetStream domain that --mirror is in", "DOMAIN"),
+        ("mirror-api-prefix", "API prefix of the account that --mirror is in", "PREFIX"),
+        ("mirror-deliver-prefix", "Prefix of the subjects that --mirror is delivered on", "PREFIX"),
+    )
 )
 """Flags for the location of a mirror's origin, for `import_from`."""

@@ -236,10 +236,10 @@ class Schema(Object):
             problems.insert(0, str(error))
         return problems or list(self.find_violations(config))
 
-    def validate(self, config: Json, place: str = "") -> None:
-        """Raise BadInput with all problems. place: the position of the configuration (`file.yaml:3`)."""
+    def validate(self, config: Json) -> None:
+        """Raise BadInput with all problems."""
         if problems := self.find_problems(config):
-            raise BadInput(f"{place}: {'; '.join(problems)}" if place else "; ".join(problems))
+            raise BadInput("; ".join(problems))
 
     def get_name(self, config: Json) -> str:
         """Return the name in a configuration; empty if there is none."""

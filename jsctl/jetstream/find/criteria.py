@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.base.units import NEVER, compute_age, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
-from jsctl.jetstream.state import find_required_level
+from jsctl.jetstream.state import find_required_level, list_peers
 from jsctl.nats.subjects import overlaps
 
 Test = Callable[[Json, Any, float], bool]
@@ -23,7 +23,7 @@ _COMMON: Mapping[str, Test] = {
 }
 _STREAM_TESTS: Mapping[str, Test] = {
     **_COMMON,
-    "server_name": lambda info, pattern, now: any(pattern.search(name) for name in _list_servers(info)),
+    "server_name": lambda info, pattern, now: any(pattern.search(name) for name in list_peers(info)),
     "cluster": lambda info, pattern, now: any(
         pattern.search(name) for name in [_get_cluster(info).get("name")] if name
     ),
@@ -69,10 +69,8 @@ class Criteria:
     expression: Callable[[Mapping[str, Any]], bool] | None = None
     invert: bool = False
 
-    @property
-    def tests(self) -> Mapping[str, Test]:
-        """The tests of all criteria, by field."""
-        raise NotImplementedError
+    tests = _COMMON
+    """The tests of all criteria, by field."""
 
     def filter_infos(self, infos: Iterable[Json], now: float) -> list[Json]:
         """Return the infos that meet all criteria. now: seconds since the epoch.
@@ -100,9 +98,7 @@ class StreamCriteria(Criteria):
     sourced: bool = False
     mirrored: bool = False
 
-    @property
-    def tests(self) -> Mapping[str, Test]:
-        return _STREAM_TESTS
+    tests = _STREAM_TESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,20 +114,11 @@ class ConsumerCriteria(Criteria):
     idle: int | None = None  #: no delivery for longer than this
     pinned: bool = False  #: every priority group has a pinned client
 
-    @property
-    def tests(self) -> Mapping[str, Test]:
-        return _CONSUMER_TESTS
+    tests = _CONSUMER_TESTS
 
 
 def _get_cluster(info: Json) -> Json:
     return info.get("cluster") or {}
-
-
-def _list_servers(info: Json) -> list[str]:
-    group = _get_cluster(info)
-    return [
-        str(name) for name in (group.get("leader"), *(p["name"] for p in group.get("replicas") or [])) if name
-    ]
 
 
 def _is_pinned(info: Json) -> bool:

@@ -197,9 +197,7 @@ class _Parser:
         if self._next < len(self._tokens) and self._tokens[self._next].kind == "word":
             self._next += 1
             return self._tokens[self._next - 1].text
-        raise self._syntax_error(
-            self._tokens[self._next].at if self._next < len(self._tokens) else len(self._text)
-        )
+        raise self._syntax_error(self._find_place())
 
     def _parse_atom(self) -> Node:
         if self._next >= len(self._tokens):

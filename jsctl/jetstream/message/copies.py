@@ -7,17 +7,16 @@ A server asks for a lost origin again after 10, 20, ... 120 s, and may wait 30 s
 
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.base.units import NEVER, SECOND, parse_time_ns, pluralize
 from jsctl.errors import JsctlError, NotFound
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import api_to_domain, list_origin_filters, pair_origins
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import read_last_active
 from jsctl.nats.message import Message
 
-Json = dict[str, Any]
 _Stream = tuple[str, str]  #: domain and name
 
 CONTACT = 5 * SECOND // 2

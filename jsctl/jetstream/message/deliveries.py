@@ -53,17 +53,7 @@ class Deliveries:
         self._api = api
         self._stream = stream
         self._consumer = consumer
-        self._acks = pull.Acks(api.connection)
-
-    @property
-    def acks_sent(self) -> int:
-        """Number of acknowledgements that were sent."""
-        return self._acks.sent
-
-    @property
-    def acks_ignored(self) -> int:
-        """Number of acknowledgements for which nobody listened."""
-        return self._acks.unanswered
+        self.acks = pull.Acks(api.connection)
 
     async def read_batches(self) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
         """Yield messages as they arrive; they are acknowledged when the next batch is requested.
@@ -71,7 +61,7 @@ class Deliveries:
         Raises NotFound when there is no message at all, RequestTimeout when acknowledgements are not
         confirmed, and what `pull` raises.
         """
-        options, acks = self.options, self._acks
+        options, acks = self.options, self.acks
         pulled = pull.pull(
             self._api,
             self._stream,
@@ -94,7 +84,7 @@ class Deliveries:
     async def _deliver(
         self, messages: Sequence[Message]
     ) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
-        ack, wait, acks = self.options.ack, self.options.wait, self._acks
+        ack, wait, acks = self.options.ack, self.options.wait, self.acks
         alone = bool(wait) or not acks.sent
         reported = ack if ack and not (alone or acks.unanswered) else None
         yield [Delivery(message, reported) for message in messages]

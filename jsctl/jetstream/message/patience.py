@@ -1,7 +1,7 @@
 """Publishing messages again that no stream accepts at the moment, because their stream has no leader."""
 
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import NamedTuple
 
 from jsctl.base.command_lines import build_line
@@ -15,37 +15,30 @@ from jsctl.nats.headers import find_header
 
 
 class Patience(NamedTuple):
-    """The means to publish again.
+    """The means to publish again. say: writes a line for people."""
 
-    is_taken: asks JetStream whether a stream stores a subject; returns None when it does not answer. say:
-    writes a line for people. find_batch: called with the id of an atomic batch, its last subject and the ns
-    since it was sent; returns its ack, an empty object when it is not stored and never will be, or None when
-    that is unknown.
-    """
-
-    is_taken: Callable[[str], Awaitable[bool | None]]
+    api: Api
     say: Callable[[str], None]
-    find_batch: Callable[[str, str, int], Awaitable[Json | None]]
 
     async def check(self, subject: str, error: JsctlError) -> None:
         """Raise the error when no stream stores the subject, so that waiting is pointless."""
-        if isinstance(error, NoResponders) and await self.is_taken(subject) is False:
+        if isinstance(error, NoResponders) and await self._is_taken(subject) is False:
             raise error
 
-
-def make_patience(api: Api, say: Callable[[str], None]) -> Patience:
-    """Return the patience of commands. say: writes a line for people."""
-
-    async def is_taken(subject: str) -> bool | None:
+    async def _is_taken(self, subject: str) -> bool | None:
+        """Return whether a stream stores a subject; None when JetStream does not answer."""
         try:
-            answer = await api.call("STREAM.NAMES", {"subject": subject})
+            answer = await self.api.call("STREAM.NAMES", {"subject": subject})
         except (NoResponders, NoJetStream):
             return False
         except JsctlError:
             return None
         return bool(answer.get("streams"))
 
-    async def find_batch(batch: str, subject: str, age: int) -> Json | None:
+    async def find_batch(self, batch: str, subject: str, age: int) -> Json | None:
+        """Return the ack of an atomic batch, an empty object when it is not stored and never will be, or None
+        when that is unknown. batch: its id. subject: its last one. age: ns since it was sent."""
+        api = self.api
         with contextlib.suppress(JsctlError):
             for stream in await streams.list_names(api, subject):
                 # Fetched first: a batch that is missing afterwards was lost before.
@@ -58,8 +51,6 @@ def make_patience(api: Api, say: Callable[[str], None]) -> Patience:
                         return None  # another client's, which may have come after it
                 return {} if _is_settled(info, age) else None
         return None
-
-    return Patience(is_taken, say, find_batch)
 
 
 def _is_settled(info: Json, age: int) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jsctl.base.loops import gather
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.jetstream.message.data_loss import DataLoss, measure_stream
 from jsctl.jetstream.message.purge_estimate import estimate_purge
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.protection import refuse_protected
@@ -68,11 +68,8 @@ async def purge_streams(
 
 async def estimate_deletions(api: Api, names: list[str]) -> dict[str, DataLoss]:
     """Return what each stream holds. Raises ApiError for one that does not exist."""
-    states = [info["state"] for info in await streams.fetch_infos(api, names)]
-    return {
-        name: DataLoss(int(state["messages"]), int(state["bytes"]))
-        for name, state in zip(names, states, strict=True)
-    }
+    infos = await streams.fetch_infos(api, names)
+    return dict(zip(names, map(measure_stream, infos), strict=True))
 
 
 async def delete_streams(

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.files import TEMPORARY, escape_path, open_in_place, open_pipe, open_seekable, resolve_path
-from jsctl.base.posix import lock, set_mode
+from jsctl.base.files import escape_path, open_atomically, open_pipe, open_seekable, resolve_path, sweep
+from jsctl.base.posix import lock
 from jsctl.errors import BadInput
-
-_TEMPORARY_PREFIX = f"{TEMPORARY}get-"
 
 _WRITE_SIZE = 256 << 10
 """Maximum number of bytes of a write. With 32 KiB Linux takes half as long again to write a new file; with
@@ -68,29 +66,16 @@ def open_target(path: Path) -> Iterator[BinaryIO]:
     Temporary files of killed processes in the folder are removed. What `is_replaced` says is not is written
     to. Raises BadInput.
     """
-    with _naming(path):
+    try:
         target = resolve_path(path)
         if target.is_dir():
             raise BadInput(f"{path} is a folder")
-        if (kept := open_in_place(path, buffering=0)) is not None:
-            with kept:
-                yield kept
-            return
-        _remove_leftovers(target.parent)
-        temporary = target.with_name(_TEMPORARY_PREFIX + os.urandom(6).hex())
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
-        try:
-            with os.fdopen(handle, "wb", buffering=0) as file:
-                with contextlib.suppress(OSError):
-                    lock(file, wait=False)
-                if mode is not None:
-                    set_mode(handle, mode)
-                yield file
-                temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        sweep(target.parent)
+        with open_atomically(path, mode=None, durable=False) as file:
+            yield file
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a valid path"
+        raise BadInput(f"cannot write {escape_path(path)}: {reason}") from None
 
 
 def write_all(file: BinaryIO, chunks: Iterable[bytes]) -> None:
@@ -115,21 +100,3 @@ def _write_group(file: BinaryIO, group: list[memoryview]) -> None:
             count -= len(group.pop(0))
         if count:
             group[0] = group[0][count:]
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of gets that are no longer running, whose locks nobody holds."""
-    with contextlib.suppress(OSError):
-        for path in folder.glob(_TEMPORARY_PREFIX + "*"):
-            with contextlib.suppress(OSError), path.open("rb") as file:
-                lock(file, wait=False)
-                path.unlink()
-
-
-@contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a valid path"
-        raise BadInput(f"cannot write {escape_path(path)}: {reason}") from None

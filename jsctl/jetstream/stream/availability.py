@@ -34,17 +34,14 @@ async def check_name_is_free(api: Api, name: str) -> None:
         raise ValueError(f"stream {name} already exists; {build_line('stream edit', name)} changes it")
 
 
-async def check_subjects_are_free(api: Api, subjects: Sequence[str], name: str = "") -> None:
-    """Raise ValueError when two of the subjects overlap, or one overlaps with those of another stream.
-
-    name: the stream that they are for, which may have them already.
-    """
+async def check_subjects_are_free(api: Api, subjects: Sequence[str]) -> None:
+    """Raise ValueError when two of the subjects overlap, or one overlaps with those of a stream."""
     for at, subject in enumerate(subjects):
         for other in subjects[:at]:
             if overlaps(subject, other):
                 raise ValueError(f"{other} and {subject} overlap")
         try:
-            owners = [owner for owner in await streams.list_names(api, subject) if owner != name]
+            owners = await streams.list_names(api, subject)
         except JsctlError:
             continue
         if owners:

@@ -114,9 +114,9 @@ def summary(deliveries: Deliveries, ending: Ending) -> str:
     if ending != "complete":
         return ""
     lines = []
-    if ignored := deliveries.acks_ignored:
+    if ignored := deliveries.acks.unanswered:
         lines.append(
-            f"jsctl: nobody received {format_count(ignored)} of {format_count(deliveries.acks_sent)}"
+            f"jsctl: nobody received {format_count(ignored)} of {format_count(deliveries.acks.sent)}"
             " acknowledgements: the consumer does not need any, or its $JS.ACK subjects are not imported"
         )
     received, limit = deliveries.received, deliveries.options.limit

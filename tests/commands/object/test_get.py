@@ -62,7 +62,7 @@ def test_a_killed_get_leaves_the_old_file(files: Path, cli: Cli) -> None:
     put(cli, "big", os.urandom(80_000_000))
     (files / "big").write_text("mine")
     running = start(cli, "get", "FILES", "big", "--force")
-    wait_for(lambda: list(files.glob(".jsctl-get-*")), "the get has begun")
+    wait_for(lambda: list(files.glob(".jsctl-*")), "the get has begun")
     running.kill()
     running.wait()
     assert (files / "big").read_text() == "mine"

@@ -5,8 +5,9 @@ from jsctl.commands.picking.pick import open_consumer, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.jetstream.cluster.peers import check_consumer_peer, evacuate_consumer, list_peers
+from jsctl.jetstream.cluster.peers import check_consumer_peer, evacuate_consumer
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.state import list_peers
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result, Text
 

@@ -5,7 +5,8 @@ from jsctl.commands.picking.pick import open_stream, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api_levels import ApiLevel
-from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer, list_peers
+from jsctl.jetstream.cluster.peers import check_in_cluster, check_peer, evacuate_peer
+from jsctl.jetstream.state import list_peers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
 from jsctl.views.stream.removal import peer_intent

@@ -3,7 +3,8 @@
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.pick import open_stream, pick_peer
 from jsctl.env import Env
-from jsctl.jetstream.cluster.peers import check_peer, check_removable, list_peers, remove_peer
+from jsctl.jetstream.cluster.peers import check_peer, check_removable, remove_peer
+from jsctl.jetstream.state import list_peers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Result, Text
 from jsctl.views.stream.removal import peer_intent

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.jetstream.cluster.peers import list_peers
+from jsctl.jetstream.state import list_peers
 from tests.support import js
 from tests.support.leaders import current, leader
 from tests.support.run import Cli

@@ -145,9 +145,9 @@ def test_what_a_server_wrote_may_be_newer() -> None:
 def test_values_are_validated() -> None:
     BUCKET.validate({"name": "B", "ttl": 5, "newer": object})
     with pytest.raises(BadInput) as raised:
-        BUCKET.validate({"name": "B", "ttl": "5s", "placement": {"tags": [1]}, "storage": "disk"}, "f:3")
+        BUCKET.validate({"name": "B", "ttl": "5s", "placement": {"tags": [1]}, "storage": "disk"})
     assert str(raised.value) == (
-        "f:3: ttl must be a whole number of ns, not '5s'; placement.tags must be a list of strings, not [1];"
+        "ttl must be a whole number of ns, not '5s'; placement.tags must be a list of strings, not [1];"
         " storage must be one of file, memory, not 'disk'"
     )
     with pytest.raises(BadInput, match="not a valid bucket name"):
