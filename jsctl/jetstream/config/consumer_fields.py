@@ -59,7 +59,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "deliver_group",
         Text(),
-        flag="deliver-group",
         help="Deliver to this queue group only",
         label="Deliver Queue Group",
         create_only=True,
@@ -67,7 +66,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "description",
         Text(),
-        flag="description",
         help="What the consumer is for",
         label="Description",
     ),
@@ -82,7 +80,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "flow_control",
         Switch(negatable=False),
-        flag="flow-control",
         help="Use flow control, on a push consumer",
         label="Flow Control",
         blank=False,
@@ -101,14 +98,12 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "headers_only",
         Switch(),
-        flag="headers-only",
         help="Deliver headers and no payloads",
         label="Headers Only",
     ),
     Field(
         "max_deliver",
         Limit(),
-        flag="max-deliver",
         help="Maximum number of deliveries of a message; -1 is unlimited",
         label="Maximum Deliveries",
         default=-1,
@@ -126,7 +121,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_waiting",
         Number(),
-        flag="max-waiting",
         help="Maximum number of waiting pull requests",
         label="Max Waiting Pulls",
         create_only=True,
@@ -193,7 +187,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "inactive_threshold",
         Duration(),
-        flag="inactive-threshold",
         help="Idle time after which it is removed",
         label="Inactive Threshold",
     ),
@@ -216,7 +209,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "metadata",
         Map(),
-        flag="metadata",
         help="KEY=VALUE to store with the consumer; may be repeated",
     ),
     Field(

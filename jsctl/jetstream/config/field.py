@@ -37,7 +37,8 @@ class Field(NamedTuple):
     """A key of a configuration, described once for flags, files, questions, differences and sheets.
 
     key: with those above it, separated by dots: `placement.tags`.
-    flag: without dashes; empty if there is none. help: the flag's.
+    flag: without dashes; empty if there is none, and for that of the key: `max-age` for `max_age`. help: the
+        flag's; a field without help has no flag.
     label: in information sheets. blank: the value that a sheet shows when the key is missing or empty; None
         leaves the line out.
     create_only: whether only `add` and `copy` have the flag.
@@ -67,6 +68,10 @@ class Field(NamedTuple):
     def path(self) -> tuple[str, ...]:
         """The key and those above it, outermost first."""
         return tuple(self.key.split("."))
+
+    def with_flag(self) -> "Field":
+        """Return the field with the flag that it has by its key, if it names no other."""
+        return self if self.flag or not self.help else self._replace(flag=self.key.replace("_", "-"))
 
 
 class ExtraFlag(NamedTuple):

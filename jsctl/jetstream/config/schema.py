@@ -39,7 +39,7 @@ class Object(Kind):
 
     def __init__(self, fields: Iterable[Field], *, what: str = "", needs: Sequence[str] = ()) -> None:
         self.what = what
-        self.fields = tuple(fields)
+        self.fields = tuple(field.with_flag() for field in fields)
         self._needs = needs
         inner: dict[str, list[Field]] = {}
         self.kinds: dict[str, Kind] = {}

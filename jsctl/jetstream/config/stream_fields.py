@@ -30,7 +30,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "subjects",
         Subjects(),
-        flag="subjects",
         help="Subjects that the stream stores; may be repeated, or separated by commas",
         label="Subjects",
         question=FieldQuestion("Subjects to consume"),
@@ -38,14 +37,12 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "description",
         Text(),
-        flag="description",
         help="What the stream is for",
         label="Description",
     ),
     Field(
         "storage",
         STORAGE,
-        flag="storage",
         help="Storage backend",
         label="Storage",
         create_only=True,
@@ -61,7 +58,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "compression",
         _COMPRESSION,
-        flag="compression",
         help="Compression of file storage",
         label="Compression",
         default="none",
@@ -101,7 +97,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "retention",
         _RETENTION,
-        flag="retention",
         help="When messages are removed",
         label="Retention",
         initial="limits",
@@ -116,7 +111,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "discard",
         _DISCARD,
-        flag="discard",
         help="Whether old or new messages are dropped at a limit",
         label="Discard Policy",
         initial="old",
@@ -144,7 +138,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_age",
         Duration(forever=True),
-        flag="max-age",
         help="Maximum age of a message: 1y, 30d, 12h; -1 is unlimited",
         label="Maximum Age",
         blank=0,
@@ -154,7 +147,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_bytes",
         Size(),
-        flag="max-bytes",
         help="Maximum size of the whole stream: 10GB; -1 is unlimited",
         label="Maximum Bytes",
         blank=-1,
@@ -164,7 +156,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_consumers",
         Limit(),
-        flag="max-consumers",
         help="Maximum number of consumers; -1 is unlimited",
         label="Maximum Consumers",
         blank=-1,
@@ -173,7 +164,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_msg_size",
         Size(),
-        flag="max-msg-size",
         help="Maximum size of a message: 1MB; -1 is unlimited",
         label="Maximum Message Size",
         blank=-1,
@@ -183,7 +173,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_msgs",
         Limit(),
-        flag="max-msgs",
         help="Maximum number of messages; -1 is unlimited",
         label="Maximum Messages",
         blank=-1,
@@ -193,7 +182,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_msgs_per_subject",
         Limit(),
-        flag="max-msgs-per-subject",
         help="Maximum number of messages per subject; -1 is unlimited",
         label="Maximum Per Subject",
         blank=-1,
@@ -212,7 +200,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "mirror",
         Origin(),
-        flag="mirror",
         help="Copy this stream: NAME, NAME@DOMAIN, NAME,key=value... or JSON",
     ),
     Field(
@@ -224,7 +211,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "allow_direct",
         Switch(),
-        flag="allow-direct",
         help="Allow direct get (default)",
         label="Direct Get",
         initial=True,
@@ -267,7 +253,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "deny_delete",
         Switch(inverse_label=True),
-        flag="deny-delete",
         help="Refuse to delete single messages",
         label="Allows Msg Delete",
         blank=False,
@@ -276,7 +261,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "allow_msg_ttl",
         Switch(negatable=False),
-        flag="allow-msg-ttl",
         help="Allow TTLs of messages",
         label="Allows Per-Message TTL",
         blank=False,
@@ -286,7 +270,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "deny_purge",
         Switch(inverse_label=True),
-        flag="deny-purge",
         help="Refuse to purge",
         label="Allows Purge",
         blank=False,
@@ -335,7 +318,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "metadata",
         Map(),
-        flag="metadata",
         help="KEY=VALUE to store with the stream; may be repeated",
     ),
     Field(
@@ -375,7 +357,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "persist_mode",
         _PERSIST_MODE,
-        flag="persist-mode",
         help="When writes reach the disk",
         label="Persistence Mode",
         create_only=True,

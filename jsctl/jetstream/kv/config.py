@@ -49,7 +49,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "history",
         Number(least=1),
-        flag="history",
         help="Values of a key to keep, the newest one included (1)",
         label="History Kept",
         initial=1,
@@ -58,7 +57,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "ttl",
         Duration(forever=True),
-        flag="ttl",
         help="How long values are kept: 1h, 30d; -1 is unlimited",
         label="Maximum Age",
         blank=0,
@@ -66,7 +64,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "marker_ttl",
         Duration(),
-        flag="marker-ttl",
         help="Allow keys that expire, after this time or later; markers of expired keys stay as long",
         label="Limit Marker TTL",
         level=1,
@@ -74,7 +71,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "replicas",
         Number(least=1),
-        flag="replicas",
         help="Copies of the data in a cluster (1)",
         label="Replicas",
         initial=1,
@@ -82,7 +78,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_value_size",
         Size(),
-        flag="max-value-size",
         help="Size of one value: 1MB; -1 is unlimited",
         label="Maximum Value Size",
         blank=-1,
@@ -90,7 +85,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "max_bucket_size",
         Size(),
-        flag="max-bucket-size",
         help="Size of the whole bucket: 10GB; -1 is unlimited",
         label="Maximum Bucket Size",
         blank=-1,
@@ -100,7 +94,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "compress",
         Switch(),
-        flag="compress",
         help="Compress file storage",
         label="Compressed",
         blank=False,
@@ -110,7 +103,6 @@ FIELDS: tuple[Field, ...] = (
     Field(
         "mirror",
         BucketOrigin(),
-        flag="mirror",
         help="Copy this bucket: NAME, NAME@DOMAIN or NAME,key=value...",
         create_only=True,
     ),
