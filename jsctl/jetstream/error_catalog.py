@@ -19,6 +19,8 @@ Code = dict[str, Any]
 
 KEYS = ("constant", "code", "error_code", "description", "comment", "help", "url", "deprecates")
 
+_TEXTS = ("constant", "description", "comment")
+
 EMPTY: Code = {**dict.fromkeys(KEYS, ""), "code": 0, "error_code": 0}
 
 _SORTS: dict[str, Callable[[Code], Any]] = {
@@ -36,17 +38,9 @@ def load(path: str = "") -> list[Code]:
     entries = []
     text = (files("jsctl.jetstream") / "api_errors.tsv").read_text()
     for line in text.splitlines():
-        number, code, constant, description, comment = (line + "\t\t").split("\t")[:5]
-        entries.append(
-            {
-                **EMPTY,
-                "constant": constant,
-                "code": int(code),
-                "error_code": int(number),
-                "description": description,
-                "comment": comment,
-            }
-        )
+        number, code, *texts = line.split("\t")
+        numbers = {"error_code": int(number), "code": int(code)}
+        entries.append({**EMPTY, **numbers, **dict(zip(_TEXTS, texts, strict=False))})
     return entries
 
 

@@ -10,10 +10,10 @@ from jsctl.base.files import sync_folder
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.backup.account_connection import SharedConnection
 from jsctl.jetstream.backup.account_files import (
     UNFINISHED,
     AccountResult,
+    SharedConnection,
     StreamOutcome,
     build_outcome,
     describe_existing,

@@ -1,4 +1,4 @@
-"""An account's backup on disk: a folder with a folder for each stream.
+"""An account's backup on disk: a folder with a folder for each stream; and what its streams share.
 
 While a backup is being made, and when a stream failed in it, the folder holds `unfinished.json`. A complete
 backup consists of the streams' folders only, as the `nats` tool expects.
@@ -13,11 +13,12 @@ from typing import Literal, NamedTuple
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import CONFIG_SIZE, is_temporary, read_bytes, write_atomically
 from jsctl.base.json_text import parse_json
-from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.target import find_present_path
 from jsctl.jetstream.config.origins import list_origins
+from jsctl.nats.connection import Connection
 
 UNFINISHED = "unfinished.json"
 """Name of a JSON file `{streams: number, failed: {stream: reason}}`."""
@@ -40,6 +41,25 @@ class AccountResult(NamedTuple):
 
     streams: list[StreamOutcome]
     duration: int  #: ns
+
+
+class SharedConnection:
+    """The connection of a backup or restore of many streams: once it is lost for good, no stream waits for it
+    again."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lost = False
+
+    async def check(self) -> None:
+        """Wait until the connection is established. Raises Unreachable."""
+        if self._lost:
+            raise Unreachable("it was not tried because the connection was lost")
+        try:
+            await self._connection.wait_until_connected()
+        except Unreachable:
+            self._lost = True
+            raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 from jsctl.base.units import pluralize
 from jsctl.errors import Cancelled, Declined, JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.backup.account_connection import SharedConnection
 from jsctl.jetstream.backup.account_files import (
     AccountResult,
+    SharedConnection,
     StreamOutcome,
     build_outcome,
     open_account_backup,

@@ -8,7 +8,6 @@ ORDERS@leaf,start=1000,filter=ORDERS.eu.>
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -62,7 +61,7 @@ def format_origin(origin: Json) -> str:
     """Return a text that `parse_origin` parses: the short form, or JSON if that cannot express it."""
     external = origin.get("external") or {}
     api = str(external.get("api") or "")
-    domain = match[1] if (match := re.fullmatch(r"\$JS\.(.+)\.API", api)) else ""
+    domain = api_to_domain(api)
     parts = [f"{origin['name']}@{domain}" if domain else str(origin["name"])]
     if api and not domain:
         parts.append(f"api={api}")

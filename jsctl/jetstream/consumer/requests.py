@@ -1,6 +1,6 @@
 """Consumer requests. Arguments and results are the server's own JSON."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import MappingProxyType
@@ -111,7 +111,7 @@ async def fetch_info(api: Api, stream: str, name: str, *, timeout: int | None = 
 
     timeout: ns. Raises ApiError when there is no such consumer or stream.
     """
-    return await _with_name(api, stream, name, api.call(f"CONSUMER.INFO.{stream}.{name}", timeout=timeout))
+    return await _call(api, "INFO", stream, name, timeout=timeout)
 
 
 async def create(api: Api, stream: str, config: Json, *, is_name_new: bool = False) -> tuple[Json, bool]:
@@ -151,35 +151,32 @@ async def update(api: Api, stream: str, config: Json) -> Json:
 
 async def delete(api: Api, stream: str, name: str) -> None:
     """Remove a consumer."""
-    await _with_name(api, stream, name, api.call(f"CONSUMER.DELETE.{stream}.{name}"))
+    await _call(api, "DELETE", stream, name)
 
 
 async def reset(api: Api, stream: str, name: str, sequence: int | None) -> Json:
     """Deliver messages again, from a stream sequence or, without one, from the ack floor; return the
     consumer's info. Needs nats-server 2.14."""
     await api_levels.require(api, {ApiLevel.V2_14: ["consumer reset"]})
-    body: Json = {"seq": sequence} if sequence else {}
-    return await _with_name(api, stream, name, api.call(f"CONSUMER.RESET.{stream}.{name}", body))
+    return await _call(api, "RESET", stream, name, {"seq": sequence} if sequence else {})
 
 
 async def pause(api: Api, stream: str, name: str, until: str) -> Json:
     """Stop delivery until a time (RFC 3339); return `{paused, pause_until, pause_remaining}`."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer pause"]})
-    return await _with_name(
-        api, stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {"pause_until": until})
-    )
+    return await _call(api, "PAUSE", stream, name, {"pause_until": until})
 
 
 async def resume(api: Api, stream: str, name: str) -> Json:
     """End a pause."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer resume"]})
-    return await _with_name(api, stream, name, api.call(f"CONSUMER.PAUSE.{stream}.{name}", {}))
+    return await _call(api, "PAUSE", stream, name, {})
 
 
 async def unpin(api: Api, stream: str, name: str, group: str) -> None:
     """Remove the pin of a priority group from its client (ADR-42)."""
     await api_levels.require(api, {ApiLevel.V2_11: ["consumer unpin"]})
-    await _with_name(api, stream, name, api.call(f"CONSUMER.UNPIN.{stream}.{name}", {"group": group}))
+    await _call(api, "UNPIN", stream, name, {"group": group})
 
 
 async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> None:
@@ -188,7 +185,7 @@ async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> No
     if preferred:
         await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
         body = {"placement": {"preferred": preferred}}
-    await _with_name(api, stream, name, api.call(f"CONSUMER.LEADER.STEPDOWN.{stream}.{name}", body))
+    await _call(api, "LEADER.STEPDOWN", stream, name, body)
 
 
 def generate_name() -> str:
@@ -221,20 +218,24 @@ async def _send_config(api: Api, stream: str, config: Json, action: str) -> Json
     if filter_subject := config.get("filter_subject"):
         subject += f".{filter_subject}"
     body: dict[str, Any] = {"stream_name": stream, "config": config, "action": action}
-    try:
-        return await _with_name(api, stream, name, api.call(subject, body))
-    except (NoResponders, Denied) as error:
-        durable = config.get("durable_name")
-        older = f"CONSUMER.DURABLE.CREATE.{stream}.{durable}" if durable else f"CONSUMER.CREATE.{stream}"
-        try:
-            return await _with_name(api, stream, name, api.call(older, body))
-        except (NoResponders, Denied):
-            raise error from None
-
-
-async def _with_name(api: Api, stream: str, name: str, call: Awaitable[T]) -> T:
     with _naming(api, stream, name):
-        return await call
+        try:
+            return await api.call(subject, body)
+        except (NoResponders, Denied) as error:
+            durable = config.get("durable_name")
+            older = f"CONSUMER.DURABLE.CREATE.{stream}.{durable}" if durable else f"CONSUMER.CREATE.{stream}"
+            try:
+                return await api.call(older, body)
+            except (NoResponders, Denied):
+                raise error from None
+
+
+async def _call(
+    api: Api, verb: str, stream: str, name: str, body: Json | None = None, *, timeout: int | None = None
+) -> Json:
+    """Send a request about a consumer; errors name it."""
+    with _naming(api, stream, name):
+        return await api.call(f"CONSUMER.{verb}.{stream}.{name}", body, timeout=timeout)
 
 
 @contextmanager

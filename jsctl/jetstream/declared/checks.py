@@ -10,7 +10,7 @@ from jsctl.base.units import MS, format_bytes
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.declared.step import Step
+from jsctl.jetstream.declared.step import Step, get_subjects
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.subjects import overlaps
@@ -74,7 +74,8 @@ async def _find_overlaps(api: Api, steps: Sequence[Step], changed: Sequence[Step
     claiming = [step for step in changed if _list_new_subjects(step)]
     for step in claiming:
         for other in changed:
-            if other.stream != step.stream and _overlaps(step.after, other.after):
+            pairs = itertools.product(get_subjects(step.after), get_subjects(other.after))
+            if other.stream != step.stream and any(overlaps(first, second) for first, second in pairs):
                 overlapping[step.stream] = other.stream
 
     async def ask(step: Step) -> None:
@@ -92,16 +93,8 @@ async def _find_overlaps(api: Api, steps: Sequence[Step], changed: Sequence[Step
 
 
 def _list_new_subjects(step: Step) -> list[str]:
-    before = set((step.before or {}).get("subjects") or ())
-    return [subject for subject in (step.after or {}).get("subjects") or () if subject not in before]
-
-
-def _overlaps(first: Json | None, second: Json | None) -> bool:
-    return any(
-        overlaps(one, other)
-        for one in (first or {}).get("subjects") or ()
-        for other in (second or {}).get("subjects") or ()
-    )
+    before = get_subjects(step.before)
+    return [subject for subject in get_subjects(step.after) if subject not in before]
 
 
 def _is_unclustered(api: Api) -> bool:

@@ -69,8 +69,8 @@ async def collect_declarations(
     buckets: dict[str, list[Json]] = {}
     for name in sorted(collected.items):
         configs = [info["config"] for info in infos.get(name, ()) if not write.is_internal(info["config"])]
-        durable = [config for config in configs if write.is_durable(config)]
-        missing_consumers += [config["name"] for config in configs if not write.is_durable(config)]
+        durable = [config for config in configs if config.get("durable_name")]
+        missing_consumers += [config["name"] for config in configs if not config.get("durable_name")]
         config = collected.items[name][0]
         kind = find_bucket_kind(name) if not durable else None
         bucket = write.declare_bucket(kind, config, place) if kind else None

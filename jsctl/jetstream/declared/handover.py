@@ -8,9 +8,8 @@ new ones.
 
 from collections.abc import Iterable, Sequence
 
-from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
-from jsctl.jetstream.declared.step import Key, Step, find_cycle
+from jsctl.jetstream.declared.step import Key, Step, find_cycle, get_subjects
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.nats.subjects import overlaps
 
@@ -71,32 +70,28 @@ def _find_takers(steps: Sequence[Step]) -> dict[Key, list[Key]]:
             and taker.stream != giver.stream
             and taker.after is not None
             and not taker.is_release
-            and any(overlaps(subject, own) for own in _get_subjects(taker.after) for subject in lost)
+            and any(overlaps(subject, own) for own in get_subjects(taker.after) for subject in lost)
         ]
     return takers
 
 
 def _list_lost(step: Step) -> list[str]:
     """Return the subjects that a stream no longer has after a step."""
-    remaining = _get_subjects(step.after)
+    remaining = get_subjects(step.after)
     return [
         subject
-        for subject in _get_subjects(step.before)
+        for subject in get_subjects(step.before)
         if not any(overlaps(subject, own) for own in remaining)
     ]
-
-
-def _get_subjects(config: Json | None) -> list[str]:
-    return list((config or {}).get("subjects") or [])
 
 
 def _build_release(step: Step, takers: Sequence[Step]) -> Step:
     """Return the step after which a stream has only the subjects that it keeps, and nobody takes."""
     before = step.before or {}
-    taken = [subject for taker in takers for subject in _get_subjects(taker.after)]
+    taken = [subject for taker in takers for subject in get_subjects(taker.after)]
     remaining = [
         subject
-        for subject in _get_subjects(before)
+        for subject in get_subjects(before)
         if not any(overlaps(subject, other) for other in [*taken, *_list_lost(step)])
     ]
     after = {**before, "subjects": remaining or [f"{RELEASED}{step.stream}"]}
@@ -120,6 +115,6 @@ def _follow(step: Step, release: Step) -> Step:
         return step._replace(before=release.after)
     changes = [change for change in step.changes if change.key != "subjects"]
     subjects = find_differences(
-        {"subjects": release.after["subjects"]}, {"subjects": _get_subjects(step.after)}, STREAM
+        {"subjects": release.after["subjects"]}, {"subjects": get_subjects(step.after)}, STREAM
     )
     return step._replace(before=release.after, changes=[*changes, *subjects])

@@ -129,6 +129,11 @@ class Step(NamedTuple):
         return f"values of {bucket}" if self.part == "values" else bucket
 
 
+def get_subjects(config: Json | None) -> list[str]:
+    """Return the subjects of a stream's configuration; none for None."""
+    return list((config or {}).get("subjects") or [])
+
+
 def find_cycle(graph: Mapping[T, Iterable[T]]) -> list[T]:
     """Return the nodes of a cycle, of which the first comes again at the end; empty if there is none. graph:
     the nodes that must come before each node."""

@@ -149,27 +149,25 @@ def _list_values(node: Node) -> list[Node]:
 
 
 def _replace_all(text: str, node: Node, variables: Variables) -> str:
-    def replace(match: re.Match[str]) -> str:
-        marks = match[1]
-        backslashes = "\\" * (len(marks) // 2)
-        if len(marks) % 2:
-            return backslashes + match[0][len(marks) :]
-        variable = _find_variable(match[2], node, variables)
-        if isinstance(variable.value, (dict, list)) or variable.value is None:
-            raise node.error(f"{{{{{match[2]}}}}} is not text")
-        return backslashes + variable.text
-
     size = len(text)
 
-    def replace_within_limit(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         nonlocal size
-        replaced = replace(match)
+        marks = match[1]
+        replaced = "\\" * (len(marks) // 2)
+        if len(marks) % 2:
+            replaced += match[0][len(marks) :]
+        else:
+            variable = _find_variable(match[2], node, variables)
+            if isinstance(variable.value, (dict, list)) or variable.value is None:
+                raise node.error(f"{{{{{match[2]}}}}} is not text")
+            replaced += variable.text
         size += len(replaced)
         if size > MAX_SIZE:
             raise node.error(f"the text has more than {MAX_SIZE:,} characters")
         return replaced
 
-    return _REFERENCE.sub(replace_within_limit, text)
+    return _REFERENCE.sub(replace, text)
 
 
 def _measure_size(node: Node) -> int:

@@ -9,7 +9,7 @@ from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, l
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.buckets import find_bucket_kind
 from jsctl.jetstream.declared.model import Stream
-from jsctl.jetstream.declared.step import Key, Step
+from jsctl.jetstream.declared.step import Key, Step, get_subjects
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
 from jsctl.nats.awaiting import gather_or_cancel
@@ -56,9 +56,7 @@ def _iterate_warnings(step: Step) -> Iterator[str]:
     if after.get("sealed") and not before.get("sealed"):
         yield "sealed: true is final: the stream takes no message and no change any more"
     kind = find_bucket_kind(step.stream)
-    lost = [
-        subject for subject in before.get("subjects") or () if subject not in (after.get("subjects") or ())
-    ]
+    lost = [subject for subject in get_subjects(before) if subject not in get_subjects(after)]
     if kind and not step.kind and lost:
         yield (
             f"{kind.noun} {kind.stream_to_bucket(step.stream)} loses {', '.join(lost)}, without which clients"

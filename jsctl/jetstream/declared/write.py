@@ -48,11 +48,6 @@ def declare_bucket(kind: BucketSchema, config: Json, place: Mapping[str, str]) -
     return {"name": bucket["name"], **place, **other_keys}
 
 
-def is_durable(config: Json) -> bool:
-    """Return whether a consumer stays when it is idle."""
-    return bool(config.get("durable_name"))
-
-
 def is_internal(config: Json) -> bool:
     """Return whether a server made a consumer to copy messages to another stream (2.15: from work queues)."""
     return str(config.get("deliver_subject") or "").startswith("$JS.S.")

@@ -29,8 +29,6 @@ _CONSTANTS = {
     "False": False,
     "None": None,
 }
-_COMPARES = ("==", "!=", "<", "<=", ">", ">=", "in", "contains", "startsWith", "endsWith", "matches")
-_WORDS = frozenset({"or", "and", "not", *_COMPARES})
 _MAX_DEPTH = 50
 
 
@@ -156,9 +154,9 @@ class _Parser:
     def _parse_comparison(self) -> Node:
         left = self._parse_sum()
         while True:
-            negated = self._peek() == "not" and self._peek(1) in _COMPARES
+            negated = self._peek() == "not" and self._peek(1) in _COMPARISONS
             self._next += negated
-            operator = self._take(*_COMPARES)
+            operator = self._take(*_COMPARISONS)
             if not operator:
                 return left
             node = _build_comparison(operator, left, self._parse_sum())
@@ -328,6 +326,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "endsWith": lambda one, other: one.endswith(other),
     "matches": lambda one, other: compile_pattern(other).search(one) is not None,
 }
+_WORDS = frozenset({"or", "and", "not", *_COMPARISONS})
 
 
 def _build_arithmetic(operator: str, left: Node, right: Node) -> Node:

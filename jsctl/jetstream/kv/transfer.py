@@ -17,9 +17,8 @@ from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern
-from jsctl.jetstream.message.lines import LineSplitter
 from jsctl.jetstream.message.payload import decode_headers_field
-from jsctl.jetstream.message.stdin import STDIN, read_chunks
+from jsctl.jetstream.message.stdin import STDIN, LineSplitter, read_chunks
 from jsctl.nats.subjects import is_subject
 
 

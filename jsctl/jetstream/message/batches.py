@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-from collections.abc import Callable
 from typing import NamedTuple
 
 from jsctl.base.loops import await_event_loop
@@ -75,9 +74,16 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
         elif decoder.is_ended:
             has_ended.set()
 
+    def watch(event: ConnectionEvent) -> bool:
+        if not isinstance(event, PermissionDenied) or event.subject != subject:
+            return False
+        decoder.status = (403, event.text)
+        has_ended.set()
+        return True
+
     inbox = connection.new_inbox()
     subject = f"{api.prefix}.DIRECT.GET.{stream}"
-    with connection.watching(_build_denial_watch(subject, decoder, has_ended.set)):
+    with connection.watching(watch):
         async with connection.receive(inbox, handle):
             request = json.dumps({**body, "max_bytes": _BYTES}).encode()
             await connection.send(encode_publish(subject, request, inbox))
@@ -88,19 +94,6 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
                     async with asyncio.timeout(api.timeout / SECOND):
                         await has_ended.wait()
     return Batch(messages, decoder)
-
-
-def _build_denial_watch(
-    subject: str, decoder: BatchDecoder, end: Callable[[], None]
-) -> Callable[[ConnectionEvent], bool]:
-    def watch(event: ConnectionEvent) -> bool:
-        if not isinstance(event, PermissionDenied) or event.subject != subject:
-            return False
-        decoder.status = (403, event.text)
-        end()
-        return True
-
-    return watch
 
 
 async def count_from(api: Api, stream: str, sequence: int, subject: str) -> int | None:

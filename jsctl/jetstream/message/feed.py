@@ -20,6 +20,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
+from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.events import ConnectionEvent, Reconnected
 from jsctl.nats.headers import find_header
@@ -54,6 +55,12 @@ class Options:
     limit: int = 0
     to_end: bool = False
     ack: bool | None = None
+
+
+def answer_flow_control(connection: Connection, message: Message) -> None:
+    """Answer a flow control request or heartbeat of a push consumer, if it wants that (ADR-9)."""
+    if answer := message.reply or find_header(message.header_block, "Nats-Consumer-Stalled"):
+        connection.post(encode_publish(answer, b""))
 
 
 class Feed:
@@ -357,9 +364,7 @@ class ConsumerFeed(Feed):
         code, description = message.status
         if code == 100:
             self._wake.set()  # the server is not silent
-            answer = message.reply or find_header(message.header_block, "Nats-Consumer-Stalled")
-            if answer:
-                self._connection.post(encode_publish(answer, b""))
+            answer_flow_control(self._connection, message)
             return
         end = explain_end(code, description)
         if end in (PullEnd.COMPLETE, PullEnd.TOO_LARGE, PullEnd.OTHER_CONFLICT):

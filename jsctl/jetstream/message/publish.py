@@ -8,7 +8,7 @@ from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoRespon
 from jsctl.jetstream.api import Json, parse_response
 from jsctl.nats.codec import BURST, encode_publish
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import ConnectionEvent, EventHandler, PermissionDenied
+from jsctl.nats.events import ConnectionEvent, PermissionDenied
 from jsctl.nats.message import Message, OutgoingMessage, is_no_responders
 
 Bursts = AsyncIterable[Sequence[OutgoingMessage]]
@@ -45,18 +45,6 @@ SentHandler = Callable[[Sequence[OutgoingMessage]], None]
 """Called with groups of messages that were published without acks."""
 
 
-def handle_denied(handle: Callable[[Denied], None]) -> EventHandler:
-    """Return an event handler that calls `handle` for refused publishes."""
-
-    def watch(event: ConnectionEvent) -> bool:
-        if isinstance(event, PermissionDenied) and event.operation == "publish":
-            handle(event.to_error())
-            return True
-        return False
-
-    return watch
-
-
 async def publish(
     connection: Connection,
     bursts: Bursts,
@@ -70,7 +58,14 @@ async def publish(
     confirm: wait for the server before each `handle_sent`. Raises Denied, BadInput, Unreachable.
     """
     refusals: list[Denied] = []
-    with connection.watching(handle_denied(refusals.append)):
+
+    def watch(event: ConnectionEvent) -> bool:
+        if isinstance(event, PermissionDenied) and event.operation == "publish":
+            refusals.append(event.to_error())
+            return True
+        return False
+
+    with connection.watching(watch):
         async for burst in bursts:
             await _send_burst(connection, burst, totals, handle_sent, confirm, refusals)
         await connection.flush()

@@ -19,7 +19,6 @@ from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, Reconnected
-from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message, MessageHandler
 from jsctl.nats.subjects import explain_wildcards, matches, validate_subject
 
@@ -215,7 +214,7 @@ class Receiver:
             if buffer.is_closed or (limit and statistics.messages >= limit):
                 return
             if not message.data and message.header_block and message.status[0] == _CONTROL:
-                self._answer_flow_control(message)
+                feed.answer_flow_control(self._connection, message)  # which is not shown
                 return
             accept(message)
             if acknowledges and message.metadata:
@@ -224,15 +223,6 @@ class Receiver:
                 buffer.close()
 
         return handle
-
-    def _answer_flow_control(self, message: Message) -> None:
-        """Answer a flow control request, which is not shown.
-
-        It arrives on a subscription to the subject to which a push consumer delivers.
-        """
-        answer = message.reply or find_header(message.header_block, "Nats-Consumer-Stalled")
-        if answer:
-            self._connection.post(encode_publish(answer, b""))
 
     def _build_acceptor(self, subscription: str = "") -> Callable[[Message], bool]:
         """Return a function that adds a message to the buffer and returns whether the message counts.

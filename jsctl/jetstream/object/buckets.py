@@ -1,6 +1,7 @@
 """Buckets of objects: the streams that hold them (ADR-20)."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 
 from jsctl import registry
@@ -45,22 +46,20 @@ def get_bucket(info: Json) -> str:
 
 async def fetch_info(api: Api, bucket: str) -> Json:
     """Fetch the info of a bucket's stream. Raises MissingName."""
-    try:
+    with naming(api, bucket):
         return await streams.fetch_info(api, build_stream_name(bucket))
+
+
+@contextmanager
+def naming(api: Api, bucket: str) -> Iterator[None]:
+    """Raise MissingName with the name of the bucket in place of the error for its missing stream."""
+    try:
+        yield
     except ApiError as error:
-        raise name_bucket(api, bucket, error) from None
-
-
-def build_missing_error(api: Api, bucket: str) -> MissingName:
-    """Return the error for a bucket that does not exist."""
-    text = registry.find_noun("object bucket").missing(bucket, domain=api.domain)
-    return MissingName(ErrorCode.STREAM_NOT_FOUND, text, bucket, partial(list_names, api))
-
-
-def name_bucket(api: Api, bucket: str, error: ApiError) -> ApiError:
-    """Return the error for a bucket that does not exist in place of the one for its stream; other errors as
-    they are."""
-    return build_missing_error(api, bucket) if error.err_code == ErrorCode.STREAM_NOT_FOUND else error
+        if error.err_code != ErrorCode.STREAM_NOT_FOUND:
+            raise
+        text = registry.find_noun("object bucket").missing(bucket, domain=api.domain)
+        raise MissingName(error.err_code, text, bucket, partial(list_names, api)) from None
 
 
 def build_defaults(bucket: str) -> Json:
@@ -101,15 +100,11 @@ async def create(api: Api, bucket: str, settings: Mapping[str, object]) -> tuple
 
 async def remove(api: Api, bucket: str) -> None:
     """Remove a bucket with all that is in it. Raises MissingName."""
-    try:
+    with naming(api, bucket):
         await streams.delete(api, build_stream_name(bucket))
-    except ApiError as error:
-        raise name_bucket(api, bucket, error) from None
 
 
 async def count_chunks(api: Api, bucket: str, subject: str) -> int:
     """Return how many messages a subject of a bucket holds. Raises MissingName."""
-    try:
+    with naming(api, bucket):
         return (await streams.count_subjects(api, build_stream_name(bucket), subject)).get(subject, 0)
-    except ApiError as error:
-        raise name_bucket(api, bucket, error) from None

@@ -37,11 +37,12 @@ async def find(api: Api, bucket: str, name: str) -> ObjectInfo | None:
     """Fetch an object, even a deleted one; None when there never was one. Raises MissingName for a missing
     bucket."""
     try:
-        message = await browse.fetch_last(api, build_stream_name(bucket), build_info_subject(bucket, name))
+        with buckets.naming(api, bucket):
+            message = await browse.fetch_last(
+                api, build_stream_name(bucket), build_info_subject(bucket, name)
+            )
     except NotFound:
         return None
-    except ApiError as error:
-        raise buckets.name_bucket(api, bucket, error) from None
     return decode_info(bucket, message)
 
 

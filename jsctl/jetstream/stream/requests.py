@@ -138,9 +138,10 @@ async def delete_message(api: Api, name: str, sequence: int) -> None:
 async def check_level(api: Api, config: Json) -> None:
     """Raise BadInput when the configuration needs a newer server; the server is asked only if it needs a
     level."""
-    from jsctl.jetstream import api_levels  # most commands do not need it
+    from jsctl.jetstream import api_levels  # most commands do not need these
+    from jsctl.jetstream.stream.config import STREAM
 
-    await api_levels.require(api, _find_needed_levels(config))
+    await api_levels.require(api, STREAM.find_needed_levels(config))
 
 
 def needs_max_bytes(account_info: Json) -> bool:
@@ -172,9 +173,3 @@ def build_missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a stream that does not exist."""
     text = registry.find_noun("stream").missing(name, domain=api.domain)
     return MissingName(ErrorCode.STREAM_NOT_FOUND, text, name, partial(list_names, api))
-
-
-def _find_needed_levels(config: Json) -> dict[int, list[str]]:
-    from jsctl.jetstream.stream.config import STREAM  # most commands do not need it
-
-    return STREAM.find_needed_levels(config)

@@ -3,7 +3,7 @@
 import pytest
 
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.lines import LineSplitter
+from jsctl.jetstream.message.stdin import LineSplitter
 from jsctl.nats.codec import MAX_PAYLOAD
 
 
