@@ -11,7 +11,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.dump_writer import DumpWriter
-from jsctl.jetstream.message.receive import Received, ReceiveOptions, Receiver, StreamSource
+from jsctl.jetstream.message.receive import Received, Receiver
+from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.jetstream.message.translate import split_command, translate_messages
 from jsctl.views.events import Events, Meter
 from jsctl.views.message import subscribe as view

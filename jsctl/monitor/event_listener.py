@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
 from jsctl.jetstream.message.buffer import EventBuffer
+from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.monitor.events import domain_differs, parse
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied, Reconnected
@@ -106,7 +107,7 @@ class EventListener:
         if self._api is None:
             raise ValueError("a stream is read through the JetStream API")
         self._announce(f"Listening for events in stream {self.selection.stream}")
-        options = feed.Options(self.selection.stream, (), self.selection.start)
+        options = ReceiveOptions(stream=StreamSource(self.selection.stream, self.selection.start))
 
         def accept(message: Message) -> bool:
             self._handle(message)

@@ -8,7 +8,7 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery, DeliveryOptions
+from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.views.consumer import next as view
 from jsctl.views.events import Events
@@ -74,11 +74,9 @@ async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowle
         api,
         stream,
         consumer,
-        DeliveryOptions(
-            limit=options.count,
-            ack=options.acknowledgement,
-            wait=options.wait,
-            group=options.group,
-        ),
+        limit=options.count,
+        ack=options.acknowledgement,
+        wait=options.wait,
+        group=options.group,
     )
     return view.events(deliveries, env.clock, raw=options.raw)

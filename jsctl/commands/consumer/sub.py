@@ -8,8 +8,9 @@ from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery, DeliveryOptions
-from jsctl.jetstream.message.receive import Received, ReceiveOptions, Receiver, StreamSource
+from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
+from jsctl.jetstream.message.receive import Received, Receiver
+from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.nats.acks import ACK
 from jsctl.views.consumer import next as next_view
 from jsctl.views.events import Events
@@ -44,8 +45,8 @@ async def sub(
         )
     if count is None and not config.get("deliver_subject"):
         wants_ack = config.get("ack_policy", "none") != "none" if ack is None else ack
-        options = DeliveryOptions(ack=ACK if wants_ack else None)
-        return next_view.events(Deliveries(api, stream, consumer, options), env.clock, raw=raw)
+        deliveries = Deliveries(api, stream, consumer, ack=ACK if wants_ack else None)
+        return next_view.events(deliveries, env.clock, raw=raw)
     quiet = raw or env.wants_json
     receiver = Receiver(
         api.connection,

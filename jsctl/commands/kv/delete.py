@@ -5,8 +5,8 @@ from jsctl.commands.editing.protection import list_streams, unprotect_flag
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
-from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.entry import DELETE
+from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
@@ -39,5 +39,5 @@ async def delete(
     state = store.info["state"]
     values, size = int(state["messages"]), int(state["bytes"])
     await env.confirm(view.bucket_intent(store.name, values, size), force=force)
-    await buckets.delete(store)
+    await streams.delete(store.api, store.stream)
     return view.bucket_removed(store.name)

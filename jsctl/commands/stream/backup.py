@@ -37,15 +37,7 @@ from jsctl.views.stream import backup as view
 )
 @destructive("Replace an existing backup without asking", "Only show what would be saved")
 async def backup(
-    env: Env,
-    stream: str,
-    target: str,
-    progress: bool,
-    check: bool,
-    consumers: bool,
-    chunk_size: int,
-    window_size: int,
-    force: bool,
+    env: Env, stream: str, target: str, progress: bool, options: BackupOptions, force: bool
 ) -> Result:
     """Write a folder, or one file when the name of TARGET ends in .tgz. It holds the configuration, all
     messages, the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool
@@ -67,12 +59,7 @@ async def backup(
         api,
         name,
         path,
-        BackupOptions(
-            consumers=consumers,
-            check=check,
-            chunk_size=max(chunk_size, 0),
-            window_size=max(window_size, 0),
-        ),
+        options,
         TerminalObserver(env, progress=progress, force=force),
     )
     return view.saved(stream_backup)

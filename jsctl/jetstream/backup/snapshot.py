@@ -101,8 +101,8 @@ async def request_snapshot(
         consumers: include its consumers and their state.
         check: let the server read every message first.
         chunk_size: bytes of a chunk.
-        window_size: bytes that may be on their way; 0 for the server's default. The server sends more chunks
-            as the previous ones are consumed, so that memory never holds more than this.
+        window_size: bytes that may be on their way; 0 or less for the server's default. The server sends more
+            chunks as the previous ones are consumed, so that memory never holds more than this.
 
     Raises ApiError; reading the chunks raises JsctlError when they end early.
     """
@@ -113,7 +113,7 @@ async def request_snapshot(
             "jsck": check,
             "chunk_size": chunk_size,
         }
-        if window_size:
+        if window_size > 0:
             body["window_size"] = window_size
         subject = f"STREAM.SNAPSHOT.{stream}"
         reply = await api.call(subject, body, timeout=_RESTORE_TIMEOUT if check else None)

@@ -34,7 +34,8 @@ T = TypeVar("T")
 class BackupOptions:
     """Options of a stream's backup.
 
-    check: let the server read every message first. chunk_size, window_size: bytes, 0 for defaults.
+    check: let the server read every message first. chunk_size, window_size: bytes, 0 or less for
+    defaults.
     """
 
     consumers: bool = True
@@ -126,7 +127,7 @@ async def save_stream(
         stream,
         consumers=options.consumers,
         check=options.check,
-        chunk_size=options.chunk_size or CHUNK_SIZE,
+        chunk_size=options.chunk_size if options.chunk_size > 0 else CHUNK_SIZE,
         window_size=options.window_size,
     ) as snapshot:
         description: Json = {

@@ -46,12 +46,22 @@ class BackupTarget:
 
         last: the file that is moved last when a folder is filled in place. Raises OSError.
         """
+        path = self.path
         if self.in_place:
             for entry in sorted(source.iterdir(), key=lambda entry: entry.name == last):
-                entry.rename(self.path / entry.name)
+                entry.rename(path / entry.name)
             source.rmdir()
-        else:
-            replace_path(source, self.path, _build_old_path(self.path))
+        elif not os.path.lexists(path):
+            source.rename(path)
+        elif source.is_file() and path.is_file():
+            source.replace(path)
+        elif posix.exchange(source, path):
+            remove_path(source)
+        else:  # a file system that cannot exchange two names
+            old_path = _build_old_path(path)
+            path.rename(old_path)
+            source.rename(path)
+            remove_path(old_path)
         sync_folder(self._parent)
 
     def check_replaceable(self, existing: str) -> None:
@@ -102,25 +112,6 @@ def find_present_path(path: Path) -> Path:
         return path
     old_path = _build_old_path(resolve_path(path))
     return old_path if old_path.exists() else path
-
-
-def replace_path(source: Path, path: Path, old_path: Path) -> None:
-    """Move a file or folder to a path, and remove what was there before.
-
-    old_path: where that is meanwhile, if the file system cannot exchange two names. Raises OSError.
-    """
-    if not os.path.lexists(path):
-        source.rename(path)
-        return
-    if source.is_file() and path.is_file():
-        source.replace(path)
-        return
-    if posix.exchange(source, path):
-        remove_path(source)
-        return
-    path.rename(old_path)
-    source.rename(path)
-    remove_path(old_path)
 
 
 def remove_path(path: Path) -> None:

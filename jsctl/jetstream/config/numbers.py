@@ -25,10 +25,12 @@ class Number(Kind):
     takes = "a whole number"
     sheet = "count"
     shape = int
+    schema = "natural"
 
     def __init__(self, least: int | None = 0) -> None:
         self._least = least
-        self.schema = "int" if least is None else "natural"
+        if least is None:
+            self.schema = "int"
 
     def parse(self, text: str) -> int:
         try:
@@ -129,10 +131,7 @@ class Size(_Unit):
     stored_unit = "bytes"
     units = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
     unlimited = -1
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.schema = "size"
+    schema = "size"
 
     def parse(self, text: str) -> int:
         return parse_bytes(text)
@@ -147,12 +146,12 @@ class Duration(_Unit):
     metavar = "DURATION"
     takes = "a duration such as 30s, 2h or 1y6M"
     stored_unit = "ns"
+    schema = "ns"
     units = ((YEAR, "y"), (DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))
 
     def __init__(self, *, forever: bool = False) -> None:
         super().__init__()
         self.sheet = "span_limit" if forever else "span"
-        self.schema = "ns"
 
     def parse(self, text: str) -> int:
         if text.strip() == "-1":

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared.compare import fetch_stream
@@ -43,7 +43,11 @@ async def _find_behind(
         if info is None:
             sentences.append(f"stream {stream.name} does not exist")
             continue
-        sentences += _iterate_replicas_behind(info)
+        sentences += [
+            f"stream {stream.name}: replica {replica['name']} is not current"
+            for replica in (info.get("cluster") or {}).get("replicas") or ()
+            if replica.get("offline") or not replica.get("current") or int(replica.get("lag") or 0)
+        ]
         target = targets[stream.place]
         connection, domain = target.key
         found[connection][domain, stream.name] = info
@@ -51,9 +55,3 @@ async def _find_behind(
     for connection, infos_there in found.items():
         sentences += await copies[connection].find_behind(infos_there, apis[connection])
     return sentences
-
-
-def _iterate_replicas_behind(info: Json) -> Iterator[str]:
-    for replica in (info.get("cluster") or {}).get("replicas") or ():
-        if replica.get("offline") or not replica.get("current") or int(replica.get("lag") or 0):
-            yield f"stream {info['config']['name']}: replica {replica['name']} is not current"

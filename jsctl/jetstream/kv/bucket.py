@@ -138,11 +138,6 @@ async def update(bucket: Bucket, config: Json) -> Bucket:
     return _build_bucket(bucket.api, bucket.name, info)
 
 
-async def delete(bucket: Bucket) -> None:
-    """Remove a bucket with all its values."""
-    await streams.delete(bucket.api, bucket.stream)
-
-
 def build_missing_error(api: Api, name: str) -> MissingName:
     """Return the error for a bucket that does not exist."""
     text = registry.find_noun("bucket").missing(name, domain=api.domain)

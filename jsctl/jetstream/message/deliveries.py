@@ -4,13 +4,11 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from jsctl.base.units import SECOND
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message import pull
-from jsctl.nats.acks import ACK
 from jsctl.nats.message import Message
 
 _IN_FLIGHT = 2 * pull.BATCH
@@ -32,27 +30,31 @@ class Acknowledgement(NamedTuple):
     delay: int
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryOptions:
-    """Options of pulling. limit: number of messages. ack: how to acknowledge them, None not at all. wait:
-    maximum of a random time before an acknowledgement, in ns. group: the priority group to pull for."""
-
-    limit: int = 1
-    ack: bytes | None = ACK
-    wait: int = 0
-    group: str = ""
-
-
 class Deliveries:
-    """One run of pulling: iterate over `read_batches`."""
+    """One run of pulling: iterate over `read_batches`.
 
-    def __init__(self, api: Api, stream: str, consumer: str, options: DeliveryOptions) -> None:
-        self.options = options
+    limit: number of messages. ack: how to acknowledge them, None not at all. wait: maximum of a random time
+    before an acknowledgement, in ns. group: the priority group to pull for.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        stream: str,
+        consumer: str,
+        *,
+        ack: bytes | None,
+        limit: int = 1,
+        wait: int = 0,
+        group: str = "",
+    ) -> None:
+        self.limit = limit
         self.timeout = api.timeout  #: ns without a message that end it
         self.received = 0  #: messages
         self._api = api
         self._stream = stream
         self._consumer = consumer
+        self._ack, self._wait, self._group = ack, wait, group
         self.acks = pull.Acks(api.connection)
 
     async def read_batches(self) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
@@ -61,21 +63,21 @@ class Deliveries:
         Raises NotFound when there is no message at all, RequestTimeout when acknowledgements are not
         confirmed, and what `pull` raises.
         """
-        options, acks = self.options, self.acks
+        acks = self.acks
         pulled = pull.pull(
             self._api,
             self._stream,
             self._consumer,
-            options.limit,
+            self.limit,
             wait=self.timeout,
-            batch=1 if options.wait else pull.BATCH,
-            group=options.group,
+            batch=1 if self._wait else pull.BATCH,
+            group=self._group,
         )
         async with acks, aclosing(pulled) as batches:
             async for messages in batches:
                 self.received += len(messages)
                 # The first message is delivered alone: it shows whether anybody receives acknowledgements.
-                parts = (messages,) if acks.sent or not options.ack else (messages[:1], messages[1:])
+                parts = (messages,) if acks.sent or not self._ack else (messages[:1], messages[1:])
                 for part in filter(None, parts):
                     async for events in self._deliver(part):
                         yield events
@@ -84,7 +86,7 @@ class Deliveries:
     async def _deliver(
         self, messages: Sequence[Message]
     ) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
-        ack, wait, acks = self.options.ack, self.options.wait, self.acks
+        ack, wait, acks = self._ack, self._wait, self.acks
         alone = bool(wait) or not acks.sent
         reported = ack if ack and not (alone or acks.unanswered) else None
         yield [Delivery(message, reported) for message in messages]

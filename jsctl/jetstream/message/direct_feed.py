@@ -22,7 +22,7 @@ class DirectFeed(Feed):
 
     async def run(self) -> None:
         """Read until the feed ends. Raises BadInput when the stream does not allow direct gets."""
-        stream = self._options.stream
+        stream = self._source.name
         info = await streams.fetch_info(self._api, stream)
         config, state = info["config"], info["state"]
         if not config.get("allow_direct"):
@@ -34,7 +34,7 @@ class DirectFeed(Feed):
             await self._read_from_start(stream, state)
 
     async def _read_from_start(self, stream: str, state: Json) -> None:
-        if self._options.start.get("deliver_policy") == "last_per_subject":
+        if self._source.start.get("deliver_policy") == "last_per_subject":
             subjects = list(self._options.subjects or [">"])
             position = int(state.get("last_seq", 0)) + 1
             try:
@@ -59,7 +59,7 @@ class DirectFeed(Feed):
 
     async def _find_first(self, state: Json) -> int:
         """Return the sequence to begin with, by the delivery policy."""
-        start, stream = self._options.start, self._options.stream
+        start, stream = self._source.start, self._source.name
         next_sequence = int(state.get("last_seq", 0)) + 1
         match start.get("deliver_policy", "all"):
             case "by_start_sequence":
@@ -77,13 +77,13 @@ class DirectFeed(Feed):
     async def _find_newest(self, subject: str) -> int:
         """Return the sequence of the last message on a subject, 1 when there is none."""
         try:
-            return (await browse.fetch_last(self._api, self._options.stream, subject)).sequence
+            return (await browse.fetch_last(self._api, self._source.name, subject)).sequence
         except NotFound:
             return 1
 
     async def _read(self, position: int) -> None:
         """Read from a sequence to the requested end, across lost connections."""
-        api, stream = self._api, self._options.stream
+        api, stream = self._api, self._source.name
         subjects = self._options.subjects
         subject = subjects[0] if len(subjects) == 1 else ""
         while True:
@@ -93,7 +93,7 @@ class DirectFeed(Feed):
                 self._say_once(f"jsctl: {self._trouble}; continuing after sequence {position - 1}")
                 self._trouble = ""
             try:
-                if self._options.to_end or await browse.fetch_next(api, stream, position, subject):
+                if self._source.to_end or await browse.fetch_next(api, stream, position, subject):
                     reading = browse.read(
                         api, stream, start=position, subject=subject, bulk=True, batch=self._batch
                     )
@@ -101,7 +101,7 @@ class DirectFeed(Feed):
                         async for message in messages:
                             if self._deliver_each((message,)):
                                 return
-                    if self._finished or self._options.to_end:
+                    if self._finished or self._source.to_end:
                         return
                 else:
                     self._hear()

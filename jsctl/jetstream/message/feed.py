@@ -9,8 +9,7 @@ for `BUDGET_SECONDS` although the connection lives.
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND
@@ -18,6 +17,7 @@ from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTime
 from jsctl.jetstream.api import Api, Json, is_transient
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
+from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
@@ -42,21 +42,6 @@ _LEAVE_SECONDS = 2.0  #: seconds for the server's answer to the removal of a con
 _STOP_SECONDS = 0.8  #: seconds for telling the server that the feed stops; it notices by itself later
 
 
-@dataclass(slots=True)
-class Options:
-    """Options of a feed. start: the consumer's delivery policy, with its sequence or time. limit: number of
-    messages, 0 for no limit. ack: whether to acknowledge; None follows the consumer's ack policy."""
-
-    stream: str
-    subjects: Sequence[str]
-    start: Json
-    durable: str = ""
-    headers_only: bool = False
-    limit: int = 0
-    to_end: bool = False
-    ack: bool | None = None
-
-
 def answer_flow_control(connection: Connection, message: Message) -> None:
     """Answer a flow control request or heartbeat of a push consumer, if it wants that (ADR-9)."""
     if answer := message.reply or find_header(message.header_block, "Nats-Consumer-Stalled"):
@@ -64,12 +49,16 @@ def answer_flow_control(connection: Connection, message: Message) -> None:
 
 
 class Feed:
-    """The base of all feeds. `troubles` counts the times that reading had to start again."""
+    """The base of all feeds. `troubles` counts the times that reading had to start again.
 
-    def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
+    options: with the stream; subjects, limit and ack are used as well.
+    """
+
+    def __init__(self, api: Api, options: ReceiveOptions, sink: Sink, say: Callable[[str], None]) -> None:
         self._api = api
         self._connection = api.connection
         self._options = options
+        self._source = options.stream or StreamSource()
         self._sink = sink
         self._say = say
         self._limit = options.limit
@@ -111,9 +100,9 @@ class Feed:
         now = asyncio.get_running_loop().time()
         if not self._connection.is_connected:
             self._heard = now
-        elif (self._options.to_end or self._limit) and now - self._heard > BUDGET_SECONDS:
+        elif (self._source.to_end or self._limit) and now - self._heard > BUDGET_SECONDS:
             raise RequestTimeout(
-                f"nothing came from stream {self._options.stream} for {now - self._heard:.0f}s,"
+                f"nothing came from stream {self._source.name} for {now - self._heard:.0f}s,"
                 " although the connection lives",
                 "jsctl doctor looks for the reason; what has arrived is complete up to there",
             )
@@ -140,15 +129,16 @@ class Feed:
 class ConsumerFeed(Feed):
     """A feed that pulls from a consumer, always ahead, and never more than its limit."""
 
-    def __init__(self, api: Api, options: Options, sink: Sink, say: Callable[[str], None]) -> None:
+    def __init__(self, api: Api, options: ReceiveOptions, sink: Sink, say: Callable[[str], None]) -> None:
         super().__init__(api, options, sink, say)
-        self._ephemeral = not options.durable
+        source = self._source
+        self._ephemeral = not source.durable
         self._created_durable = False
         self._may_exist = False  #: whether an ephemeral consumer may be on the server
         self._config: Json = {}
-        self._start = options.start  #: start of an ephemeral consumer that is created again
+        self._start = source.start  #: start of an ephemeral consumer that is created again
         # One name however often it is created again: removing it leaves none on the server.
-        self._name = f"jsctl_{consumers.generate_name()}" if self._ephemeral else options.durable
+        self._name = f"jsctl_{consumers.generate_name()}" if self._ephemeral else source.durable
         self._ack = False
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
         self._open = 0  #: messages that were requested and have not arrived
@@ -164,7 +154,7 @@ class ConsumerFeed(Feed):
         try:
             info = await self._begin()
             self._hear()
-            if self._options.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):
+            if self._source.to_end and not info.get("num_pending") and not info.get("num_ack_pending"):
                 return
             with self._connection.watching(self._watch):
                 push = self._config.get("deliver_subject")
@@ -174,43 +164,43 @@ class ConsumerFeed(Feed):
 
     async def _begin(self) -> Json:
         """Create or find the consumer; return its info."""
-        options = self._options
-        if options.durable:
+        source, ack = self._source, self._options.ack
+        if source.durable:
             try:
-                info = await consumers.fetch_info(self._api, options.stream, options.durable)
+                info = await consumers.fetch_info(self._api, source.name, source.durable)
             except (Denied, NoResponders, RequestTimeout):
                 # An import may offer only NEXT and ACK: assume the configuration that these need.
                 info = {"config": {"ack_policy": "explicit"}, "num_pending": 1}
             except ApiError as error:
                 if error.err_code != ErrorCode.CONSUMER_NOT_FOUND:
                     raise
-                consumer_config = {**self._build_config(options.start), "durable_name": options.durable}
+                consumer_config = {**self._build_config(source.start), "durable_name": source.durable}
                 info, _ = await consumers.create(
-                    self._api, options.stream, {**consumer_config, "ack_policy": "explicit"}
+                    self._api, source.name, {**consumer_config, "ack_policy": "explicit"}
                 )
                 self._created_durable = True
-                self._say(f"Created durable consumer {options.durable} on stream {options.stream}")
+                self._say(f"Created durable consumer {source.durable} on stream {source.name}")
         else:
-            config = self._build_ephemeral_config(options.start)
+            config = self._build_ephemeral_config(source.start)
             self._may_exist = True
             try:
-                info, _ = await consumers.create(self._api, options.stream, config, is_name_new=True)
+                info, _ = await consumers.create(self._api, source.name, config, is_name_new=True)
             except (ApiError, Denied, NoResponders):
                 self._may_exist = False
                 raise
-            self._start = _find_restart(options.start, info)
+            self._start = _find_restart(source.start, info)
         self._config = info.get("config") or {}
         self._name = str(info.get("name") or self._name)
         self._batch = int(self._config.get("max_batch") or 0) or BATCH
         self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
         policy = self._config.get("ack_policy", "none")
-        self._ack = policy != "none" if options.ack is None else options.ack
+        self._ack = policy != "none" if ack is None else ack
         self._next = 1
         return info
 
     def _build_config(self, start: Json) -> Json:
         config: Json = {**start}
-        if self._options.headers_only:
+        if self._source.headers_only:
             config["headers_only"] = True
         subjects = list(self._options.subjects)
         if not subjects and start.get("deliver_policy") == "last_per_subject":
@@ -235,9 +225,9 @@ class ConsumerFeed(Feed):
         if self._may_exist and self._connection.is_connected:
             with contextlib.suppress(JsctlError, TimeoutError):
                 async with asyncio.timeout(_LEAVE_SECONDS):
-                    await consumers.delete(self._api, self._options.stream, self._name)
+                    await consumers.delete(self._api, self._source.name, self._name)
         if self._created_durable:
-            stream, durable = self._options.stream, self._options.durable
+            stream, durable = self._source.name, self._source.durable
             self._say(
                 f"Consumer {stream} > {durable} stays; {build_line('consumer rm', stream, durable)} removes"
                 " it"
@@ -290,7 +280,7 @@ class ConsumerFeed(Feed):
         self._open += number
         heartbeat = min(_HEARTBEAT, self._expires // 3)
         body = {"batch": number, "expires": self._expires, "idle_heartbeat": heartbeat}
-        subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._options.stream}.{self._name}"
+        subject = f"{self._api.prefix}.CONSUMER.MSG.NEXT.{self._source.name}.{self._name}"
         await self._connection.send(
             encode_publish(subject, json.dumps(body).encode(), f"{self._inbox}.{self._request}")
         )
@@ -311,7 +301,7 @@ class ConsumerFeed(Feed):
                 if self._ephemeral:
                     await self._create_again(start)
                 elif self._config.get("name"):
-                    await consumers.fetch_info(self._api, self._options.stream, self._options.durable)
+                    await consumers.fetch_info(self._api, self._source.name, self._source.durable)
                 break
             except JsctlError as error:
                 if not is_transient(error):
@@ -322,14 +312,14 @@ class ConsumerFeed(Feed):
     async def _create_again(self, start: Json) -> None:
         """Replace the ephemeral consumer. Raises what requests raise."""
         try:
-            await consumers.delete(self._api, self._options.stream, self._name)
+            await consumers.delete(self._api, self._source.name, self._name)
         except Denied:
             self._name = f"jsctl_{consumers.generate_name()}"  # the server removes the other one by itself
         except JsctlError:
             pass  # it is gone, or its only server is
         config = self._build_ephemeral_config(start)
         try:
-            await consumers.create(self._api, self._options.stream, config, is_name_new=True)
+            await consumers.create(self._api, self._source.name, config, is_name_new=True)
         except ApiError as error:
             if error.err_code not in (ErrorCode.CONSUMER_ALREADY_EXISTS, ErrorCode.CONSUMER_NAME_EXIST):
                 raise
@@ -354,7 +344,7 @@ class ConsumerFeed(Feed):
         self._deliver(message)
         if self._ack:
             self._connection.post(encode_publish(message.reply, ACK))
-        if self._options.to_end and metadata.pending == 0:
+        if self._source.to_end and metadata.pending == 0:
             self._end()
         elif self._open <= self._batch // 2:
             self._wake.set()
@@ -376,7 +366,7 @@ class ConsumerFeed(Feed):
             self._report_trouble(f"the server reports {description}")
         elif code:
             self._refusal = JsctlError(
-                f"consumer {self._options.stream} > {self._name}: the server says {description or code}",
+                f"consumer {self._source.name} > {self._name}: the server says {description or code}",
                 f"{build_line('consumer info')} shows its limits, and how many others wait",
             )
             self._wake.set()

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from jsctl.base.command_lines import build_line
@@ -14,6 +14,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
 from jsctl.jetstream.message.buffer import EventBuffer
 from jsctl.jetstream.message.direct_feed import DirectFeed
+from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
@@ -27,44 +28,6 @@ T = TypeVar("T")
 _WORK_QUEUES = ("workqueue", "interest")
 _CONTROL = 100  #: status of flow control and heartbeats (ADR-9)
 _BLAME = 2.0  #: seconds after a stalled write during which a lost connection is attributed to it
-
-
-@dataclass(frozen=True, slots=True)
-class StreamSource:
-    """The messages of a stream to read, and how to read them.
-
-    name: empty to find the stream by the first subject. start: a consumer's delivery policy, with its
-    sequence or time. durable: the consumer to read through. direct: read without a consumer. to_end: end with
-    the stream's last message. config: the stream's, if known.
-    """
-
-    name: str = ""
-    start: Json = field(default_factory=dict)
-    durable: str = ""
-    direct: bool = False
-    to_end: bool = False
-    headers_only: bool = False
-    config: Json | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiveOptions:
-    """Options of receiving.
-
-    subjects: subject filters. queue: a queue group. stream: read a stream instead of subscribing. limit:
-    number of messages, 0 for no limit. idle: ns without a message after which to end, 0 for no limit.
-    ignored: subject filters to leave out. match_replies: yield requests together with their replies. ack:
-    whether to acknowledge; None follows the ack policy of the stream's consumer.
-    """
-
-    subjects: Sequence[str] = ()
-    queue: str = ""
-    stream: StreamSource | None = None
-    limit: int = 0
-    idle: int = 0
-    ignored: Sequence[str] = ()
-    match_replies: bool = False
-    ack: bool | None = None
 
 
 class Received(NamedTuple):
@@ -191,19 +154,10 @@ class Receiver:
             # A consumer of ours would take messages that are meant for others.
             direct = True
             self._announce(f"Stream {name} is a work queue: reading it with direct gets")
-        feed_options = feed.Options(
-            stream=name,
-            subjects=options.subjects,
-            start=source.start,
-            durable=source.durable,
-            headers_only=source.headers_only,
-            limit=options.limit,
-            to_end=source.to_end,
-            ack=options.ack,
-        )
         on_subjects = f" on {', '.join(options.subjects)}" if options.subjects else ""
         self._announce(f"Subscribing to JetStream Stream {name}{on_subjects}")
         kind = DirectFeed if direct else feed.ConsumerFeed
+        feed_options = replace(options, stream=replace(source, name=name))
         return kind(api, feed_options, self._build_acceptor(), self._warn)
 
     def _build_handler(self, subscription: str) -> MessageHandler:

@@ -52,7 +52,11 @@ async def select(
             async for message in messages:
                 if selection.pattern is not None and not selection.pattern.search(message.data):
                     continue
-                selected.append(await _translate_message(message, stream, selection.translate))
+                if selection.translate:
+                    data = await translate(selection.translate, message.data, message.subject, stream)
+                    selected.append(message.with_data(data))
+                else:
+                    selected.append(message)
                 if len(selected) >= size:
                     yield selected
                     selected = []
@@ -62,12 +66,6 @@ async def select(
         raise
     if selected:
         yield selected
-
-
-async def _translate_message(message: Message, stream: str, command: Sequence[str]) -> Message:
-    if not command:
-        return message
-    return message.with_data(await translate(command, message.data, message.subject, stream))
 
 
 async def _find_first(api: Api, info: Json, selection: Selection) -> int:

@@ -340,7 +340,7 @@ class _Upload:
     async def _list_stored(self, start: int) -> list[_Stored]:
         """List the chunks beginning at a sequence, without their data."""
         from jsctl.jetstream.message.feed import ConsumerFeed
-        from jsctl.jetstream.message.feed import Options as FeedOptions
+        from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 
         stored: list[_Stored] = []
 
@@ -358,13 +358,9 @@ class _Upload:
             )
             return True
 
-        options = FeedOptions(
-            stream=self._stream,
-            subjects=[self._subject],
-            start={"deliver_policy": "by_start_sequence", "opt_start_seq": start},
-            headers_only=True,
-            to_end=True,
-        )
+        policy = {"deliver_policy": "by_start_sequence", "opt_start_seq": start}
+        source = StreamSource(self._stream, policy, headers_only=True, to_end=True)
+        options = ReceiveOptions(subjects=[self._subject], stream=source)
         await ConsumerFeed(self._api, options, take, self._api.warn).run()
         return stored
 

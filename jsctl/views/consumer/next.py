@@ -29,7 +29,7 @@ def events(
     deliveries: Deliveries, clock: Callable[[], float], *, raw: bool
 ) -> Events[Delivery | Acknowledgement]:
     """Return the messages, each with its views, and the exit status. clock: seconds since the epoch."""
-    limit = deliveries.options.limit
+    limit = deliveries.limit
     return Events(
         batches=deliveries.read_batches(),
         shown=Presentation(
@@ -119,7 +119,7 @@ def summary(deliveries: Deliveries, ending: Ending) -> str:
             f"jsctl: nobody received {format_count(ignored)} of {format_count(deliveries.acks.sent)}"
             " acknowledgements: the consumer does not need any, or its $JS.ACK subjects are not imported"
         )
-    received, limit = deliveries.received, deliveries.options.limit
+    received, limit = deliveries.received, deliveries.limit
     if received < limit:
         lines.append(
             f"jsctl: {format_count(received)} of {pluralize(limit, 'message')};"
