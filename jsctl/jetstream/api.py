@@ -27,17 +27,8 @@ from jsctl.nats.error_codes import ErrorCode
 
 Json = dict[str, Any]
 
-
-def find_hint(code: int) -> str:
-    """Return what to do about an error with this API error code; empty when nothing better is known."""
-    from jsctl.jetstream import error_hints
-
-    return error_hints.find_hint(code)
-
-
-def is_no_jetstream(code: int) -> bool:
-    """Return whether an API error code says that there is no JetStream for this login."""
-    return code in (ErrorCode.NO_ACCOUNT, ErrorCode.NOT_ENABLED_FOR_ACCOUNT, ErrorCode.NOT_ENABLED)
+_NO_JETSTREAM = (ErrorCode.NO_ACCOUNT, ErrorCode.NOT_ENABLED_FOR_ACCOUNT, ErrorCode.NOT_ENABLED)
+"""API error codes that say that there is no JetStream for this login."""
 
 
 def is_no_message(error: ApiError) -> bool:
@@ -87,8 +78,10 @@ def parse_response(data: bytes, subject: str) -> Json:
     except Malformed as fault:
         raise MalformedAnswer(subject, str(fault)) from None
     if error is not None:
+        from jsctl.jetstream.error_hints import find_hint
+
         code = int(error.get("err_code", 0))
-        kind = NoJetStream if is_no_jetstream(code) else ApiError
+        kind = NoJetStream if code in _NO_JETSTREAM else ApiError
         raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), find_hint(code))
     reply.pop("type", None)
     return reply

@@ -6,7 +6,7 @@ streams or consumers whose leader did not answer (`missing`) or that no server c
 
 import itertools
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -93,43 +93,6 @@ class Known(NamedTuple, Generic[T]):
     changed: list[bytes]
 
 
-class PageCollector(Generic[T]):
-    """A collector that merges the pages of one list."""
-
-    def __init__(
-        self, extract: Callable[[Json], T | None], key: str, memory: Memory[T] | None = None
-    ) -> None:
-        """Collect the entries below `key` of each page. extract, memory: see `collect`."""
-        self._extract = extract
-        self._memory = memory
-        self._key = key
-        self._items: dict[str, T] = {}
-        self._missing: set[str] = set()
-        self._offline: dict[str, str] = {}
-
-    def add(self, page: Json) -> None:
-        """Add a page. An entry on two pages counts once."""
-        known: Known[T] = page.get(_KNOWN) or Known([], [])
-        taken: list[tuple[str, T | None] | None] = []
-        for info in page.get(self._key) or ():
-            item = self._extract(info)
-            name = info["name"] if "name" in info else info["config"]["name"]
-            if item is not None:
-                self._items[name] = item
-            if self._memory is not None:
-                taken.append((name, item) if self._memory.is_static(info) else None)
-        self._items.update((name, item) for name, item in known.items if item is not None)
-        if self._memory is not None:
-            self._memory.add(known.changed, taken)
-        self._missing.update(page.get("missing") or ())
-        self._offline.update(page.get("offline") or {})
-
-    def build_result(self) -> Collected[T]:
-        """Return the items of all pages, in the server's order."""
-        silent = self._missing - self._offline.keys() - self._items.keys()
-        return Collected(self._items, sorted(silent), self._offline)
-
-
 async def fetch_pages(
     api: Api,
     subject: str,
@@ -151,10 +114,11 @@ async def fetch_pages(
         return page if known is None else {**page, _KNOWN: known}
 
     first = parse(await api.call_raw(subject, {**(body or {}), "offset": 0}))
-    count = len(_list_names(first, key))
+    names = _list_names(first, key)
+    count = len(names)
     total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
     offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
-    digests = {_compute_digest(first, key)}  #: of all pages, as a faulty server may alternate between two
+    digests = {hash(repr(names))}  #: of all pages, as a faulty server may alternate between two
     requests: deque[asyncio.Task[bytes] | Begun[bytes]] = deque()
 
     def request_ahead() -> None:
@@ -171,18 +135,14 @@ async def fetch_pages(
             request_ahead()
             page = parse(data)
             # The total was wrong, or the server repeats itself: there is nothing new.
-            digest = _compute_digest(page, key)
-            if not _list_names(page, key) or digest in digests:
+            names = _list_names(page, key)
+            digest = hash(repr(names))
+            if not names or digest in digests:
                 return
             digests.add(digest)
             yield page
     finally:
         await cancel_all(requests)
-
-
-def _compute_digest(page: Json, key: str) -> int:
-    """Return a number that is equal for pages with the same entries."""
-    return hash(repr(_list_names(page, key)))
 
 
 def _list_names(page: Json, key: str) -> list[Any]:
@@ -233,9 +193,36 @@ async def collect(
     it returns stays in memory. memory: of the rounds before; `extract` is then called for what has changed
     since, and must depend on nothing else. Raises what `Api.call` raises.
     """
-    collector = PageCollector(extract, key, memory)
-    async for page in fetch_pages(api, subject, key, body, memory):
-        collector.add(page)
+    collected = await merge_pages(fetch_pages(api, subject, key, body, memory), key, extract, memory)
     if memory is not None:
         memory.end_round()
-    return collector.build_result()
+    return collected
+
+
+async def merge_pages(
+    pages: AsyncIterable[Json],
+    key: str,
+    extract: Callable[[Json], T | None],
+    memory: Memory[T] | None = None,
+) -> Collected[T]:
+    """Return what `extract` takes from each entry below `key` of the pages, in the server's order. An entry
+    on two pages counts once. extract, memory: see `collect`."""
+    items: dict[str, T] = {}
+    missing: set[str] = set()
+    offline: dict[str, str] = {}
+    async for page in pages:
+        known: Known[T] = page.get(_KNOWN) or Known([], [])
+        taken: list[tuple[str, T | None] | None] = []
+        for info in page.get(key) or ():
+            item = extract(info)
+            name = info["name"] if "name" in info else info["config"]["name"]
+            if item is not None:
+                items[name] = item
+            if memory is not None:
+                taken.append((name, item) if memory.is_static(info) else None)
+        items.update((name, item) for name, item in known.items if item is not None)
+        if memory is not None:
+            memory.add(known.changed, taken)
+        missing.update(page.get("missing") or ())
+        offline.update(page.get("offline") or {})
+    return Collected(items, sorted(missing - offline.keys() - items.keys()), offline)

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.commands.errors.complete import complete_codes
 from jsctl.env import Env
 from jsctl.jetstream import error_catalog
-from jsctl.jetstream.api import find_hint
+from jsctl.jetstream.error_hints import find_hint
 from jsctl.views.errors import codes as view
 from jsctl.views.result import Result
 

@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from jsctl.errors import ApiError, JsctlError, NotFound
 from jsctl.jetstream import api_levels
-from jsctl.jetstream.api import Api, Json, find_hint
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.marks import add_mark, remove_mark, update_marked
 from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
+from jsctl.jetstream.error_hints import find_hint
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams

@@ -78,7 +78,11 @@ class FrameScanner:
 
     def _begin_frame(self) -> None:
         kind, self._remaining = self._head[0], int.from_bytes(self._head[1:], "little")
-        self._check_kind(kind)
+        if not self._started and kind != _IDENTIFIER:
+            raise ValueError("it does not start like S2 data")
+        if kind not in (_COMPRESSED, _UNCOMPRESSED) and kind < _SKIPPABLE:
+            raise ValueError("it holds a frame of an unknown kind")
+        self._started = True
         self._head.clear()
         self._has_data = kind in (_COMPRESSED, _UNCOMPRESSED)
         if self._has_data:
@@ -101,13 +105,6 @@ class FrameScanner:
         if len(start) == _UVARINT_MAX or not self._remaining:
             self._unpacked_size = _read_block_size(start)[0]
             self.unpacked += self._unpacked_size
-
-    def _check_kind(self, kind: int) -> None:
-        if not self._started and kind != _IDENTIFIER:
-            raise ValueError("it does not start like S2 data")
-        if kind not in (_COMPRESSED, _UNCOMPRESSED) and kind < _SKIPPABLE:
-            raise ValueError("it holds a frame of an unknown kind")
-        self._started = True
 
 
 def decompress_block(block: bytes) -> bytes:
@@ -159,19 +156,11 @@ def decompress_block(block: bytes) -> bytes:
 
 def _read_block_size(block: bytes) -> tuple[int, int]:
     """Return the size that a block states, and the offset of its data. Raises ValueError."""
-    size, at = _decode_uvarint(block, 0)
-    if size > _MAX_BLOCK:
-        raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")
-    return size, at
-
-
-def _decode_uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at an offset, and the offset after it. Raises ValueError."""
-    value = shift = 0
-    while at < min(len(data), _UVARINT_MAX):
-        value |= (data[at] & 0x7F) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 0x80:
-            return value, at
+    size = 0
+    for at, byte in enumerate(block[:_UVARINT_MAX]):
+        size |= (byte & 0x7F) << 7 * at
+        if byte < 0x80:
+            if size > _MAX_BLOCK:
+                raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")
+            return size, at + 1
     raise ValueError("a number is truncated")

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,9 @@ def parse_documents(text: str, file: str) -> Iterator[Node]:
 
     Raises BadInput with file and line.
     """
-    if text.lstrip()[:1] in ("{", "[") and (node := _parse_json(text, file)) is not None:
-        return iter([node])
+    if text.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, IndexError):  # it is not JSON: YAML may begin with a bracket, too
+            return iter([_JsonReader(text, file).read_document()])
     return _parse_yaml(text, file)
 
 
@@ -54,14 +56,6 @@ def parse_document(text: str, file: str) -> Node:
     if not nodes or not isinstance(nodes[0].value, dict):
         raise BadInput(f"{file} holds no configuration", "write a JSON or YAML object")
     return nodes[0]
-
-
-def _parse_json(text: str, file: str) -> Node | None:
-    """Parse a JSON text; return None if it is not JSON, as YAML may begin with a bracket, too."""
-    try:
-        return _JsonReader(text, file).read_document()
-    except (ValueError, IndexError):
-        return None
 
 
 class _JsonReader:

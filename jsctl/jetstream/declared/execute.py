@@ -14,7 +14,7 @@ from jsctl.jetstream.config.origins import domain_to_api, list_origins
 from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.compare import Rules, Stale, compare_again, plan_again
-from jsctl.jetstream.declared.handover import list_handovers, list_releasing
+from jsctl.jetstream.declared.handover import list_handovers
 from jsctl.jetstream.declared.rename import copy_renamed
 from jsctl.jetstream.declared.step import Key, Step, find_cycle
 from jsctl.jetstream.declared.values import store_values
@@ -112,7 +112,7 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
             required_here.update(_find_origin_keys(step, names))
     for key, needed in _order_consumers(steps):
         required[key].add(needed)
-    for key, needed in [*list_handovers(steps), *list_releasing(steps)]:
+    for key, needed in list_handovers(steps):
         required[key].add(needed)
     removals = [step for step in steps if step.action == "remove"]
     lasting = {step.key for step in steps if step.action != "remove"}

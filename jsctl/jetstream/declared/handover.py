@@ -38,20 +38,16 @@ def plan_releases(steps: Sequence[Step]) -> list[Step]:
 
 
 def list_handovers(steps: Sequence[Step]) -> Iterable[tuple[Key, Key]]:
-    """Yield pairs of steps: the first needs the second one done, as that releases a subject for it."""
+    """Yield pairs of steps: the first needs the second one done, as that releases a subject for it, or all
+    subjects of its own stream."""
     by_key = {step.key: step for step in steps}
     for key, others in _find_takers(steps).items():
         if not by_key[key].is_release and by_key[key]._replace(part="release").key in by_key:
             continue
         yield from ((other, key) for other in others)
-
-
-def list_releasing(steps: Sequence[Step]) -> Iterable[tuple[Key, Key]]:
-    """Yield pairs as `list_handovers` does: what a stream gets after it has released its subjects."""
-    keys = {step.key for step in steps}
     for step in steps:
         release = step._replace(part="release").key
-        if not step.is_release and release in keys:
+        if not step.is_release and release in by_key:
             yield step.key, release
 
 

@@ -87,18 +87,14 @@ class Budget:
         if self._rounds < 0:
             raise node.error(f"the loops declare more than {MAX_DECLARED:,} streams and consumers")
 
-    def add_characters(self, node: Node) -> None:
-        """Count the characters of a stream or consumer. Raises BadInput."""
-        self._characters -= _measure_size(node)
-        if self._characters < 0:
-            raise node.error(f"the declarations have more than {MAX_CHARACTERS:,} characters")
-
     def expand(self, node: Node, label: str, variables: Variables, *apart: str) -> Node:
         """Return a copy of an object without the members `apart` and with every variable replaced; count its
         size. label: its name in errors. Raises BadInput."""
         members = {key: value for key, value in node.as_object(label).items() if key not in apart}
         expanded = expand(node._replace(value=members), variables)
-        self.add_characters(expanded)
+        self._characters -= _measure_size(expanded)
+        if self._characters < 0:
+            raise expanded.error(f"the declarations have more than {MAX_CHARACTERS:,} characters")
         return expanded
 
 

@@ -7,7 +7,7 @@ consumer needs.
 """
 
 import itertools
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
 from jsctl.base.units import format_rfc3339, parse_time_ns
 from jsctl.errors import JsctlError
@@ -246,17 +246,9 @@ def _intersect(before: Sequence[str], after: Sequence[str]) -> Sequence[str] | N
         return after
     if not after:
         return before
-    common = list(_iterate_common(before, after))
+    pairs = itertools.product(before, after)
+    common = [new if covers(old, new) else old for old, new in pairs if covers(old, new) or covers(new, old)]
     return common or None
-
-
-def _iterate_common(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    for old in before:
-        for new in after:
-            if covers(old, new):
-                yield new
-            elif covers(new, old):
-                yield old
 
 
 def _share(info: Mapping[str, Json], messages: int, precision: Precision) -> DataLoss:

@@ -10,7 +10,7 @@ from jsctl.errors import ApiError, BadInput, JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object.model import (
     STREAM_PREFIX,
-    build_chunk_filter,
+    build_chunk_subject,
     build_info_filter,
     build_stream_name,
 )
@@ -66,7 +66,7 @@ def build_defaults(bucket: str) -> Json:
     """Return the configuration that makes a stream a bucket."""
     return {
         "name": build_stream_name(bucket),
-        "subjects": [build_chunk_filter(bucket), build_info_filter(bucket)],
+        "subjects": [build_chunk_subject(bucket, ">"), build_info_filter(bucket)],
         "retention": "limits",
         "storage": "file",
         "discard": "new",

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
 from jsctl.nats.message import Message
-
-Json = dict[str, Any]
 
 STREAM_PREFIX = "OBJ_"
 CHUNK_SIZE = 128 << 10
@@ -68,7 +67,7 @@ def build_stream_name(bucket: str) -> str:
 
 
 def build_chunk_subject(bucket: str, nuid: str) -> str:
-    """Return the subject of an object's chunks."""
+    """Return the subject of an object's chunks; the filter for those of all objects for `>`."""
     return f"$O.{bucket}.C.{nuid}"
 
 
@@ -80,11 +79,6 @@ def build_info_subject(bucket: str, name: str) -> str:
 def build_info_filter(bucket: str) -> str:
     """Return the filter for the messages that describe objects of a bucket."""
     return f"$O.{bucket}.M.>"
-
-
-def build_chunk_filter(bucket: str) -> str:
-    """Return the filter for the chunks of all objects of a bucket."""
-    return f"$O.{bucket}.C.>"
 
 
 def validate_object_name(name: str) -> str:

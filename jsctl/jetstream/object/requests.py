@@ -14,7 +14,6 @@ from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import (
     Link,
     ObjectInfo,
-    build_chunk_filter,
     build_chunk_subject,
     build_info_filter,
     build_info_subject,
@@ -230,5 +229,5 @@ async def count(api: Api, bucket: str, config: Json) -> tuple[int, int]:
 async def _count_chunks(api: Api, bucket: str) -> dict[str, int]:
     """Return the number of chunks by nuid."""
     prefix = build_chunk_subject(bucket, "")
-    counts = await streams.count_subjects(api, build_stream_name(bucket), build_chunk_filter(bucket))
+    counts = await streams.count_subjects(api, build_stream_name(bucket), build_chunk_subject(bucket, ">"))
     return {subject.removeprefix(prefix): number for subject, number in counts.items()}

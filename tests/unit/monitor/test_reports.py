@@ -1,10 +1,12 @@
 """Rows of reports from what servers say."""
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
+from jsctl.base.loops import run
 from jsctl.base.units import read_known_time
-from jsctl.jetstream.paging import PageCollector
+from jsctl.jetstream.paging import merge_pages
 from jsctl.monitor.stream import rows as reports
 from jsctl.views.stream import report as view
 
@@ -20,10 +22,12 @@ def test_pages_are_put_together() -> None:
         {"streams": [info("A"), info("B")], "missing": ["C", "D"], "offline": {"D": "too old"}},
         {"streams": [info("B")], "missing": ["A"]},
     ]
-    together = PageCollector(lambda one: one, "streams")
-    for page in pages:
-        together.add(page)
-    result = together.build_result()
+
+    async def fetch() -> AsyncIterator[dict[str, Any]]:
+        for page in pages:
+            yield page
+
+    result = run(merge_pages(fetch(), "streams", lambda one: one))
     assert list(result.items) == ["A", "B"]
     assert (result.missing, result.offline) == (["C"], {"D": "too old"})
     snap = reports.Snapshot(AT, list(result.items.values()), result.missing, result.offline)
