@@ -9,7 +9,7 @@ from jsctl.jetstream.config.numbers import Duration, Number, Size
 from jsctl.jetstream.config.origins import Origin
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KINDS
+from jsctl.jetstream.declared.model import BUCKET_KINDS
 from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.stream.config import STREAM
 
@@ -54,7 +54,7 @@ def build_schema() -> Json:
                 },
             ),
         }
-        for kind in KINDS
+        for kind in BUCKET_KINDS
     }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",

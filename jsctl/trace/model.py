@@ -4,6 +4,7 @@ Each server that a message reaches sends one document. A message that leaves a s
 hop number, which the document of the other server repeats.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -207,12 +208,11 @@ def _explain_no_interest(root: Hop) -> str:
 
 def count_hops(root: Hop) -> dict[str, int]:
     """Return how often the message left a server, by kind of connection."""
-    tally: dict[str, int] = {}
-    for _, step in root.walk():
-        if step.type in ("eg", "js"):
-            kind = KINDS[JETSTREAM if step.type == "js" else step.kind]
-            tally[kind] = tally.get(kind, 0) + 1
-    return tally
+    return Counter(
+        KINDS[JETSTREAM if step.type == "js" else step.kind]
+        for _, step in root.walk()
+        if step.type in ("eg", "js")
+    )
 
 
 def format_lines(hop: Hop, above: str = "") -> Iterator[tuple[str, str]]:

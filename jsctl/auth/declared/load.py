@@ -33,7 +33,6 @@ from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, collecting
 from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.nodes import Node
-from jsctl.jetstream.config.number_warnings import find_number_warnings
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.declared.variables import (
     Budget,
@@ -148,7 +147,7 @@ class _Reader:
 
     def _read_claims(self, schema: Schema, node: Node, noun: str) -> dict[str, Any]:
         claims = schema.read(node, noun, ignored=_NAMES)
-        self._warnings += find_number_warnings(schema, node)
+        self._warnings += schema.find_number_warnings(node)
         return claims
 
 

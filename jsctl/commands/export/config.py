@@ -15,8 +15,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.collect import collect_declarations
+from jsctl.jetstream.declared.model import BUCKET_KINDS
 from jsctl.render.delimited import TABLES
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
@@ -47,7 +47,7 @@ async def config(
         )
     places = resolve_targets(env)
     declared: list[Json] = []
-    buckets: dict[str, list[Json]] = {kind.key: [] for kind in KINDS}
+    buckets: dict[str, list[Json]] = {kind.key: [] for kind in BUCKET_KINDS}
     missing_consumers: list[str] = []
     missing_streams: list[str] = []
     hidden = 0
@@ -89,14 +89,14 @@ async def config(
         file.writelines(piece.encode() for piece in write.render_yaml(document))
     consumers = sum(len(item.get("consumers", ())) for item in declared)
     counts = [pluralize(len(declared), "stream"), pluralize(consumers, "consumer")]
-    counts += [pluralize(len(buckets[kind.key]), kind.noun) for kind in KINDS if buckets[kind.key]]
+    counts += [pluralize(len(buckets[kind.key]), kind.noun) for kind in BUCKET_KINDS if buckets[kind.key]]
     text = f"wrote {', '.join(counts[:-1])} and {counts[-1]} to {output}"
     return Result([Text(text, whole=True)], data=document, error=error)
 
 
 def _list_bucket_streams(buckets: Mapping[str, Sequence[Json]]) -> list[str]:
     """Return the names of the streams that hold buckets."""
-    return [kind.bucket_to_stream(bucket["name"]) for kind in KINDS for bucket in buckets[kind.key]]
+    return [kind.bucket_to_stream(bucket["name"]) for kind in BUCKET_KINDS for bucket in buckets[kind.key]]
 
 
 def _build_place(env: Env, settings: Settings) -> dict[str, str]:

@@ -4,10 +4,12 @@ A configuration is the server's own JSON object and stays one: keys that jsctl d
 """
 
 import copy
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.base.similar_names import find_nearest
+from jsctl.base.units import MS, pluralize
 from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.field import Field
@@ -24,6 +26,7 @@ from jsctl.jetstream.config.kind import (
 )
 from jsctl.jetstream.config.kinds import Map, Switch
 from jsctl.jetstream.config.nodes import Node
+from jsctl.jetstream.config.numbers import Duration, Number
 from jsctl.jetstream.shape_check import Shape
 from jsctl.nats.subjects import validate_name
 
@@ -77,6 +80,24 @@ class Object(Kind):
         if extra and extra.as_object("extra"):
             return merge(config, extra.to_json(), keep_none=True)
         return config
+
+    def find_number_warnings(self, node: Node) -> Iterator[str]:
+        """Yield a warning, with file and line, for each number of an object, and of those below it, that YAML
+        or the server reads otherwise than people."""
+        for key, member in node.as_object("this").items():
+            below = self.kinds.get(key)
+            if isinstance(below, Object) and isinstance(member.value, dict):
+                yield from below.find_number_warnings(member)
+            if not isinstance(below, Number) or type(member.value) is not int:
+                continue
+            text, number = member.text, member.value
+            place = f"{member.file}:{member.line}: {key}: {text}"
+            if re.fullmatch(r"[-+]?0[0-7_]+", text):
+                yield f"{place} is octal in YAML, {number}"
+            elif ":" in text:
+                yield f"{place} is a number of base 60 in YAML, {number}"
+            elif isinstance(below, Duration) and 0 < number < MS:
+                yield f"{place} is {pluralize(number, 'nanosecond')}; write a unit such as {text}s"
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, dict) and all(value.get(name) for name in self._needs)

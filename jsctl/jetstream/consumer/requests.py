@@ -1,7 +1,7 @@
 """Consumer requests. Arguments and results are the server's own JSON."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -128,7 +128,10 @@ async def create(api: Api, stream: str, config: Json, *, is_name_new: bool = Fal
     if not config.get("name") and not config.get("durable_name"):
         config, is_name_new = {**config, "name": generate_name()}, True
     name = str(config.get("name") or config["durable_name"])
-    existing = None if is_name_new else await _fetch_info_or_none(api, stream, name)
+    existing: Json | None = None
+    if not is_name_new:
+        with suppress(JsctlError):  # it does not exist, or the login may not ask for it
+            existing = await fetch_info(api, stream, name, timeout=min(api.timeout, SECOND))
     try:
         created = await _send_config(api, stream, config, "create")
     except ApiError as error:
@@ -199,14 +202,6 @@ def generate_name() -> str:
 def is_pull(config: Json) -> bool:
     """Return whether clients pull from a consumer, instead of the server pushing to a subject."""
     return not config.get("deliver_subject")
-
-
-async def _fetch_info_or_none(api: Api, stream: str, name: str) -> Json | None:
-    """Return the consumer's info; None when it does not exist or the login may not ask for it."""
-    try:
-        return await fetch_info(api, stream, name, timeout=min(api.timeout, SECOND))
-    except JsctlError:
-        return None
 
 
 async def _send_config(api: Api, stream: str, config: Json, action: str) -> Json:

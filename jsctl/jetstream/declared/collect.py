@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
-from jsctl.jetstream.declared.buckets import find_bucket_kind
+from jsctl.jetstream.declared.model import find_bucket_kind
 from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
 

@@ -16,7 +16,6 @@ from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import find_bucket_kind
 from jsctl.jetstream.declared.merge import (
     merge_bucket,
     merge_consumer,
@@ -24,7 +23,15 @@ from jsctl.jetstream.declared.merge import (
     validate_keys,
     without_none,
 )
-from jsctl.jetstream.declared.model import LABEL, Consumer, Stream, get_label, list_names_of, with_label
+from jsctl.jetstream.declared.model import (
+    LABEL,
+    Consumer,
+    Stream,
+    find_bucket_kind,
+    get_label,
+    list_names_of,
+    with_label,
+)
 from jsctl.jetstream.declared.refusals import (
     find_bucket_refusals,
     find_consumer_refusals,

@@ -26,10 +26,8 @@ from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
-from jsctl.jetstream.config.number_warnings import find_number_warnings
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KINDS
 from jsctl.jetstream.declared.conflicts import (
     join_consumers,
     refuse_cycles,
@@ -38,7 +36,7 @@ from jsctl.jetstream.declared.conflicts import (
     refuse_same_streams,
 )
 from jsctl.jetstream.declared.merge import validate_keys
-from jsctl.jetstream.declared.model import Consumer, Declared, Place, Stream
+from jsctl.jetstream.declared.model import BUCKET_KINDS, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.values import read_values
 from jsctl.jetstream.declared.variables import (
     Budget,
@@ -54,7 +52,7 @@ from jsctl.jetstream.stream.protection import PROTECT
 from jsctl.nats.subjects import validate_name
 
 _PLACE_KEYS = ("context", "domain", "account")
-_DOCUMENT_KEYS = ("label", *_PLACE_KEYS, "vars", "streams", *(kind.key for kind in KINDS), "operators")
+_DOCUMENT_KEYS = ("label", *_PLACE_KEYS, "vars", "streams", *(kind.key for kind in BUCKET_KINDS), "operators")
 """`operators` has nothing to do with JetStream, and is read in jsctl.auth.declared."""
 
 _HEAD_KEYS = ("label", *_PLACE_KEYS)
@@ -118,7 +116,7 @@ class _Reader:
         self._contexts |= {place.context} - {""}
         before = len(self._streams)
         nodes = document.list_below("streams")
-        bucket_nodes = [(kind, node) for kind in KINDS for node in document.list_below(kind.key)]
+        bucket_nodes = [(kind, node) for kind in BUCKET_KINDS for node in document.list_below(kind.key)]
         for node in nodes:
             _count(node, resolved, self._budget)
         for _, node in bucket_nodes:
@@ -185,7 +183,7 @@ class _Reader:
         declared = schema.read(expanded, schema.what, ignored=ignored)
         config = _with_protection({**declared, "name": name}, expanded)
         _validate(schema, config, expanded)
-        self._warnings += find_number_warnings(schema, expanded)
+        self._warnings += schema.find_number_warnings(expanded)
         position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
         return Stream(name, config, position, place, label, allows_data_loss=allows_loss)
 
@@ -209,7 +207,7 @@ class _Reader:
                 f"ack_wait of consumer {name} is the first step of its backoff", "leave out ack_wait"
             )
         _validate(CONSUMER, config, expanded)
-        self._warnings += find_number_warnings(CONSUMER, expanded)
+        self._warnings += CONSUMER.find_number_warnings(expanded)
         return Consumer(name, config, f"{node.file}:{node.line}", label)
 
 

@@ -70,7 +70,8 @@ def merge_consumer(live: Json, declared: Json) -> Json:
         filters = get_filters(declared)
         if sorted(filters) != sorted(get_filters(live)):
             merged = with_filters(merged, filters)
-    if _is_over(merged.get("pause_until")) and not live.get("pause_until"):
+    pause = merged.get("pause_until")
+    if pause is not None and parse_time_ns(pause) <= time.time_ns() and not live.get("pause_until"):
         del merged["pause_until"]  # it ended, and the server no longer has it
     for key in ("ack_wait", "max_deliver", "max_ack_pending"):
         if key in declared and not declared[key] and live.get(key):
@@ -81,11 +82,6 @@ def merge_consumer(live: Json, declared: Json) -> Json:
     if merged.get("backoff") and not declared.get("ack_wait"):
         merged["ack_wait"] = merged["backoff"][0]  # as the server does
     return merged
-
-
-def _is_over(pause: str | None) -> bool:
-    """Return whether a consumer's pause has ended."""
-    return pause is not None and parse_time_ns(pause) <= time.time_ns()
 
 
 def _merge_sources(live: list[Json], declared: list[Json]) -> list[Json]:

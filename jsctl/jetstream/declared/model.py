@@ -6,11 +6,19 @@ from dataclasses import dataclass, field, replace
 from jsctl.errors import NotFound
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import without_metadata
-from jsctl.jetstream.declared.buckets import find_bucket_kind
-from jsctl.jetstream.kv.config import BucketSchema
+from jsctl.jetstream.kv.config import BUCKET, BucketSchema
+from jsctl.jetstream.object.config import OBJECT_BUCKET
 
 LABEL = "jsctl.label"
 """The metadata key that marks what a file with `label:` created."""
+
+BUCKET_KINDS: tuple[BucketSchema, ...] = (BUCKET, OBJECT_BUCKET)
+"""The kinds of buckets that a file can declare, each held by a stream."""
+
+
+def find_bucket_kind(stream: str) -> BucketSchema | None:
+    """Return the kind of bucket that a stream holds, by its name; None if it holds none."""
+    return next((kind for kind in BUCKET_KINDS if kind.is_bucket(stream)), None)
 
 
 def without_label(config: Json) -> Json:

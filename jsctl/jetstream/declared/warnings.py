@@ -7,8 +7,7 @@ from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, list_origins
 from jsctl.jetstream.consumer.config import get_filters
-from jsctl.jetstream.declared.buckets import find_bucket_kind
-from jsctl.jetstream.declared.model import Stream
+from jsctl.jetstream.declared.model import Stream, find_bucket_kind
 from jsctl.jetstream.declared.step import Key, Step, get_subjects
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings

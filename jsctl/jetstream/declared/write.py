@@ -11,7 +11,7 @@ from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.kinds import ListOf
 from jsctl.jetstream.config.schema import Object, Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.buckets import KINDS
+from jsctl.jetstream.declared.model import BUCKET_KINDS
 from jsctl.jetstream.declared.variables import escape
 from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.stream.config import STREAM
@@ -22,7 +22,7 @@ MODELINE = """\
 """
 """The lines from which editors learn the schema of the file."""
 
-_LISTS = ("streams", *(kind.key for kind in KINDS))
+_LISTS = ("streams", *(kind.key for kind in BUCKET_KINDS))
 
 
 def declare_stream(config: Json, consumers: Sequence[Json], place: Mapping[str, str]) -> Json:
@@ -68,7 +68,7 @@ def render_yaml(document: Json) -> Iterator[str]:
         if "consumers" in stream:
             readable["consumers"] = [CONSUMER.write(consumer) for consumer in stream["consumers"]]
         yield _format_yaml([readable])
-    for kind in KINDS:
+    for kind in BUCKET_KINDS:
         if document.get(kind.key):
             yield f"{kind.key}:\n"
             yield from (_format_yaml([kind.write(bucket)]) for bucket in document[kind.key])

@@ -49,11 +49,7 @@ class EventBuffer(Generic[E]):
 
     def close_after(self, work: "asyncio.Future[None]") -> None:
         """Close when `work` ends, with the error that it raises."""
-
-        def close_buffer(work: "asyncio.Future[None]") -> None:
-            self.close(None if work.cancelled() else work.exception())
-
-        work.add_done_callback(close_buffer)
+        work.add_done_callback(lambda done: self.close(None if done.cancelled() else done.exception()))
 
     async def read_batches(self, idle: int = 0) -> AsyncIterator[list[E]]:
         """Yield the events added since the last batch, until the buffer is closed.

@@ -348,14 +348,8 @@ class _Upload:
             number, _, checksum = find_header(message.header_block, MARK).partition(" ")
             size = find_header(message.header_block, "Nats-Msg-Size")
             is_marked = number.isdigit() and len(checksum) == 8 and size.isdigit()
-            stored.append(
-                _Stored(
-                    message.sequence,
-                    int(number) if is_marked else -1,
-                    int(checksum, 16) if is_marked else -1,
-                    int(size) if is_marked else -1,
-                )
-            )
+            values = (int(number), int(checksum, 16), int(size)) if is_marked else (-1, -1, -1)
+            stored.append(_Stored(message.sequence, *values))
             return True
 
         policy = {"deliver_policy": "by_start_sequence", "opt_start_seq": start}
