@@ -19,14 +19,15 @@ from jsctl.jetstream.backup.copy_resume import (
     CannotResume,
     copy_in_pieces,
     is_broken_copy,
-    is_copy_of,
     remove_broken_copy,
     resume_copy,
     wait_until_stable,
 )
 from jsctl.jetstream.backup.copy_transfer import (
+    ORIGIN,
     Endpoint,
     apply_config,
+    describe_origin,
     finish_copy,
     is_comparison_pending,
     is_untouched,
@@ -166,7 +167,8 @@ async def _resume(
     """Transfer the messages that an interrupted copy lacks; return the copy, marked as not yet compared, or
     None when it was removed and has to start over."""
     name = target.stream
-    if not await is_copy_of(source, existing, options.consumers):
+    metadata = existing["config"].get("metadata") or {}
+    if metadata.get(ORIGIN) != await describe_origin(source, options.consumers):
         await observer.confirm(RemoveOtherCopy(name, int(existing["state"]["messages"])))
         await remove_broken_copy(target)
         return None

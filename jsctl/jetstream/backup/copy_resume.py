@@ -17,9 +17,7 @@ from contextlib import aclosing, suppress
 from jsctl.errors import ApiError, JsctlError, NotFound, RequestTimeout
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy_transfer import (
-    ORIGIN,
     Endpoint,
-    describe_origin,
     fetch_rest,
     name_rest_stream,
     name_rest_subject,
@@ -66,13 +64,6 @@ def is_broken_copy(info: Json) -> bool:
     """Return whether an interrupted transfer left a stream in such a state that the transfer can continue."""
     mirror = info["config"].get("mirror") or {}
     return bool(get_mark(info)) and mirror.get("name") == name_rest_stream(info["config"]["name"])
-
-
-async def is_copy_of(source: Endpoint, info: Json, consumers: bool) -> bool:
-    """Return whether an interrupted copy is of this stream, and was started with the same choice of
-    consumers."""
-    metadata: Json = info["config"].get("metadata") or {}
-    return bool(metadata.get(ORIGIN) == await describe_origin(source, consumers))
 
 
 async def wait_until_stable(target: Endpoint, info: Json) -> Json:

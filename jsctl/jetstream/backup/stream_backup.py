@@ -70,30 +70,24 @@ async def backup_stream(
         elif existing:
             locked.check_replaceable(existing)
             await observer.confirm(ReplaceBackup(target, existing))
-        return await _backup(api, stream, target, locked, options, observer)
+        started = time.monotonic_ns()
+        with ExitStack() as phases:
 
+            def on_start(state: Json) -> Advance:
+                size = int(state.get("bytes", 0))
+                observer.notify(BackupStarted(stream, int(state.get("messages", 0)), size))
+                return phases.enter_context(observer.progress(Phase("transfer", stream), size))
 
-async def _backup(
-    api: Api, stream: str, target: Path, locked: BackupTarget, options: BackupOptions, observer: Observer
-) -> StreamBackup:
-    started = time.monotonic_ns()
-    with ExitStack() as phases:
-
-        def on_start(state: Json) -> Advance:
-            size = int(state.get("bytes", 0))
-            observer.notify(BackupStarted(stream, int(state.get("messages", 0)), size))
-            return phases.enter_context(observer.progress(Phase("transfer", stream), size))
-
-        if options.check:
-            observer.notify(ServerCheckStarted(stream))
-        folder = locked.make_path()
-        try:
-            manifest = await save_stream(api, stream, folder, options, on_start=on_start, target=target)
-            await _run_in_thread(_put, folder, target, locked)
-        finally:
-            with suppress(OSError):
-                remove_path(folder)
-    return StreamBackup(stream, target, manifest, time.monotonic_ns() - started)
+            if options.check:
+                observer.notify(ServerCheckStarted(stream))
+            folder = locked.make_path()
+            try:
+                manifest = await save_stream(api, stream, folder, options, on_start=on_start, target=target)
+                await _run_in_thread(_put, folder, target, locked)
+            finally:
+                with suppress(OSError):
+                    remove_path(folder)
+        return StreamBackup(stream, target, manifest, time.monotonic_ns() - started)
 
 
 def _put(folder: Path, target: Path, locked: BackupTarget) -> None:

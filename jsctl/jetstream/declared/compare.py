@@ -131,7 +131,7 @@ async def compare_stream(
     if stream.kind:
         step = _compare_bucket(stream.kind, claimed, target, live, rules)
     else:
-        step = _compare(_STREAM, claimed, target, stream.name, "", live, rules)
+        step = _compare(_STREAM, claimed, target, live, rules)
     if step is None:
         return None
     before = new_consumers if step.follows_new_consumers else ()
@@ -159,7 +159,7 @@ async def compare_consumer(
     """
     live = info["config"] if info else None
     claimed = replace(consumer, config=with_label(consumer.config, consumer.label))
-    step = _compare(_CONSUMER, claimed, target, stream, consumer.name, live, rules)
+    step = _compare(_CONSUMER, claimed, target, live, rules, stream)
     if step is None:
         return None
     loss = NOTHING
@@ -299,21 +299,16 @@ def _find_other_owner(after: Json, live: Json, rules: Rules) -> Mapping[str, str
 
 
 def _compare(
-    noun: _Noun,
-    item: Stream | Consumer,
-    target: Target,
-    stream: str,
-    consumer: str,
-    live: Json | None,
-    rules: Rules,
+    noun: _Noun, item: Stream | Consumer, target: Target, live: Json | None, rules: Rules, stream: str = ""
 ) -> Step | None:
-    schema = noun.schema
+    """Return the step for a stream, or for a consumer of `stream`."""
+    schema, names = noun.schema, (stream, item.name) if stream else (item.name, "")
     if live is None:
         config = without_none(item.config)
         changes = find_differences({}, config, schema)
         after = schema.with_defaults(config)
         validate_keys(schema, after, item.position)
-        return Step("create", target, stream, consumer, item.position, None, after, changes, item=item)
+        return Step("create", target, *names, item.position, None, after, changes, item=item)
     before = schema.without_server_keys(live)
     after = noun.merge(before, item.config)
     validate_keys(schema, after, item.position)
@@ -321,7 +316,7 @@ def _compare(
     if not changes:
         return None
     refused = {**noun.find_refusals(before, after, changes), **_find_other_owner(after, live, rules)}
-    return Step("change", target, stream, consumer, item.position, before, after, changes, refused, item=item)
+    return Step("change", target, *names, item.position, before, after, changes, refused, item=item)
 
 
 def _compare_bucket(
@@ -332,7 +327,7 @@ def _compare_bucket(
     before = None if live is None else STREAM.without_server_keys(live)
     live_bucket = None if live is None else kind.from_stream(live)
     noun = _Noun(kind, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
-    step = _compare(noun, bucket, target, bucket.name, "", live_bucket, rules)
+    step = _compare(noun, bucket, target, live_bucket, rules)
     if step is None or step.after is None:
         return step
     return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)
