@@ -22,14 +22,12 @@ class OnServers(NamedTuple):
 
 
 servers_flags = declare_all(
-    [
-        option("--servers", is_flag=True, help="Ask the servers, too, with the system account"),
-        option(
-            "--as-system",
-            is_flag=True,
-            help="With --servers: log in as a temporary user of the system account",
-        ),
-    ]
+    option("--servers", is_flag=True, help="Ask the servers, too, with the system account"),
+    option(
+        "--as-system",
+        is_flag=True,
+        help="With --servers: log in as a temporary user of the system account",
+    ),
 )
 """Adds --servers and --as-system."""
 

@@ -24,20 +24,16 @@ _option = partial(option, into="flags")
 _count = click.IntRange(min=1)
 
 replica_flags = declare_all(
-    [
-        _option("--stream", metavar="STREAM", help="Only this stream"),
-        _option("--raft-group", metavar="GROUP", help="Only this Raft group"),
-        _option("--health", is_flag=True, help="Ask servers whether each replica is healthy"),
-        _option("--expected", type=_count, metavar="NUMBER", help="Wait for this many servers"),
-        _option("--unsynced", is_flag=True, help="Only replicas that are not in sync"),
-        _option(
-            "--stdin", is_flag=True, help="Read answers of jsctl server request jetstream --all --config"
-        ),
-        _option("--read-timeout", type=_count, metavar="SECONDS", help="Wait this long for answers (5)"),
-        _option(*WATCH[0], **WATCH[1]),
-        _option(*ARCHIVE[0], **ARCHIVE[1]),
-        _option("--csv", is_flag=True, help="The same as --as csv"),
-    ]
+    _option("--stream", metavar="STREAM", help="Only this stream"),
+    _option("--raft-group", metavar="GROUP", help="Only this Raft group"),
+    _option("--health", is_flag=True, help="Ask servers whether each replica is healthy"),
+    _option("--expected", type=_count, metavar="NUMBER", help="Wait for this many servers"),
+    _option("--unsynced", is_flag=True, help="Only replicas that are not in sync"),
+    _option("--stdin", is_flag=True, help="Read answers of jsctl server request jetstream --all --config"),
+    _option("--read-timeout", type=_count, metavar="SECONDS", help="Wait this long for answers (5)"),
+    _option(*WATCH[0], **WATCH[1]),
+    _option(*ARCHIVE[0], **ARCHIVE[1]),
+    _option("--csv", is_flag=True, help="The same as --as csv"),
 )
 """Declares the flags; the verb gets those that were given as `flags`."""
 

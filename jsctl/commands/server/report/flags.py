@@ -32,16 +32,14 @@ ROWS: tuple[tuple[str, str], dict[str, Any]] = (
 _server_option = partial(option, into="servers")
 
 report_flags = declare_all(
-    [
-        argument("limit", type=click.IntRange(min=1), required=False),
-        _server_option("--host", metavar="NAME", help="Only this server"),
-        _server_option("--cluster", metavar="CLUSTER", help="Only servers of this cluster"),
-        _server_option(
-            "--tags", metavar="TAG", multiple=True, help="Only servers with this tag; may be repeated"
-        ),
-        _server_option(*WATCH[0], **WATCH[1]),
-        _server_option(*ARCHIVE[0], **ARCHIVE[1]),
-    ]
+    argument("limit", type=click.IntRange(min=1), required=False),
+    _server_option("--host", metavar="NAME", help="Only this server"),
+    _server_option("--cluster", metavar="CLUSTER", help="Only servers of this cluster"),
+    _server_option(
+        "--tags", metavar="TAG", multiple=True, help="Only servers with this tag; may be repeated"
+    ),
+    _server_option(*WATCH[0], **WATCH[1]),
+    _server_option(*ARCHIVE[0], **ARCHIVE[1]),
 )
 """Declares [LIMIT], the flags that choose servers, and --watch: the verb gets `limit` and `servers`."""
 

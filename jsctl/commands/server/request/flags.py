@@ -34,10 +34,10 @@ _FLAGS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
 )
 
 
-group_flags = declare_all([option(*names, **attrs) for names, attrs in _FLAGS])
+group_flags = declare_all(*(option(*names, **attrs) for names, attrs in _FLAGS))
 """Declares the flags for the group itself."""
 
-server_flags = declare_all([option(*names, into="servers", **attrs) for names, attrs in _FLAGS])
+server_flags = declare_all(*(option(*names, into="servers", **attrs) for names, attrs in _FLAGS))
 """Declares the flags; the verb gets those that were given as `servers`."""
 
 

@@ -24,18 +24,16 @@ def ranking_flags(sorts: Sequence[str], default: str) -> Callable[[Any], Any]:
     """Declare --sort and --number, which choose the rows, then --every and --count. sorts: the figures to
     sort by."""
     return declare_all(
-        [
-            option("--sort", "order", type=click.Choice(sorts), default=default, help="The largest first"),
-            option(
-                "--number",
-                "-n",
-                type=click.IntRange(min=0),
-                default=0,
-                help="Only this many, the largest; 0 for all",
-            ),
-            every_flag,
-            count_flag,
-        ]
+        option("--sort", "order", type=click.Choice(sorts), default=default, help="The largest first"),
+        option(
+            "--number",
+            "-n",
+            type=click.IntRange(min=0),
+            default=0,
+            help="Only this many, the largest; 0 for all",
+        ),
+        every_flag,
+        count_flag,
     )
 
 
