@@ -24,7 +24,7 @@ from jsctl.nats.events import (
     Reconnected,
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
-from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Refused
+from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, Refused
 from jsctl.nats.protocol import Protocol
 from jsctl.nats.tcp_link import TcpLink
 from jsctl.nats.tls import TlsOptions, build_tls_options
@@ -277,14 +277,18 @@ class AsyncioDriver:
     def _handle_data(self, data: bytes) -> None:
         self._is_busy = True
         try:
-            failure = self.protocol.receive(data)
+            events = self.protocol.receive(data)
         finally:
             self._is_busy = False
         if self.protocol.has_output:
             self._flush()
-        if failure:
-            self._fail(failure)
-        elif not self._is_live:
+        for event in events:
+            self._handle(event)
+
+    def _handle(self, event: Event) -> None:
+        if isinstance(event, Failed):
+            self._fail(event.error)
+        else:
             self._progress.set()
 
     def _report_refusal(self, refusal: Refused) -> None:

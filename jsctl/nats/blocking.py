@@ -18,7 +18,7 @@ from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
 from jsctl.nats.failures import choose_most_telling, connection_error
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.outcomes import ConnectionLost, Refused, Request
+from jsctl.nats.outcomes import ConnectionLost, Event, Failed, Refused, Request, TlsNeeded
 from jsctl.nats.protocol import Protocol
 from jsctl.nats.tls import build_tls_options
 
@@ -97,13 +97,13 @@ class BlockingConnection:
             self = cls(link, address, settings, name)
             self.protocol.begin(authenticate, wants_tls=tls.is_wanted, has_tls=tls.is_first)
             while not self.protocol.is_ready:
-                self._read(deadline)
-                if self.protocol.needs_tls:
-                    link = self._socket = tls.get_context().wrap_socket(
-                        link, server_hostname=address.tls_host
-                    )
-                    self.protocol.continue_with_tls()
-                    self._send_output()
+                for event in self._read(deadline):
+                    if isinstance(event, TlsNeeded):
+                        link = self._socket = tls.get_context().wrap_socket(
+                            link, server_hostname=address.tls_host
+                        )
+                        self.protocol.continue_with_tls()
+                        self._send_output()
         except BaseException:
             link.close()
             raise
@@ -187,18 +187,20 @@ class BlockingConnection:
             self._refusal = None
             raise refusal
 
-    def _read(self, deadline: float) -> None:
+    def _read(self, deadline: float) -> Sequence[Event]:
         if len(self._room) < self._chunk:
             self._room = bytearray(self._chunk)
         count = self._receive_into(self._room, deadline)
-        self._handle(self.protocol.receive(bytes(memoryview(self._room)[:count])))
+        return self._handle(self.protocol.receive(bytes(memoryview(self._room)[:count])))
 
-    def _handle(self, failure: Exception | None) -> None:
-        """Send what follows from received bytes, or raise the failure that came of them."""
-        if failure:
-            self.is_connected = False
-            raise failure
+    def _handle(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Send what follows from received bytes, and handle the events that came of them."""
+        for event in events:
+            if isinstance(event, Failed):
+                self.is_connected = False
+                raise event.error
         self._send_output()
+        return events
 
     def _receive_into(self, room: bytearray | memoryview, deadline: float) -> int:
         """Read into a buffer; return how many bytes, 1 or more. Raises TimeoutError at the deadline."""
@@ -248,5 +250,6 @@ class BlockingConnection:
         """Raise the error that the server sent before it closed the connection."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(0)
-            if failure := self.protocol.receive(self._socket.recv(FIRST_CHUNK)):
-                raise failure
+            for event in self.protocol.receive(self._socket.recv(FIRST_CHUNK)):
+                if isinstance(event, Failed):
+                    raise event.error

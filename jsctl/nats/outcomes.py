@@ -1,4 +1,4 @@
-"""What comes of bytes that `protocol` receives: errors, and replies to requests."""
+"""What comes of bytes that `protocol` receives: events, and replies to requests."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,6 +16,14 @@ class EndedByServer(ConnectionLost):
     """The server ended the connection with an error: it may do so again."""
 
 
+class TlsNeeded(NamedTuple):
+    """The driver must make the connection a TLS connection, and then call `continue_with_tls`."""
+
+
+class LoggedIn(NamedTuple):
+    """The server has accepted the login, and knows all subscriptions."""
+
+
 class Refused(NamedTuple):
     """The server refuses a subject that no request and no new subscription waits for. text: its words. error:
     ours for it."""
@@ -23,6 +31,16 @@ class Refused(NamedTuple):
     text: str
     violation: Violation
     error: Denied
+
+
+class Failed(NamedTuple):
+    """The connection cannot go on. error: ConnectionLost, or while connecting OSError, if another attempt may
+    succeed; otherwise JsctlError."""
+
+    error: Exception
+
+
+Event = TlsNeeded | LoggedIn | Failed
 
 
 class Request:

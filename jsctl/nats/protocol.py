@@ -1,4 +1,4 @@
-"""The core of a connection: NATS's client protocol, without a socket. Bytes in, messages out, bytes to send.
+"""The core of a connection: NATS's client protocol, without a socket. Bytes in, events out, bytes to send.
 
 It logs in and decides about TLS, keeps subscriptions and subscribes again over the next connection, finds the
 request of a reply, and counts pings. A driver moves the bytes and waits: `blocking`, or `asyncio_driver`.
@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jsctl import __version__
@@ -30,7 +30,16 @@ from jsctl.nats.events import denied_error
 from jsctl.nats.failures import RENEWING, LoginUnanswered, NoGreeting, NoTls, NotNats, describe_error
 from jsctl.nats.login import Authenticate
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage, decode_message
-from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Refused, Request
+from jsctl.nats.outcomes import (
+    ConnectionLost,
+    EndedByServer,
+    Event,
+    Failed,
+    LoggedIn,
+    Refused,
+    Request,
+    TlsNeeded,
+)
 from jsctl.nats.server_info import check_info
 from jsctl.nats.subjects import explain_wildcards, is_subject, validate_subject
 
@@ -74,6 +83,7 @@ class Protocol:
         self._requests: dict[str, Request] = {}  #: by reply subject
         self._last_request = 0
         self._pings: deque[Callable[[bool], object]] = deque()
+        self._events: list[Event] = []
         self._control: list[bytes] = []  #: to be sent before the login is accepted
         self._authenticate: Authenticate = lambda nonce: {}
         self._wants_tls = self._has_tls = self._has_jwt = self._is_greeted = False
@@ -88,12 +98,12 @@ class Protocol:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the server has accepted the login and knows all subscriptions, and the connection lasts."""
+        """Whether the server has accepted the login, and the connection lasts."""
         return self.phase == READY
 
     @property
     def needs_tls(self) -> bool:
-        """Whether the driver must make the connection a TLS connection, and then call `continue_with_tls`."""
+        """Whether the driver must make the connection a TLS connection."""
         return self.phase == TLS
 
     @property
@@ -130,6 +140,7 @@ class Protocol:
         self.frames.reset()
         self._control.clear()
         self.output = [frame for frame in self.output if not isinstance(frame, _Control)]
+        self._events.clear()
         pings, self._pings = self._pings, deque()
         for on_end in pings:
             on_end(False)
@@ -156,6 +167,7 @@ class Protocol:
             raise NoTls("the server has no TLS")  # secrets would go in the clear
         if (self._wants_tls or info.get("tls_required")) and not self._has_tls:
             self.phase = TLS
+            self._events.append(TlsNeeded())
         else:
             self._log_in()
 
@@ -252,14 +264,10 @@ class Protocol:
 
     # -- receiving ----------------------------------------------------------------------------------
 
-    def receive(self, data: bytes) -> Exception | None:
-        """Handle what was received: call the handlers of messages.
-
-        Returns why the connection cannot go on: ConnectionLost, or while connecting OSError, if another
-        attempt may succeed; otherwise JsctlError. None if it can.
-        """
+    def receive(self, data: bytes) -> Sequence[Event]:
+        """Handle what was received: call the handlers of messages, and return the other events."""
         if self.phase in (ENDED, TLS):
-            return None
+            return ()
         handlers = self._handlers if self.phase >= LOGIN else {}
         try:
             for _, sid, subject, reply, header_block, payload in self.frames.feed(data):
@@ -277,11 +285,11 @@ class Protocol:
                         break
                     handlers = self._handlers
         except Exception as error:
-            return self._fail(error)
-        return None
+            self._fail(error)
+        return self._take_events()
 
-    def receive_frame(self, frame: Frame) -> Exception | None:
-        """Handle a frame that the driver has read itself; see `receive`."""
+    def receive_frame(self, frame: Frame) -> Sequence[Event]:
+        """Handle a frame that the driver has read itself."""
         _, sid, subject, reply, header_block, payload = frame
         try:
             if not sid:
@@ -289,17 +297,23 @@ class Protocol:
             elif handler := self._handlers.get(sid):
                 handler(decode_message(subject, reply, header_block, payload))
         except Exception as error:
-            return self._fail(error)
-        return None
+            self._fail(error)
+        return self._take_events()
 
-    def _fail(self, error: Exception) -> Exception:
-        """Read nothing more; return the error to report."""
+    def _take_events(self) -> Sequence[Event]:
+        if not self._events:
+            return ()
+        events, self._events = self._events, []
+        return events
+
+    def _fail(self, error: Exception) -> None:
+        """Record that nothing more can be read."""
         if self.phase == GREETING and isinstance(error, ProtocolError | ValueError) and not self._is_greeted:
             error = NotNats("it is not a NATS server")
         elif not isinstance(error, JsctlError | ConnectionLost | OSError):
             error = ProtocolError(f"what it sent cannot be read ({describe_error(error)})")
+        self._events.append(Failed(error))
         self.phase = ENDED
-        return error
 
     def _handle_reply(self, message: Message) -> None:
         if request := self._requests.pop(message.subject, None):
@@ -319,6 +333,7 @@ class Protocol:
                 self.phase = READY
                 if self.inbox_interest:
                     self.inbox_interest.is_unconfirmed = False
+                self._events.append(LoggedIn())
             elif self._pings:
                 self._pings.popleft()(True)
         elif not line.startswith(b"+OK"):

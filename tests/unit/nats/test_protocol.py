@@ -12,7 +12,7 @@ from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTime
 from jsctl.nats.codec import ProtocolError, encode_publish
 from jsctl.nats.failures import LoginUnanswered, NoGreeting, NoTls, NotNats
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Refused
+from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, LoggedIn, Refused, TlsNeeded
 from jsctl.nats.protocol import Protocol
 
 INFO: dict[str, Any] = {"server_id": "X", "headers": True, "max_payload": 1000, "nonce": "n"}
@@ -28,9 +28,9 @@ def begin(protocol: Protocol, *, wants_tls: bool = False, has_tls: bool = False)
 
 def log_in(protocol: Protocol) -> None:
     begin(protocol)
-    assert protocol.receive(info()) is None
+    assert protocol.receive(info()) == ()
     protocol.take_output()
-    assert protocol.receive(b"PONG\r\n") is None and protocol.is_ready
+    assert protocol.receive(b"PONG\r\n") == [LoggedIn()]
 
 
 @pytest.fixture
@@ -54,10 +54,10 @@ def send(protocol: Protocol) -> bytes:
 
 def fail(protocol: Protocol, data: bytes) -> Exception:
     """The error that ends the connection, of bytes that are received."""
-    error = protocol.receive(data)
-    assert error
-    assert not protocol.is_ready and protocol.receive(b"PING\r\n") is None
-    return error
+    [event] = protocol.receive(data)
+    assert isinstance(event, Failed)
+    assert not protocol.is_ready and protocol.receive(b"PING\r\n") == ()
+    return event.error
 
 
 # -- cut anywhere -----------------------------------------------------------------------------------
@@ -90,20 +90,19 @@ ends = st.sampled_from(
 
 
 def observe(chunks: Sequence[bytes]) -> tuple[list[str], bytes, list[str]]:
-    """All that comes of bytes: messages, what is sent, whether the login was accepted, and failures."""
+    """All that comes of bytes: messages, what is sent, and events."""
     protocol, received = Protocol("me", "_INBOX"), list[str]()
     for _ in range(2):
         protocol.subscribe("a", lambda message: received.append(f"{message!r}"))
     protocol.ping(lambda is_answered: received.append(f"{is_answered}"))
     begin(protocol)
-    sent, outcomes = b"", list[str]()
+    sent, events = b"", list[Event]()
     for chunk in chunks:
-        failure = protocol.receive(chunk)
-        outcomes += [repr(failure)] if failure else []
+        events += protocol.receive(chunk)
         sent += send(protocol)
     if not protocol.is_ready:
         sent = b""  # it depends on when the error came
-    return received, sent, [*outcomes, f"{protocol.is_ready}"]
+    return received, sent, [repr(event) for event in events]
 
 
 @given(st.lists(messages | lines, max_size=12), ends, st.lists(st.integers(1, 400), max_size=8))
@@ -125,9 +124,9 @@ def test_a_session_cut_at_each_byte() -> None:
     whole = observe([data])
     for at in range(len(data)):
         assert observe([data[:at], data[at:]]) == whole
-    received, sent, outcomes = whole
+    received, sent, events = whole
     assert len(received) == 3 and sent.endswith(b"PING\r\nPONG\r\n")
-    assert outcomes == ["True"]
+    assert events == [repr(LoggedIn())]
 
 
 # -- connecting -------------------------------------------------------------------------------------
@@ -137,13 +136,14 @@ def test_the_login() -> None:
     protocol = Protocol("me", "_INBOX")
     begin(protocol)
     assert not protocol.has_output
-    assert protocol.receive(info(max_payload=7)) is None
+    assert protocol.receive(info(max_payload=7)) == ()
     connect, ping, end = send(protocol).split(b"\r\n")
     assert (ping, end) == (b"PING", b"") and protocol.max_payload == 7
     hello = json.loads(connect.removeprefix(b"CONNECT "))
     assert hello["sig"] == "of n" and hello["name"] == "me" and hello["headers"] and hello["echo"]
     assert not protocol.is_ready
-    assert protocol.receive(b"PONG\r\n") is None and protocol.is_ready
+    assert protocol.receive(b"PONG\r\n") == [LoggedIn()]
+    assert protocol.is_ready
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_what_comes_before_tls_is_dropped(wants_tls: bool, fields: dict[str, Any
     """A man in the middle may have added it."""
     protocol = Protocol("me", "_INBOX")
     begin(protocol, wants_tls=wants_tls)
-    assert protocol.receive(info(**fields) + b"PONG\r\nMSG a") is None
+    assert protocol.receive(info(**fields) + b"PONG\r\nMSG a") == [TlsNeeded()]
     assert protocol.needs_tls and not protocol.has_output
-    assert protocol.receive(b"PONG\r\n") is None
+    assert protocol.receive(b"PONG\r\n") == ()
     protocol.continue_with_tls()
     assert send(protocol).startswith(b"CONNECT ")
-    assert protocol.receive(b"PONG\r\n") is None and protocol.is_ready
+    assert protocol.receive(b"PONG\r\n") == [LoggedIn()]
 
 
 def test_tls_that_is_wanted_is_never_left_out() -> None:
@@ -172,7 +172,7 @@ def test_tls_that_is_wanted_is_never_left_out() -> None:
 def test_tls_from_the_beginning() -> None:
     protocol = Protocol("me", "_INBOX")
     begin(protocol, wants_tls=True, has_tls=True)
-    assert protocol.receive(info(tls_required=True)) is None
+    assert protocol.receive(info(tls_required=True)) == ()
     assert send(protocol).startswith(b"CONNECT ")
 
 
@@ -192,7 +192,8 @@ def test_tls_from_the_beginning() -> None:
 def test_what_is_not_a_login(data: bytes, kind: type[Exception]) -> None:
     protocol = Protocol("me", "_INBOX")
     begin(protocol)
-    assert type(protocol.receive(data)) is kind
+    [event] = protocol.receive(data)
+    assert isinstance(event, Failed) and type(event.error) is kind
 
 
 def test_a_server_that_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +270,7 @@ def test_pings_end_in_their_order_or_with_the_connection(protocol: Protocol) -> 
     protocol.end()
     assert ends[2:] == [(2, False)]
     log_in(protocol)
-    assert protocol.receive(b"PONG\r\n") is None, "nobody asked"
+    assert protocol.receive(b"PONG\r\n") == (), "nobody asked"
 
 
 def test_messages_of_a_subscription_that_ended_are_dropped(protocol: Protocol) -> None:
@@ -340,12 +341,12 @@ def test_a_refused_subject_fails_its_requests_only(protocol: Protocol) -> None:
     refused, _ = ask(protocol, "a", ended)
     other, _ = ask(protocol, "b", ended)
     violation = b"-ERR 'Permissions Violation for Publish to \"%b\"'\r\n"
-    assert protocol.receive(violation % b"a") is None
+    assert protocol.receive(violation % b"a") == ()
     with pytest.raises(Denied, match="not allowed to publish to a"):
         refused.get_reply(1)
     assert not other.is_ended and ended == ["a"]
     refusals = keep_refusals(protocol)
-    assert protocol.receive(violation % b"a") is None
+    assert protocol.receive(violation % b"a") == ()
     assert [refusal.violation for refusal in refusals] == [("publish", "a")]
 
 
@@ -355,11 +356,11 @@ def test_a_refused_inbox_refuses_all_requests() -> None:
     begin(protocol)
     protocol.receive(info())
     refusal = b"-ERR 'Permissions Violation for Subscription to \"%b\"'\r\n" % inbox.subject.encode()
-    assert protocol.receive(refusal + b"PONG\r\n") is None and protocol.is_ready
+    assert protocol.receive(refusal + b"PONG\r\n") == [LoggedIn()]
     with pytest.raises(Denied, match=r"not allowed to subscribe to _INBOX\.>, where replies arrive"):
         protocol.begin_request(OutgoingMessage("a", b""), lambda: None)
     refusals = keep_refusals(protocol)
-    assert protocol.receive(refusal) is None and refusals, "it was confirmed before"
+    assert protocol.receive(refusal) == () and refusals, "it was confirmed before"
 
 
 # -- errors -----------------------------------------------------------------------------------------
@@ -387,5 +388,5 @@ def test_a_refusal_before_a_message_or_an_error_is_reported_first(protocol: Prot
     interest = protocol.subscribe("a", lambda message: seen.append("message"))
     protocol.on_refusal = lambda refusal: seen.append("refusal")
     data = b"-ERR 'Permissions Violation for Publish to \"b\"'\r\nMSG a %b 0\r\n\r\nHELLO\r\n"
-    assert protocol.receive(data % interest.sid)
+    assert [type(event) for event in protocol.receive(data % interest.sid)] == [Failed]
     assert seen == ["refusal", "message"]
