@@ -63,7 +63,7 @@ def map_signing_keys(nats: Json) -> dict[str, Json | None]:
     return keys
 
 
-def sum_weights(targets: list[Json]) -> dict[str, int]:
+def compute_total_weights(targets: list[Json]) -> dict[str, int]:
     """Return the percentages that the targets of a mapping add up to, by cluster; empty for all clusters."""
     totals: dict[str, int] = {}
     for target in targets:

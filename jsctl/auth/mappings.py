@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jsctl.auth.claims import Json, set_or_drop, sum_weights
+from jsctl.auth.claims import Json, compute_total_weights, set_or_drop
 from jsctl.auth.sharing import check_subject
 from jsctl.base.command_lines import build_line
 from jsctl.errors import BadInput, NotFound
@@ -44,7 +44,7 @@ def set_targets(nats: Json, source: str, targets: list[Json]) -> None:
     100."""
     if targets:
         check_subject(source)
-    for cluster, total in sum_weights(targets).items():
+    for cluster, total in compute_total_weights(targets).items():
         if total > _ALL_PERCENT:
             where = f" in cluster {cluster}" if cluster else ""
             raise BadInput(

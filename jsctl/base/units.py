@@ -135,10 +135,9 @@ def parse_past_time(text: str, now: int) -> int:
     Raises ValueError.
     """
     try:
-        before = parse_duration(text)
+        return now - parse_duration(text)
     except ValueError:
         return parse_time_ns(text)
-    return now - before
 
 
 def parse_future_time(text: str, now: int) -> int:
@@ -147,10 +146,9 @@ def parse_future_time(text: str, now: int) -> int:
     Raises ValueError.
     """
     try:
-        after = parse_duration(text)
+        return now + parse_duration(text)
     except ValueError:
         return parse_time_ns(text)
-    return now + after
 
 
 def read_known_time(text: str | None) -> str | None:

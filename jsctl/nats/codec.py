@@ -1,8 +1,8 @@
 """The client protocol of NATS as bytes, without a socket: frames to send, frames read from a buffer."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from jsctl.errors import BadInput, Unreachable
 
@@ -347,3 +347,26 @@ def parse_error(line: bytes | str) -> ServerError:
     """Parse a -ERR line, or the text of one in an exception."""
     text = line.decode(errors="replace") if isinstance(line, bytes) else line
     return ServerError(text.strip().removeprefix("-ERR").removeprefix("nats:").strip("' \t\r\n"))
+
+
+_INFO_KINDS: Mapping[str, type] = {
+    **dict.fromkeys(("server_id", "server_name", "version", "domain", "cluster", "nonce", "client_ip"), str),
+    **dict.fromkeys(("tls_required", "tls_available", "auth_required", "headers", "jetstream", "ldm"), bool),
+    **dict.fromkeys(("max_payload", "client_id", "port", "proto"), int),
+    "connect_urls": list,
+}
+"""The types of the fields that jsctl reads in the INFO of a server."""
+
+
+def check_info(info: Any) -> None:
+    """Raise ProtocolError for an INFO of the wrong shape."""
+    if not isinstance(info, dict):
+        raise ProtocolError("its INFO is not an object")
+    for key, kind in _INFO_KINDS.items():
+        value = info.get(key)
+        if value is not None and type(value) is not kind:
+            raise ProtocolError(f"{key!r} in its INFO is not valid")
+    if info.get("max_payload", 1) is None or info.get("max_payload", 1) < 0:
+        raise ProtocolError("'max_payload' in its INFO is not valid")
+    if not all(isinstance(url, str) for url in info.get("connect_urls") or ()):
+        raise ProtocolError("'connect_urls' in its INFO is not valid")

@@ -22,6 +22,7 @@ from jsctl.nats.codec import (
     ServerError,
     Tally,
     Violation,
+    check_info,
     compute_message_limit,
     encode_text,
     parse_error,
@@ -40,7 +41,6 @@ from jsctl.nats.outcomes import (
     Request,
     TlsNeeded,
 )
-from jsctl.nats.server_info import check_info
 from jsctl.nats.subjects import explain_wildcards, is_subject, validate_subject
 
 _LOOKUP_SECONDS = 1

@@ -16,9 +16,8 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import parse_response
 from jsctl.jetstream.backup.s2 import FrameScanner, decompress_block
 from jsctl.nats.acks import parse_ack_subject
-from jsctl.nats.codec import FrameParser, parse_error
+from jsctl.nats.codec import FrameParser, check_info, parse_error
 from jsctl.nats.headers import parse_headers, parse_status
-from jsctl.nats.server_info import check_info
 from tests.fuzz.record import Record, cases
 from tests.fuzz.test_inputs import SEEDS
 

@@ -11,7 +11,16 @@ from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.repairs import share_weights
 from jsctl.auth.check.subjects import find_info_problem, find_subject_problem, has_wildcards
 from jsctl.auth.check.tokens import check_token
-from jsctl.auth.claims import ALL, Json, as_number, as_object, as_objects, as_text, as_texts, sum_weights
+from jsctl.auth.claims import (
+    ALL,
+    Json,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    as_texts,
+    compute_total_weights,
+)
 from jsctl.auth.environment import Environment
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, find_key_kind
 from jsctl.auth.records import UNLIMITED, Account, has_jetstream
@@ -126,7 +135,7 @@ def _check_mappings(account: Account, owner: Owner) -> Iterator[Finding]:
             if problem := find_subject_problem(subject):
                 reason = f"the target {subject!r} of mapping {source!r} {problem}"
                 yield owner.build_error("mapping-subject", f"{path}[{index}]", reason, fix)
-        for cluster, total in sum_weights(as_objects(targets)).items():
+        for cluster, total in compute_total_weights(as_objects(targets)).items():
             if total > 100:
                 suffix = f" of cluster {cluster}" if cluster else ""
                 reason = f"the weights{suffix} of mapping {source!r} add up to {total}%"

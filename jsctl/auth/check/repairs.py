@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from jsctl.auth.check.subjects import find_subject_problem
-from jsctl.auth.claims import Json, as_number, as_text, as_texts, get_weight, sum_weights
+from jsctl.auth.claims import Json, as_number, as_text, as_texts, compute_total_weights, get_weight
 from jsctl.nats.subjects import overlaps
 
 Flags = Sequence[str] | None
@@ -92,7 +92,7 @@ def find_free_subject(imported: Json, others: Sequence[str]) -> str:
 
 def share_weights(targets: list[Json]) -> list[Json]:
     """Return a mapping's targets with weights that add up to at most 100% in each cluster, in proportion."""
-    totals = sum_weights(targets)
+    totals = compute_total_weights(targets)
     shared = []
     for target in targets:
         total, weight = totals[as_text(target.get("cluster"))], get_weight(target)

@@ -30,8 +30,8 @@ async def validate(env: Env, account: str, operator: str, servers: bool, as_syst
     findings = check(environment, accounts)
     if servers:
         public_keys = [member.public for member in accounts or environment.accounts]
-        on_servers = await ask_servers(env, store, public_keys, as_system=as_system)
-        findings += check_servers(environment, on_servers.trusts, on_servers.tokens)
+        trusts, tokens = await ask_servers(env, store, public_keys, as_system=as_system)
+        findings += check_servers(environment, trusts, tokens)
     findings.sort(key=lambda finding: finding.severity != "error")
     scope = f"account {accounts[0].name}" if accounts else f"operator {store.operator}"
     return findings_result(findings, scope)

@@ -110,12 +110,12 @@ async def why(env: Env, options: Options) -> Result:
     if options.servers:
         public = user.issuer_account if user else account.public if account else ""
         public_keys = [public, *(member.public for member in environment.accounts)]
-        on_servers = await ask_servers(env, store, public_keys, as_system=options.as_system)
-        environment = add_servers_accounts(environment, on_servers.tokens)
+        trusts, tokens = await ask_servers(env, store, public_keys, as_system=options.as_system)
+        environment = add_servers_accounts(environment, tokens)
         account = environment.get_account(public)
         trust = f"no server has account {public}: it is not in the resolver"
         if account:
-            trust = find_trust_problem(on_servers.trusts, account.issuer)
+            trust = find_trust_problem(trusts, account.issuer)
         visit = visit._replace(trust=trust)
     return why_result(answer(environment, account, user, question, visit), with_servers=options.servers)
 

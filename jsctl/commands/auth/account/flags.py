@@ -41,7 +41,7 @@ class AccountFlags:
 
 def account_flags(verb: str) -> Callable[[F], F]:
     """Add the flags of an account that `verb` ("add", "edit") takes, for `AccountFlags`."""
-    flags = [
+    return declare_all(
         config_flags(ACCOUNT, verb),
         option("--jetstream/--no-jetstream", default=None, help="Allow or forbid JetStream"),
         option(
@@ -52,6 +52,4 @@ def account_flags(verb: str) -> Callable[[F], F]:
         ),
         expiry_option("the account"),
         option("--tags", metavar="TAG", multiple=True, help="Tags to add; may be repeated"),
-    ]
-
-    return declare_all(*flags)
+    )
