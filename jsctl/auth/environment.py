@@ -54,9 +54,8 @@ class Environment:
         for account in self.accounts:
             if name in (account.name, account.public):
                 return account
-        raise NotFound(
-            f"there is no account {name}", f"operator {self.operator.name} has {self._format_names()}"
-        )
+        names = ", ".join(account.name for account in self.accounts) or "none"
+        raise NotFound(f"there is no account {name}", f"operator {self.operator.name} has {names}")
 
     def find_users(self, name: str, account: str = "") -> list[User]:
         """Return the users with a name or public key, of one account or of all.
@@ -65,9 +64,6 @@ class Environment:
         """
         accounts = [self.find_account(account)] if account else self.accounts
         return [user for owner in accounts for user in owner.users if name in (user.name, user.public)]
-
-    def _format_names(self) -> str:
-        return ", ".join(account.name for account in self.accounts) or "none"
 
 
 def read_environment(folders: StoreFolders, operator: str) -> Environment:
