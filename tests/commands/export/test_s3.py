@@ -16,7 +16,7 @@ import pytest
 from pyarrow.fs import FileSelector
 
 from jsctl.errors import JsctlError
-from jsctl.spark.export.task_folders import S3Folder
+from jsctl.spark.export.task_folders import S3Folder, name_in_errors
 from tests.commands.export.test_stream import fill
 from tests.support.run import Cli
 from tests.support.s3 import LOGIN, Store, serve_metadata, serve_s3
@@ -153,7 +153,8 @@ def test_a_file_is_there_when_it_is_complete(store: Store) -> None:
         raise ZeroDivisionError
     assert store.files.open_input_stream("lake/complete/a=1/whole").read() == b"whole"
     lost = S3Folder("no-such-bucket/x", "s3a://no-such-bucket/x", options)
-    with pytest.raises(JsctlError, match="Spark cannot write to s3a://no-such-bucket/x"), lost.create("y"):
+    message = "Spark cannot write to s3a://no-such-bucket/x"
+    with pytest.raises(JsctlError, match=message), name_in_errors(lost.target), lost.create("y"):
         pass
 
 
