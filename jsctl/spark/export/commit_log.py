@@ -210,35 +210,35 @@ def _renew(file: HadoopPath, identity: dict[str, Any], number: int) -> None:
     file.write_text(json.dumps({**identity, "renewed": number}) + "\n")
 
 
-def _read(file: HadoopPath) -> dict[str, Any]:
+def _parse_holder(text: str | None) -> dict[str, Any]:
     with contextlib.suppress(ValueError):
-        content = parse_json(file.read_text() or "{}")
+        content = parse_json(text or "{}")
         if isinstance(content, dict):
             return content
     return {}
 
 
 def _is_ours(file: HadoopPath, identity: dict[str, Any]) -> bool:
-    return bool(_read(file).get("id") == identity["id"])
+    return bool(_parse_holder(file.read_text()).get("id") == identity["id"])
 
 
 def _is_held(file: HadoopPath) -> bool:
-    """Return whether a run holds a lease, which may take as long as it may leave it unrenewed."""
-    first = _read(file)
-    if not first:
-        return False
-    if (
-        first.get("machine") == _identify_machine()
-        and isinstance(first.get("pid"), int)
-        and not is_alive(first["pid"])
+    """Return whether a run holds a lease, which may take as long as it may leave it unrenewed. A lease that
+    is just being renewed may be empty: HDFS shows a file before its content."""
+    first = file.read_text()
+    holder = _parse_holder(first)
+    if first is None or (
+        holder.get("machine") == _identify_machine()
+        and isinstance(holder.get("pid"), int)
+        and not is_alive(holder["pid"])
     ):
         return False
     deadline = time.monotonic() + _DEAD_AFTER
     while time.monotonic() < deadline:
         time.sleep(_POLL)
-        now = _read(file)
+        now = file.read_text()
         if now != first:
-            return bool(now)
+            return now is not None
     return False
 
 

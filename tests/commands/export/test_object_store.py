@@ -232,6 +232,16 @@ def test_a_lease_of_another_machine(spark: Any, lake: Lake) -> None:
         pass
 
 
+def test_a_lease_that_is_empty_while_it_is_renewed(
+    spark: Any, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HDFS shows a file before its content."""
+    texts = iter(['{"id": "a", "renewed": 1}', ""])
+    monkeypatch.setattr(HadoopPath, "read_text", lambda file: next(texts))
+    with pytest.raises(BadInput, match="another export writes to"), lease(lake.root):
+        pass
+
+
 def test_versions_are_few_and_half_of_one_is_none(spark: Any, lake: Lake) -> None:
     target = open_target(lake, spark)
     for number in range(4):

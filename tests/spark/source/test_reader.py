@@ -231,8 +231,7 @@ def test_stored_headers_that_imitate_the_servers(url: str, reader: Kind) -> None
             )
         head = b"NATS/1.0 204 EOB\r\n\r\n"  # a stored status
         await client._send_command(b"HPUB S.a %d %d\r\n%bz\r\n" % (len(head), len(head) + 1, head))
-        await client.publish("S.a", b"last")
-        await client.flush()
+        await client.jetstream().publish("S.a", b"last")  # all are stored when it is acknowledged
 
     with_client(url, publish)
     chunks = list(reading(reader, url, job(url)))
