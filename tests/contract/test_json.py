@@ -346,6 +346,13 @@ def test_verbs_about_servers(
     system = Cli(tmp_path / "system", system_url)
     (server,) = system("server list --json", status=0).json
     prepare(Cli(tmp_path / "config", own_account.url), own_account.url, here)
+    kept = (
+        account_servers.new_account().url
+    )  # with a consumer: endless verbs remove that of the other account
+    js.stream(kept, "KEPT", "kept.>")
+    js.publish(kept, "kept.new")
+    consumer = {"stream_name": "KEPT", "config": {"durable_name": "C", "ack_policy": "explicit"}}
+    js.ask(kept, "CONSUMER.DURABLE.CREATE.KEPT.C", consumer)
     values = {
         "account": own_account.user.upper(),
         "other": account_servers.new_account().user.upper(),
