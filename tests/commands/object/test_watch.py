@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from tests.support import js
 from tests.support.objects import put
 from tests.support.run import Cli
 
@@ -19,3 +20,12 @@ def test_watch(files: Path, cli: Cli) -> None:
         json.loads(line) for line in cli("object watch FILES --count 3 --json", status=0).out.splitlines()
     ]
     assert [record["name"] for record in records] == ["a", "b", "l"]
+
+
+def test_a_damaged_description_is_named_and_left_out(files: Path, url: str, cli: Cli) -> None:
+    js.publish(url, "$O.FILES.M.YQ==", b"{")
+    js.wait_for_messages(url, "OBJ_FILES", 1)
+    put(cli, "b")
+    outcome = cli("object watch FILES --count 1", status=0)
+    assert "PUT FILES > b" in outcome.out and len(outcome.out.splitlines()) == 1
+    assert "the description of an object on $O.FILES.M.YQ== is damaged" in outcome.err

@@ -135,6 +135,14 @@ def test_each_check_finds_what_is_wrong(code: str, tmp_path: Path) -> None:
     )
 
 
+def test_servers_of_a_cluster_may_differ_by_half_of_the_mean(tmp_path: Path) -> None:
+    servers = (server(name, "variables", {"mem": mem}) for name, mem in (("n1", 20), ("n2", 20), ("n3", 40)))
+    with archive_of(tmp_path, *servers) as archive:
+        report = analyze(archive, (), 0, NOW)
+    result = next(one for one in report["checks"] if one["check"]["code"] == "CLUSTER_001")
+    assert result["outcome_string"] == "PASS"
+
+
 def test_an_archive_of_nothing(tmp_path: Path) -> None:
     with archive_of(tmp_path) as archive:
         report = analyze(archive, (), 0, NOW)

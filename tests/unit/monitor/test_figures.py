@@ -26,6 +26,7 @@ def overview(seconds: int) -> Overview:
     lag = 10_000 - seconds**2
     link = ReplicationRow("", "", "S", "source", "", "O", "", -1, lag, "")
     consumer = {"stream_name": "S", "name": "C", "config": {}, "num_pending": lag, "ts": format_rfc3339(at)}
+    consumer |= {"delivered": {"consumer_seq": 3 * seconds}, "ack_floor": {"consumer_seq": 2 * seconds}}
     account = {"storage": 100 * seconds, "limits": {"max_storage": 10_000}, "api": {"total": seconds}}
     return Overview(
         at, [build_stream_row(info)], {}, [link], [consumer], account, hosting={"n1": Hosting(1, 2, 0, 0, 7)}
@@ -46,13 +47,14 @@ def test_reports_and_the_screen_have_one_value_of_a_figure() -> None:
         "accounts": list_grids.accounts([place]),
     }
     assert grids.keys() == FIGURES.keys()
-    records = {}
+    records, screen = {}, {}
     for kind, grid in grids.items():
         [row], [record] = lines[kind] or [], [grid.record(row) for row in grid.rows]
         assert row.record.items() <= record.items()
-        records[kind] = row.record
+        records[kind], screen[kind] = row.record, record
     assert records["streams"]["message_rate"] == 10
     assert records["replication"]["lag_rate"] == records["consumers"]["unprocessed_rate"]
+    assert (screen["consumers"]["delivered_rate"], screen["consumers"]["acknowledged_rate"]) == (3, 2)
     assert records["servers"]["replica_lag"] == 7 and records["servers"]["cpu"] is None
     assert records["accounts"]["file_share"] == 0.4 and records["accounts"]["file_rate"] == 100
     assert records["accounts"]["request_rate"] == 1 and records["accounts"]["seconds_to_limit"] == 60
