@@ -103,7 +103,7 @@ def is_replaced(path: Path) -> bool:
     return not _DESCRIPTOR.fullmatch(str(path)) and (path.is_file() or path.is_dir())
 
 
-def open_in_place(path: Path, buffering: int = -1) -> BinaryIO | None:
+def open_in_place(path: Path) -> BinaryIO | None:
     """Open what is not replaced but written to; None for another path. Raises OSError.
 
     A descriptor continues where it is: the file of a redirection may hold output of others.
@@ -111,12 +111,12 @@ def open_in_place(path: Path, buffering: int = -1) -> BinaryIO | None:
     if match := _DESCRIPTOR.fullmatch(str(path)):
         stream, *numbers = match.groups()
         number = {"out": 1, "err": 2}.get(stream) or int(next(filter(None, numbers)))
-        return os.fdopen(os.dup(number), "wb", buffering)
+        return os.fdopen(os.dup(number), "wb")
     target = resolve_path(path)
     status = _get_status(target)
     if status is None or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return None
-    return open(target, "wb", buffering, opener=open_pipe)
+    return open(target, "wb", opener=open_pipe)
 
 
 @contextlib.contextmanager
