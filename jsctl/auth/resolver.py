@@ -46,16 +46,6 @@ class Trust(NamedTuple):
     issued: int
 
 
-async def count_servers(connection: Connection) -> int:
-    """Return the number of servers; 0 if unknown. Raises Denied if the login is not of the system account."""
-    try:
-        answer = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
-    except NoResponders:
-        raise Denied(*_NO_LISTENER) from None
-    reply = _parse(answer, "$SYS.REQ.SERVER.PING.STATSZ")
-    return int((reply.get("statsz") or reply.get("data") or {}).get("active_servers") or 0)
-
-
 async def fetch_trust(connection: Connection, expect: int) -> list[Trust]:
     """Return the operator that each server trusts. Raises Denied if the login is not of the system
     account."""

@@ -36,7 +36,7 @@ def test_a_client_that_does_not_read(tmp_path: Path) -> None:
             connect = 'CONNECT {"verbose":false,"name":"sleeper","user":"acc","pass":"acc"}'
             client.sendall(f"{connect}\r\nSUB flood 1\r\nPING\r\n".encode())
             time.sleep(0.2)
-            js.publish(server.url_for("acc"), "flood", b"x" * 50_000, count=400)
+            js.send(server.url_for("acc"), "flood", b"x" * 50_000, count=400)
             wait_for(lambda: patient.codes() == ["SLOW_CONSUMERS"], "nobody is slow", 20)
         [slow] = patient.findings()
         assert "1 connection within an hour" in slow["seen"] and "sleeper" in slow["seen"]

@@ -120,8 +120,8 @@ def test_a_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
 def test_messages_that_are_not_events(cli: Cli, url: str) -> None:
     with Watching(cli, "--subjects", "my.events", "--count", "1") as w:
         wait_for_subscribers(url, "my.events")
-        js.publish(url, "my.events", b"\x1b[31mno event")
-        js.publish(url, "my.events", b'{"type": "x.y", "k": "\\u001b[31m"}')
+        js.send(url, "my.events", b"\x1b[31mno event")
+        js.send(url, "my.events", b'{"type": "x.y", "k": "\\u001b[31m"}')
         result = w.lines()
     assert "Event error" in result and "x.y" in result and "\x1b" not in result
 

@@ -45,7 +45,7 @@ def later(url: str, listening: str, *messages: tuple[str, bytes]) -> threading.T
     def work() -> None:
         wait_for_subscribers(url, listening)
         for subject, data in messages:
-            js.publish(url, subject, data)
+            js.send(url, subject, data)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -226,7 +226,7 @@ def test_queue_groups_share(cli: Cli, url: str) -> None:
         for process in running:
             assert process.stderr and "Subscribing" in process.stderr.readline()
         wait_for_subscribers(url, "q", count=2)
-        js.publish(url, "q", b"x", 20)
+        js.send(url, "q", b"x", 20)
         outs = [process.communicate(timeout=30)[0] for process in running]
     finally:
         for process in running:

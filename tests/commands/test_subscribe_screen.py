@@ -16,12 +16,12 @@ def test_a_report_on_a_screen(cli: Cli, url: str) -> None:
     watched = Watched(cli.terminal("sub 's.>' --report-subjects --report-top 3", columns=80, rows=24))
     watched.until("no messages yet")
     for number in range(5):
-        js.publish(url, f"s.{number}", b"12345", count=number + 1)
+        js.send(url, f"s.{number}", b"12345", count=number + 1)
     watched.until(lambda text: "15 messages, 75 B, 5 subjects" in text and re.search(r"s\.4 +5 +25 B", text))
     assert "s.1" not in watched.screen.text
     watched.press("p")
     watched.until("paused")
-    js.publish(url, "s.9", b"x", count=9)
+    js.send(url, "s.9", b"x", count=9)
     watched.press("/s.3")
     watched.until(lambda text: "s.4" not in text)
     watched.press("\x1bp")

@@ -207,7 +207,7 @@ def run_until_interrupted(cli: Cli, url: str, line: list[str], seconds: float) -
         if not ended.wait(seconds):
             with contextlib.suppress(Exception):  # the server of other accounts
                 for subject in EVENTS:
-                    js.publish(url, subject, count=20)
+                    js.send(url, subject, count=20)
                 for request, body in REQUESTS.items():
                     js.ask(url, request, body)
         while not ended.wait(seconds):

@@ -3,6 +3,7 @@ an account's user loses his rights. The screen is fed by real rounds; the hub di
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -256,6 +257,19 @@ def test_a_user_loses_his_rights(healthy: Network) -> None:
             assert not is_dim(screen.row("watcher", "COPY"))
 
     asyncio.run(run())
+
+
+def test_an_account_is_sent_after_a_server_died(healthy: Network) -> None:
+    """The other servers still count the one that was killed, twice when it is back."""
+    net = healthy
+    net.kill("srv-4232")
+    net.start("srv-4232")
+    net.heal(60)
+    servers = json.loads(net.jsctl("server ls --json", context="system"))
+    known = max(server["statsz"]["active_servers"] for server in servers)
+    assert (len(servers), known) == (9, 10), "the servers forget it sooner than this test expects"
+    pushed = net.jsctl(f"auth account push TEST --store {net.folder / 'auth'} --context system")
+    assert pushed.count("updated") == 9
 
 
 def test_an_account_loses_its_jetstream(healthy: Network) -> None:

@@ -71,13 +71,27 @@ def bucket(url: str, name: str, **config: Any) -> None:
 
 
 def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
-    """Publish, and wait until the server has received all; replicas may store it later."""
+    """Publish to a stream, and wait until it has stored all: it stores in order, and acknowledges the last
+    message. Nobody else should listen, as this looks like a request."""
 
     async def work() -> None:
         connection = await Connection.open(Settings(url=url))
         try:
-            for _ in range(count):
-                await connection.publish(subject, data)
+            await connection.send(encode_publish(subject, data) * (count - 1))
+            await connection.request(subject, data)
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
+
+
+def send(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
+    """Publish to subscribers, and wait until the server has received all; a stream may store it later."""
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            await connection.send(encode_publish(subject, data) * count)
             await connection.flush()
         finally:
             await connection.close()

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from jsctl.auth.resolver import Trust, count_servers, fetch_account_jwts, fetch_trust
+from jsctl.auth.resolver import Trust, fetch_account_jwts, fetch_trust
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.env import Env
+from jsctl.monitor.server.requests import count_servers
 
 servers_flags = declare_all(
     option("--servers", is_flag=True, help="Ask the servers, too, with the system account"),

@@ -32,7 +32,7 @@ def find_first_name(ctx: click.Context, kind: str) -> str:
 async def _fetch_servers(env: "Env") -> list[Json]:
     """Return the `server` object of each server's reply; empty without the system account."""
     from jsctl.errors import Denied
-    from jsctl.monitor.server.list_ import fetch_servers
+    from jsctl.monitor.server.requests import fetch_servers
 
     try:
         return [dict(reply["server"]) for reply, _ in await fetch_servers(await env.connection())]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from jsctl.auth.declared.plan import UNKNOWN_HOLDING, Holding
 from jsctl.auth.records import Record
-from jsctl.auth.resolver import count_servers, fetch_trust
+from jsctl.auth.resolver import fetch_trust
 from jsctl.auth.store import AuthStore
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss, Precision
-from jsctl.monitor.server.requests import ping
+from jsctl.monitor.server.requests import count_servers, ping
 from jsctl.nats.connection import Connection
 
 

@@ -20,7 +20,6 @@ from jsctl.auth.resolver import (
     SAME,
     Difference,
     compare,
-    count_servers,
     delete_accounts,
     fetch_account_jwts,
     list_accounts,
@@ -37,6 +36,7 @@ from jsctl.commands.operators.pushing import (
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.monitor.server.requests import count_servers
 from jsctl.nats.connection import Connection
 
 CONTINUE = "run apply again to continue"

@@ -10,7 +10,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.requests import fetch_servers
 from jsctl.views.result import Result
 from jsctl.views.server import server_list as view
 

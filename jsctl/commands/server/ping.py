@@ -6,7 +6,7 @@ from jsctl.base.units import MS, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
-from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.requests import fetch_servers
 from jsctl.views.result import Chart, Result
 from jsctl.views.server import info as view
 

@@ -14,8 +14,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.audit.archive import LOG, METADATA, UNCLUSTERED, ArchiveWriter
 from jsctl.monitor.audit.replay import KINDS, LISTS
-from jsctl.monitor.server.list_ import fetch_servers
-from jsctl.monitor.server.requests import MAX_REPLY_BYTES, ask_server, parse_reply, ping
+from jsctl.monitor.server.requests import MAX_REPLY_BYTES, ask_server, fetch_servers, parse_reply, ping
 from jsctl.monitor.server.rows import find_account_detail
 from jsctl.nats.connection import Connection
 from jsctl.nats.replies import request_many

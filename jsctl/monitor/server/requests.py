@@ -1,5 +1,6 @@
 """Requests that servers answer to the system account ($SYS.REQ.SERVER.PING.*)."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
+from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
 from jsctl.monitor.server.shapes import check_reply
@@ -49,7 +51,7 @@ async def ping(
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<endpoint> (JSZ, VARZ, ...).
 
-    expect: stop after that many; 0 waits for all servers that the first one knows, or until no more arrive.
+    expect: stop after that many; 0 waits for all servers that answer a ping, or until no more arrive.
     timeout: ns, instead of that of the settings. Raises Denied without the system account, ApiError for what
     a server refuses.
     """
@@ -118,17 +120,48 @@ def _choose_timeout(connection: Connection, server_filter: Filter | None) -> int
     return min(2 * SECOND, connection.settings.timeout) if server_filter and server_filter.body() else None
 
 
-async def count_servers(connection: Connection) -> int:
-    """Return the number of servers that the first one to answer knows; 0 when it does not say.
+_PING = "$SYS.REQ.SERVER.PING"
 
-    Raises Denied without the system account.
+_MAX_SILENCE = SECOND // 2
+"""ns without a further answer to a ping after which no more are awaited."""
+
+
+async def fetch_servers(
+    connection: Connection, expect: int = 0, *, subject: str = _PING
+) -> list[tuple[Json, int]]:
+    """Fetch the answers {"server": {...}, "statsz": {...}} to a ping, each with its round-trip time in ns,
+    measured here.
+
+    expect: stop after that many; 0 waits for all servers that the first one knows, or until no more arrive.
+    subject: $SYS.REQ.SERVER.PING or, with the same answers, $SYS.REQ.SERVER.PING.STATSZ. Raises Denied
+    without the system account.
     """
+    await await_event_loop()
+    loop = asyncio.get_running_loop()
+    answers: list[tuple[Json, int]] = []
+    started = loop.time()
     try:
-        message = await connection.request("$SYS.REQ.SERVER.PING.STATSZ")
+        async with aclosing(iterate_replies(connection, subject, stall=_MAX_SILENCE)) as messages:
+            async for message in messages:
+                answers.append((parse_reply(message.data, subject), int((loop.time() - started) * SECOND)))
+                expect = expect or int(answers[0][0].get("statsz", {}).get("active_servers", 0))
+                if len(answers) == expect:
+                    break
     except NoResponders:
         raise no_system_account_error() from None
-    reply = parse_reply(message.data, "$SYS.REQ.SERVER.PING.STATSZ")
-    return int((reply.get("statsz") or reply.get("data") or {}).get("active_servers", 0))
+    if not answers:
+        raise no_system_account_error()
+    return answers
+
+
+async def count_servers(connection: Connection) -> int:
+    """Return the number of servers that answer a ping. Raises Denied without the system account.
+
+    Servers still count one that was killed, for 2.5 minutes, and twice if it is back (server/events.go:
+    checkRemoteServers), so that no more than this may answer another request.
+    """
+    # The manual names $SYS.REQ.SERVER.PING.> for logins with few permissions.
+    return len(await fetch_servers(connection, subject=f"{_PING}.STATSZ"))
 
 
 async def ask_server(

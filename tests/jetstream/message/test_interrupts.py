@@ -13,7 +13,7 @@ from tests.support.run import Cli
 def test_ctrl_c_shows_the_summary(cli: Cli, url: str) -> None:
     process = cli.terminal("sub a.>")
     process.expect("Subscribing on a.>")
-    js.publish(url, "a.b", b"hello", 3)
+    js.send(url, "a.b", b"hello", 3)
     process.expect(r"\[#3\]")
     process.sendintr()
     process.expect(r"Received 3 messages, 15 B in ")
@@ -62,7 +62,7 @@ def test_ctrl_c_while_stdin_is_read(cli: Cli) -> None:
 def test_a_live_report_of_subjects(cli: Cli, url: str) -> None:
     watched = Watched(cli.terminal("sub a.> --report-subjects"))
     watched.until("no messages yet")
-    js.publish(url, "a.b", b"hello", 3)
+    js.send(url, "a.b", b"hello", 3)
     watched.until(lambda text: re.search("a.b +3 +15 B", text))
     watched.press("\x03")
     assert watched.end() == 0

@@ -86,7 +86,7 @@ def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
     process = jsctl(own, "sub", "a", "--count", "2")
     try:
         read_until(process, "Subscribing on a")
-        js.publish(server.url, "a", b"before")
+        js.send(server.url, "a", b"before")
         assert process.stdout
         while "before" not in process.stdout.readline():
             pass
@@ -94,7 +94,7 @@ def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
         lost = read_until(process, "connection lost")
         server.start()
         again = read_until(process, "missed")
-        js.publish(server.url, "a", b"after")
+        js.send(server.url, "a", b"after")
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()
@@ -188,7 +188,7 @@ def test_a_reader_that_stalls_is_reported(tmp_path: Path) -> None:
     )
     try:
         assert process.stderr and b"Subscribing on a" in process.stderr.readline()
-        js.publish(server.url, "a", b"x" * 1000, 30_000)
+        js.send(server.url, "a", b"x" * 1000, 30_000)
         wait_for(lambda: "Slow Consumer Detected" in server.log.read_text(), "the server waits for it")
         assert process.stdout and process.stderr
         drain = threading.Thread(target=process.stdout.read)

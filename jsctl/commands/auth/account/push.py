@@ -9,7 +9,6 @@ from jsctl.auth.resolver import (
     Difference,
     Outcome,
     compare,
-    count_servers,
     delete_accounts,
     fetch_account_jwts,
     list_accounts,
@@ -22,6 +21,7 @@ from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.monitor.server.requests import count_servers
 from jsctl.nats.connection import Connection
 from jsctl.views.auth import push as view
 from jsctl.views.intent import Intent

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.records import Record
-from jsctl.auth.resolver import compare, count_servers, fetch_account_jwt, list_accounts
+from jsctl.auth.resolver import compare, fetch_account_jwt, list_accounts
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name, require_genuine
 from jsctl.base.command_lines import build_line
@@ -16,6 +16,7 @@ from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
+from jsctl.monitor.server.requests import count_servers
 from jsctl.nats.connection import Connection
 from jsctl.views.auth import account as view
 from jsctl.views.auth import push as changes_view

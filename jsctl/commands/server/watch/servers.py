@@ -5,7 +5,7 @@ import time
 from jsctl.commands.cli import command
 from jsctl.commands.server.watch.flags import ranking_flags, watch
 from jsctl.env import Env
-from jsctl.monitor.server.list_ import fetch_servers
+from jsctl.monitor.server.requests import fetch_servers
 from jsctl.monitor.server.watching import Rounds, build_server_rows
 from jsctl.views.events import Events
 from jsctl.views.result import Result
