@@ -38,8 +38,8 @@ async def add(
 
     def change(nats: Json) -> None:
         change_tags(nats, tags, ())
-        if service:
-            nats["operator_service_urls"] = [check_url(url, "--service") for url in service]
+        if urls := [check_url(url, "--service") for url in service if url]:
+            nats["operator_service_urls"] = urls
         if account_server:
             nats["account_server_url"] = check_url(account_server, "--account-server")
         if strict:

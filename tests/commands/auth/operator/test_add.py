@@ -13,3 +13,5 @@ def test_an_operator_has_a_system_account_and_a_signing_key(auth_cli: Cli) -> No
     assert (row["name"], row["accounts"], row["signing_keys"]) == ("ACME", 1, 1)
     assert auth_cli("auth operator ls --names", status=0).out == "ACME\n"
     assert "already" in auth_cli("auth operator add ACME", status=64).err
+    auth_cli("auth operator add EMPTY --service ''", status=0)
+    assert "operator_service_urls" not in auth_cli("auth operator info EMPTY --json", status=0).json["nats"]
