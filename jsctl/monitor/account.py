@@ -5,6 +5,9 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.nats.connection import Connection
 
+_ATTEMPTS = 20
+"""Maximum number of requests until the connected server is the one that replies."""
+
 
 async def fetch_login(connection: Connection) -> Json:
     """Fetch the user, the account and the permissions of the login ($SYS.REQ.USER.INFO, nats-server 2.10).
@@ -12,11 +15,17 @@ async def fetch_login(connection: Connection) -> Json:
     Empty when the server does not reply.
     """
     try:
-        reply = await connection.request("$SYS.REQ.USER.INFO")
-        user = parse_json(reply.data).get("data")
-    except (JsctlError, ValueError, AttributeError):
-        return {}
-    return user if isinstance(user, dict) else {}
+        # Servers behind leaf nodes reply, too, sometimes sooner, and the first reply may be the only one:
+        # they do not have the account, or describe the leaf node's connection (server/events.go:
+        # userInfoReq).
+        for _ in range(_ATTEMPTS):
+            reply = parse_json((await connection.request("$SYS.REQ.USER.INFO")).data)
+            if reply["server"]["id"] == connection.server_info["server_id"]:
+                user = reply.get("data")
+                return user if isinstance(user, dict) else {}
+    except (JsctlError, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return {}
 
 
 async def fetch_user(connection: Connection) -> Json:

@@ -1,9 +1,14 @@
 """`account info` on real servers."""
 
+import asyncio
 import json
 from pathlib import Path
 
+from jsctl.contexts.settings import Settings
+from jsctl.monitor.account import fetch_login
+from jsctl.nats.connection import Connection
 from tests.support.run import Cli
+from tests.support.servers import HubLeaf
 
 
 def test_info(cli: Cli, account: str) -> None:
@@ -27,6 +32,20 @@ def test_info_where_jetstream_is_off(tmp_path: Path, system_url: str) -> None:
     assert "JetStream is not enabled in this account" in shown.out and shown.err == ""
     document = cli("account info --json", status=0).json
     assert document["jetstream"] is None and document["error"]
+
+
+def test_the_user_is_that_of_the_connected_server(hub_leaf: HubLeaf) -> None:
+    """A server behind a leaf node replies first to 7 in 100 requests, about the leaf node's connection."""
+
+    async def work() -> set[tuple[str, str]]:
+        connection = await Connection.open(Settings(url=hub_leaf.url))
+        try:
+            logins = [await fetch_login(connection) for _ in range(300)]
+        finally:
+            await connection.close()
+        return {(login["user"], login["account"]) for login in logins}
+
+    assert asyncio.run(work()) == {("acc", "ACC")}
 
 
 def test_info_in_a_domain_that_does_not_exist(cli: Cli) -> None:
