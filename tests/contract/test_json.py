@@ -346,9 +346,8 @@ def test_verbs_about_servers(
     system = Cli(tmp_path / "system", system_url)
     (server,) = system("server list --json", status=0).json
     prepare(Cli(tmp_path / "config", own_account.url), own_account.url, here)
-    kept = (
-        account_servers.new_account().url
-    )  # with a consumer: endless verbs remove that of the other account
+    # With a consumer: endless verbs remove that of the other account.
+    kept = account_servers.new_account().url
     js.stream(kept, "KEPT", "kept.>")
     js.publish(kept, "kept.new")
     consumer = {"stream_name": "KEPT", "config": {"durable_name": "C", "ack_policy": "explicit"}}

@@ -71,18 +71,8 @@ def bucket(url: str, name: str, **config: Any) -> None:
 
 
 def publish(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
-    """Publish to a stream, and wait until it has stored all: it stores in order, and acknowledges the last
-    message. Nobody else should listen, as this looks like a request."""
-
-    async def work() -> None:
-        connection = await Connection.open(Settings(url=url))
-        try:
-            await connection.send(encode_publish(subject, data) * (count - 1))
-            await connection.request(subject, data)
-        finally:
-            await connection.close()
-
-    asyncio.run(work())
+    """Publish the same message several times to one stream, and wait until it has everything."""
+    publish_all(url, [(subject, data)] * count)
 
 
 def send(url: str, subject: str, data: bytes = b"x", count: int = 1) -> None:
@@ -124,7 +114,7 @@ def wait_until_stored(url: str, stream: str, sequence: int, *, domain: str = "")
 
 
 def publish_all(url: str, messages: Iterable[tuple[str, bytes]]) -> None:
-    """Publish many different messages to one stream, and wait until it has everything.
+    """Publish messages to one stream, and wait until it has everything; subscribers see requests.
 
     It stores in order, so that one acknowledgement speaks for all before; without any the server would drop
     messages when 10,000 wait to be stored.

@@ -23,7 +23,6 @@ def test_the_code_of_the_page_runs(
     for stream in ("ORDERS", "LOGS_EU"):
         js.stream(url, stream, f"{stream}.>", allow_direct=True)
         js.publish(url, f"{stream}.new", b"an order", 6)
-        js.wait_until_stored(url, stream, 6)
     session = spark.newSession()
     names: dict[str, Any] = {}
     for number, code in enumerate(blocks("python")):

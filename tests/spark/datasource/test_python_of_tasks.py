@@ -26,7 +26,6 @@ def test_a_script_whose_python_is_not_on_the_path(url: str, tmp_path: Path) -> N
     spark_home.require_whole_java()
     js.stream(url, "ORDERS", "ORDERS.>", allow_direct=True)
     js.publish_all(url, [("ORDERS.new", b"one"), ("ORDERS.new", b"two")])
-    js.wait_until_stored(url, "ORDERS", 2)
     (tmp_path / "job.py").write_text(JOB)
     environ = {
         "HOME": str(tmp_path),

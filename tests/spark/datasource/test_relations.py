@@ -38,7 +38,6 @@ def session(spark: Any, url: str) -> Iterator[Any]:
     js.stream(url, "S", "S.>", allow_direct=True)
     chosen = random.Random(3)
     js.publish_all(url, [(chosen.choice(SUBJECTS), b"x") for _ in range(ROWS)])
-    js.wait_until_stored(url, "S", ROWS)
     connect(session, servers=url)
     yield session
 

@@ -22,9 +22,7 @@ def fill(url: str, count: int, stream: str = "S", **config: Any) -> None:
 
 
 def more(url: str, count: int, stream: str = "S") -> None:
-    last = js.ask(url, f"STREAM.INFO.{stream}")["state"]["last_seq"]
     js.publish(url, f"{stream}.a", b"payload", count)
-    js.wait_until_stored(url, stream, last + count)
 
 
 def frame(spark: Any, url: str, stream: str = "S", **options: Any) -> Any:

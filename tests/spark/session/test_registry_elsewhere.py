@@ -55,7 +55,6 @@ def all_text(folder: Path) -> str:
 def test_executors_ask_with_the_login_of_the_driver(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "S", "S.>", allow_direct=True)
     js.publish_all(url, [("S.a", record(1, OLD, id=1)), ("S.a", record(2, NEW, id=2, city="X"))])
-    js.wait_until_stored(url, "S", 2)
     folder = tmp_path / "spark"
     folder.mkdir()
     packages = (*NEEDED, "fastavro")
