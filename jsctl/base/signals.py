@@ -44,6 +44,9 @@ _previous: dict[int, Any] = {}
 _pending: Counter[int] = Counter()
 """How many signals of each number have arrived and wait for the event loop."""
 
+_observers: list[list[int]] = []
+"""Lists that receive the number of each signal that an event loop handles."""
+
 
 @contextlib.contextmanager
 def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callable[[], None]]:
@@ -67,11 +70,17 @@ def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callabl
                 _install(loop, number, remaining)
 
     for number, handler in handlers.items():
-        _install(loop, number, [*_installed.get(number, []), _Handler(handler, owner)])
+        if not _stays_ignored(number):
+            _install(loop, number, [*_installed.get(number, []), _Handler(handler, owner)])
     try:
         yield restore
     finally:
         restore()
+
+
+def _stays_ignored(number: int) -> bool:
+    """Return whether this is SIGHUP and the process was started to ignore it, as by nohup."""
+    return number in HANGUP and signal.getsignal(number) is signal.SIG_IGN
 
 
 def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handler]) -> None:
@@ -92,6 +101,8 @@ def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handle
 
 
 def _receive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> None:
+    for arrived in _observers:
+        arrived.append(number)
     _pending[number] += 1
     loop.call_soon_threadsafe(_dispatch, number)
 
@@ -278,10 +289,25 @@ def _raise_if_cancelled() -> None:
 
 
 @contextlib.contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, as ctrl-C does, if there is no event loop."""
-    with _set_handler(signal.SIGTERM, signal.default_int_handler):
-        yield
+def ending_as_interrupt() -> Iterator[list[int]]:
+    """Treat SIGTERM and SIGHUP as ctrl-C. Yields the list of the signals that arrived, also of those that
+    ended a verb in the block as its ordinary end.
+    """
+    arrived: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        arrived.append(number)
+        signal.raise_signal(signal.SIGINT)
+
+    _observers.append(arrived)
+    try:
+        with contextlib.ExitStack() as stack:
+            for number in (signal.SIGTERM, *HANGUP):
+                if not _stays_ignored(number):
+                    stack.enter_context(_set_handler(number, interrupt))
+            yield arrived
+    finally:
+        _observers[:] = [observer for observer in _observers if observer is not arrived]
 
 
 @contextlib.contextmanager

@@ -68,6 +68,22 @@ def test_ctrl_c_before_a_verb_begins_ends_it_silently(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
+def test_ctrl_c_while_a_dataclass_is_made_ends_it_with_the_status_of_an_interrupt(tmp_path: Path) -> None:
+    """`python -m` would end by SIGINT itself: a dataclass executes text, and Python notes how it ended."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "from jsctl.commands import rtt\n"
+        "rtt.rtt.callback = lambda *args, **flags: exec('raise KeyboardInterrupt')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "jsctl", "rtt"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "\n")
+
+
 @pytest.mark.slow
 def test_ctrl_c_between_the_import_of_the_script_and_its_call_ends_it_silently() -> None:
     """Scripts of installers compile a regular expression there."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from jsctl.base.signals import Stopped
+from jsctl.base.signals import Stopped, ending_as_interrupt
 from jsctl.base.standard_streams import Streams
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
@@ -35,7 +35,8 @@ class LineRunner:
     ) -> tuple[int, str, str]:
         """Run a command line, in which `{hub}` is the address of the server `hub`.
 
-        Returns its exit status, output and messages. Raises Stopped after ctrl-C.
+        Returns its exit status, output and messages. Raises Stopped after a signal, also if the line's verb
+        took it as its ordinary end.
         """
         streams = self._env.streams
         out = _Tee(streams.stdout if show else None)
@@ -46,9 +47,9 @@ class LineRunner:
         inner = Env(Streams(io.StringIO(), out, err, width), self._environ, prompter=prompter)
         if self._env.run_line is None:
             raise RuntimeError("no app runs")
-        with _change_folder(self._folder, self._environ):
+        with _change_folder(self._folder, self._environ), ending_as_interrupt() as arrived:
             status = self._env.run_line(shlex.split(self.fill(line)), inner)
-        if status == ExitStatus.INTERRUPTED:
+        if arrived or status == ExitStatus.INTERRUPTED:
             raise Stopped("stopped")
         return status, out.getvalue(), err.getvalue()
 

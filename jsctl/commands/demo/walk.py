@@ -1,14 +1,12 @@
 """`jsctl demo guide` and `jsctl demo hub-spokes`: the leaf node documents, played on real servers."""
 
 import shutil
-import signal
 import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
-from jsctl.base.posix import HANGUP
-from jsctl.base.signals import Stopped
+from jsctl.base.signals import Stopped, ending_as_interrupt
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, declare_all, option
 from jsctl.commands.demo.player import Player, UserQuit
@@ -101,7 +99,7 @@ def _walk(
     player = Player(env, walkthrough, folder, wait_for_key=step)
     is_complete = False
     try:
-        with _interrupt_on_signals(), player:
+        with ending_as_interrupt(), player:
             with suppress(UserQuit):
                 for result in player.play(first, last):
                     if not env.wants_json:
@@ -130,19 +128,3 @@ def _create_folder(to: str) -> Path:
         raise BadInput(f"{to} exists", "name a new folder with --to")
     create_folder(folder)
     return folder
-
-
-@contextmanager
-def _interrupt_on_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end a walkthrough as ctrl-C does, so that it can stop its servers."""
-
-    def interrupt(number: int, _: object) -> None:
-        raise KeyboardInterrupt
-
-    numbers = (signal.SIGTERM, *HANGUP)
-    before = [signal.signal(number, interrupt) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

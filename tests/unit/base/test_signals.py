@@ -122,14 +122,42 @@ def test_the_process_ends_by_the_signal_once_all_is_restored(monkeypatch: pytest
 
 
 def test_sigterm_without_a_loop_is_an_interrupt() -> None:
-    with pytest.raises(KeyboardInterrupt), signals.sigterm_as_interrupt():
+    with pytest.raises(KeyboardInterrupt), signals.ending_as_interrupt():
         send(signal.SIGTERM)
         threading.Event().wait(10)
 
 
+def test_a_verb_that_ends_as_usual_by_a_signal_is_noticed_outside() -> None:
+    async def work() -> None:
+        ended = asyncio.Event()
+        with signals.interrupts(ended.set):
+            send(signal.SIGTERM)
+            await asyncio.wait_for(ended.wait(), 10)
+
+    with signals.ending_as_interrupt() as arrived, signals.ending_as_interrupt() as inner:
+        asyncio.run(work())
+    assert arrived == inner == [signal.SIGTERM]
+
+
+def test_a_hangup_that_nohup_ignores_stays_ignored() -> None:
+    async def work() -> str:
+        async with signals.stoppable():
+            send(signal.SIGHUP)
+            await asyncio.sleep(0.01)
+        return "done"
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert asyncio.run(work()) == "done"
+        with signals.ending_as_interrupt():
+            send(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_other_threads_handle_no_signals() -> None:
     async def work() -> str:
-        with signals.interrupts(lambda: None), signals.sigterm_as_interrupt():
+        with signals.interrupts(lambda: None), signals.ending_as_interrupt():
             return "done"
 
     results: list[str] = []
