@@ -194,7 +194,9 @@ def _interrupt_soon() -> None:
     import time
 
     time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)  # interrupt_main would not end a blocking call
+    # Not interrupt_main, which would not end a blocking call. Where SIGINT is ignored, it was SIGTERM.
+    is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    os.kill(os.getpid(), signal.SIGTERM if is_ignored else signal.SIGINT)
 
 
 def _check_argument(arg: str) -> None:

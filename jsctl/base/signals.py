@@ -184,7 +184,7 @@ def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
             stop.set()
         else:
             restore_sigint()
-            signal.raise_signal(signal.SIGINT)
+            _interrupt()
 
     with (
         handled({signal.SIGTERM: handle}),
@@ -288,6 +288,13 @@ def _raise_if_cancelled() -> None:
                 raise asyncio.CancelledError
 
 
+def _interrupt() -> None:
+    """Do what ctrl-C does, also where SIGINT is ignored, as in a background job of a shell script."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
+
+
 @contextlib.contextmanager
 def ending_as_interrupt() -> Iterator[list[int]]:
     """Treat SIGTERM and SIGHUP as ctrl-C. Yields the list of the signals that arrived, also of those that
@@ -297,7 +304,7 @@ def ending_as_interrupt() -> Iterator[list[int]]:
 
     def interrupt(number: int, frame: object) -> None:
         arrived.append(number)
-        signal.raise_signal(signal.SIGINT)
+        _interrupt()
 
     _observers.append(arrived)
     try:

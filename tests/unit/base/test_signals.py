@@ -127,6 +127,23 @@ def test_sigterm_without_a_loop_is_an_interrupt() -> None:
         threading.Event().wait(10)
 
 
+def test_sigterm_ends_a_background_job_which_ignores_sigint() -> None:
+    async def work() -> None:
+        with signals.graceful_stop(graceful=False):
+            send(signal.SIGTERM)
+            await asyncio.sleep(10)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt), signals.ending_as_interrupt():
+            send(signal.SIGTERM)
+            threading.Event().wait(10)
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_verb_that_ends_as_usual_by_a_signal_is_noticed_outside() -> None:
     async def work() -> None:
         ended = asyncio.Event()
