@@ -73,10 +73,11 @@ def inspect_stream(
     direct_by_key = {} if modes is None else modes
     key = (options.stream, info["created"], config.get("allow_direct"), config.get("retention"))
     if key not in direct_by_key:
-        direct_by_key[key] = _is_direct(connection, options, config)
-        if direct_by_key[key] and not options.payloads and _is_heavy(state) and options.fetch_mode == "auto":
-            direct_by_key[key] = not _may_use_consumer(connection, options, config)
-        _check_rights(connection, options, direct_by_key[key])
+        is_direct = _is_direct(connection, options, config)
+        if is_direct and not options.payloads and _is_heavy(state) and options.fetch_mode == "auto":
+            is_direct = not _may_use_consumer(connection, options, config)
+        _check_rights(connection, options, is_direct)
+        direct_by_key[key] = is_direct
     return StreamState(
         created=info["created"],
         first=first,
@@ -233,7 +234,9 @@ def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
 
 
 def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bool) -> None:
-    """Raise Denied for a missing permission that reading needs. The requests change nothing."""
+    """Raise Denied for a missing permission that reading needs, RequestTimeout when the leader does not answer.
+    The requests change nothing.
+    """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     verbs = [f"STREAM.MSG.GET.{options.stream}"]
     if not direct:
@@ -245,13 +248,15 @@ def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bo
             connection.call(f"{options.prefix}.{verb}", None, options.timeout)
         except (ApiError, NoResponders):
             continue  # an error about the request, or no such consumer
-        except (Denied, RequestTimeout) as error:
-            if isinstance(error, Denied) or verb.startswith("STREAM"):
-                raise Denied(
-                    f"reading {options.stream} needs permission to publish to"
-                    f" {options.prefix}.{verb.replace(name, '*')}",
-                    "'jsctl manual permissions' lists all of them",
-                ) from None
+        except RequestTimeout:
+            if verb.startswith("STREAM"):
+                raise
+        except Denied:
+            raise Denied(
+                f"reading {options.stream} needs permission to publish to"
+                f" {options.prefix}.{verb.replace(name, '*')}",
+                "'jsctl manual permissions' lists all of them",
+            ) from None
 
 
 def resolve_range(

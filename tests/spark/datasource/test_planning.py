@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import json
 import pickle
+import socket
 import threading
 import time
 import urllib.request
@@ -361,6 +362,34 @@ def test_a_missing_right_is_reported_when_planned(tmp_path: Path, denied: str, m
         with pytest.raises(Denied, match=f"reading S needs permission to publish to {named}"):
             batch(own.url_for("b"), fetchMode=mode).partitions()
         assert js.info(own.url_for("a"), "S")["state"]["consumer_count"] == 0
+    finally:
+        own.stop()
+
+
+def test_a_leader_that_does_not_answer_yet_is_asked_again(tmp_path: Path) -> None:
+    """As in an election. Its requests go to a subscriber that answers the second one."""
+    own = RealServer(
+        tmp_path,
+        'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n'
+        'mappings { "$JS.API.STREAM.MSG.GET.S": slow }\n',
+    ).start()
+    absent = b'{"error":{"code":404,"err_code":10037,"description":"no message found"}}'
+    seen: list[bytes] = []
+
+    def answer(link: socket.socket) -> None:
+        for line in link.makefile("rb"):
+            if line.startswith(b"MSG slow"):
+                seen.append(reply := line.split()[3])
+                if len(seen) == 2:
+                    link.sendall(b"PUB %s %d\r\n%s\r\n" % (reply, len(absent), absent))
+
+    try:
+        fill(own.url, 10)
+        with socket.create_connection(("127.0.0.1", own.port)) as link:
+            link.sendall(b"CONNECT {}\r\nSUB slow 1\r\n")
+            threading.Thread(target=answer, args=(link,), daemon=True).start()
+            query = Query(own.url, startingOffsets="earliest", requestTimeout="500ms")
+        assert len(seen) == 2 and sequences(query.step()) == list(range(1, 11))
     finally:
         own.stop()
 
