@@ -129,7 +129,7 @@ def cluster_cli(tmp_path: Path, shared_cluster: Cluster) -> Iterator[Cli]:
     yield cli
     shared_cluster.wait()
     for name in cli("stream ls --all --json", status=0).json:
-        cli(f"stream rm {name} --force", status=0)
+        cli(f"stream rm {name} --force --unprotect {name}", status=0)  # it may have no leader now
 
 
 @pytest.fixture(scope="session")

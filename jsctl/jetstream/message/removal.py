@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from jsctl.base.command_lines import build_flag, build_line
 from jsctl.base.loops import gather
-from jsctl.errors import JsctlError
+from jsctl.errors import JsctlError, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.data_loss import DataLoss, measure_stream
 from jsctl.jetstream.message.purge_estimate import estimate_purge
@@ -80,16 +81,37 @@ async def delete_streams(
 ) -> None:
     """Delete streams one after the other; none when one of them is protected and not among `unprotected`.
 
-    report_partial: called with those that were deleted before an error. Raises ApiError, JsctlError.
+    A stream whose servers are away can be deleted, too, as the cluster's leader does that, if it is among
+    `unprotected`: nobody says whether it is protected. report_partial: called with those that were deleted
+    before an error. Raises ApiError, JsctlError.
     """
-    infos = await gather(*(streams.fetch_info_or_none(api, name) for name in names))
+    infos = await gather(*(_fetch_mark(api, name) for name in names if name not in unprotected))
     refuse_protected([info for info in infos if info], unprotected)
     deleted: list[str] = []
     try:
         for name in names:
-            await streams.delete(api, name)
+            await _delete(api, name)
             deleted.append(name)
     except JsctlError:
         if deleted:
             report_partial(deleted)
         raise
+
+
+async def _fetch_mark(api: Api, name: str) -> Json | None:
+    """Fetch the info of a stream, which has the mark of a protected one."""
+    try:
+        return await streams.fetch_info_or_none(api, name)
+    except RequestTimeout as error:
+        line = build_line("stream rm", name, flags=["--force", *build_flag("--unprotect", name)])
+        hint = f"{line} deletes it without asking whether it is protected"
+        raise RequestTimeout(error.message, hint) from None
+
+
+async def _delete(api: Api, name: str) -> None:
+    try:
+        await streams.delete(api, name)
+    except RequestTimeout:
+        # Nobody answers if all servers of the stream are away, though it is deleted.
+        if await streams.fetch_info_or_none(api, name) is not None:
+            raise

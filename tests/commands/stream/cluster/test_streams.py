@@ -1,5 +1,7 @@
 """What a cluster means to other verbs of `stream`."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support import js
@@ -41,3 +43,15 @@ def test_view_and_purge_on_replicas(cluster_cli: Cli, shared_cluster: Cluster) -
     assert dry["streams"][0]["messages"] == 500
     cluster_cli("stream purge S --subject s.1 --seq 1001 --force", status=0)
     assert cluster_cli("stream gaps S --json", status=0).json == [[n, n] for n in range(2, 1001, 2)]
+
+
+@pytest.mark.long
+def test_a_stream_whose_server_is_away_is_removed(cluster: Cluster, tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "config", cluster.url)
+    cli("stream add S --subjects s --defaults", status=0)
+    cluster.servers[js.info(cluster.url, "S")["cluster"]["leader"]].kill()
+    cluster.wait()
+    refused = cli("stream rm S --force --timeout 2s", status=4).err
+    assert "jsctl stream rm S --force --unprotect S deletes it without asking" in refused
+    assert cli("stream rm S --force --unprotect S --timeout 2s", status=0).out == "Stream S was removed\n"
+    assert cli("stream info S", status=3).err
