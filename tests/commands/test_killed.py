@@ -26,7 +26,7 @@ FILES: Mapping[Any, Sequence[str]] = {io: ["open"]}
 
 
 def kill_at_each(
-    work: Callable[[], int],
+    work: Callable[[], object],
     folder: Path,
     patched: Mapping[Any, Sequence[str]],
     check: Callable[[], str],
@@ -68,7 +68,7 @@ def test_object_put(cli: Cli, url: str, tmp_path: Path) -> None:
     def put_back() -> None:
         cli(f"object put B {old} --name x --force", status=0)
 
-    kill_at_each(lambda: cli(line).status, tmp_path / "none", REQUESTS, check, put_back, "object put")
+    kill_at_each(lambda: cli(line, status=0), tmp_path / "none", REQUESTS, check, put_back, "object put")
 
 
 @pytest.mark.parametrize("older", [False, True])
@@ -94,7 +94,7 @@ def test_object_get(cli: Cli, tmp_path: Path, older: bool) -> None:
         assert [path.name for path in folder.iterdir()] == ["x"]
         return left
 
-    kill_at_each(lambda: cli(line).status, folder, FILES, check, put_back, "object get", 2)
+    kill_at_each(lambda: cli(line, status=0), folder, FILES, check, put_back, "object get", 2)
 
 
 def test_kv_import(cli: Cli, url: str, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_kv_import(cli: Cli, url: str, tmp_path: Path) -> None:
         ]
         return left
 
-    kill_at_each(lambda: cli(line).status, tmp_path / "none", REQUESTS, check, put_back, "kv import", 1)
+    kill_at_each(lambda: cli(line, status=0), tmp_path / "none", REQUESTS, check, put_back, "kv import", 1)
 
 
 def test_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
@@ -152,11 +152,10 @@ def test_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
         assert [left.name for left in folder.iterdir()] == ["rounds"]
         return f"{len(times)} rounds"
 
-    def work() -> int:
+    def work() -> None:
         recorder = Recorder(path, keep=2.0)
         recorder.write(document, 4.0)
         recorder.close()
-        return 0
 
     kill_at_each(work, folder, {**FILES, os: ["truncate"]}, check, put_back, "report --record")
 
@@ -176,11 +175,7 @@ def test_the_cache_of_completion(cli: Cli, tmp_path: Path) -> None:
         assert not [path for path in cache.path.parent.iterdir() if is_temporary(path.name)]
         return left[0]
 
-    def work() -> int:
-        cache.store("stream", "", ["new"], 2)
-        return 0
-
-    kill_at_each(work, tmp_path, {}, check, put_back, "cache of completion", 2)
+    kill_at_each(lambda: cache.store("stream", "", ["new"], 2), tmp_path, {}, check, put_back, "cache of completion", 2)
 
 
 @pytest.mark.slow
@@ -212,14 +207,10 @@ def test_the_class_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert class_archive.is_whole(archive) and archive.read_bytes() == b"classes" * 100
         return left
 
-    kill_at_each(
-        lambda: 0 if make_class_archive.make(archive) else 1,
-        archive.parent,
-        FILES,
-        check,
-        put_back,
-        "class archive",
-    )
+    def work() -> None:
+        assert make_class_archive.make(archive)
+
+    kill_at_each(work, archive.parent, FILES, check, put_back, "class archive")
 
 
 def test_accounts_that_are_pushed(tmp_path: Path) -> None:
@@ -238,7 +229,7 @@ def test_accounts_that_are_pushed(tmp_path: Path) -> None:
             return "pushed again"
 
         kill_at_each(
-            lambda: cli(push).status, tmp_path / "none", REQUESTS, check, put_back, "auth account push", 2
+            lambda: cli(push, status=0), tmp_path / "none", REQUESTS, check, put_back, "auth account push", 2
         )
     finally:
         site.server.stop()
@@ -267,7 +258,9 @@ def test_a_network_that_is_started(tmp_path: Path, step: int) -> None:
         cli(down)
 
     try:
-        kill_at_each(lambda: cli(line).status, store, FILES, check, put_back, "server network up", step=step)
+        kill_at_each(
+            lambda: cli(line, status=0), store, FILES, check, put_back, "server network up", step=step
+        )
     finally:
         cli(down)
     for path in Path("/proc").glob("[0-9]*/cmdline"):

@@ -6,6 +6,7 @@ happens to say so.
 
 import os
 import signal
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +54,11 @@ def _writes(mode: int | str = "r") -> bool:
 
 
 def kill_points(
-    work: Callable[[], int], folder: Path, patched: Mapping[Any, Sequence[str]], step: int = 1, first: int = 1
+    work: Callable[[], object],
+    folder: Path,
+    patched: Mapping[Any, Sequence[str]],
+    step: int = 1,
+    first: int = 1,
 ) -> Iterator[tuple[int, str]]:
     """Run the work again and again, killed at one call after the other; yield (number, call) for each run
     that was killed.
@@ -61,7 +66,7 @@ def kill_points(
     Ends with the run that was not killed. The caller restores the folder before each.
 
     patched: names of functions in modules or classes, beside those of `os`. step: every how many points,
-    from the `first` one. Fails when the work fails.
+    from the `first` one. Fails when the work raises an error, which stderr has.
     """
     number = first - step
     while True:
@@ -69,13 +74,16 @@ def kill_points(
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:
-            status = 99
+            status = 1
             try:
                 killer = Killer(folder, number, log=writing)
                 for owner, names in [(os, _CALLS), *patched.items()]:
                     for name in names:
                         setattr(owner, name, killer.watch(name, getattr(owner, name)))
-                status = work()
+                work()
+                status = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(status)
         os.close(writing)
@@ -83,7 +91,7 @@ def kill_points(
         with os.fdopen(reading) as log:
             call = log.read()
         if not os.WIFSIGNALED(result):
-            assert os.WEXITSTATUS(result) == 0, f"status {os.WEXITSTATUS(result)} without being killed"
+            assert os.WEXITSTATUS(result) == 0, "failed without being killed"
             return
         yield number, call
 

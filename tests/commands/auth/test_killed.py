@@ -25,7 +25,7 @@ def test_killed(line: str, acme: AuthStore, auth_cli: Cli, tmp_path: Path) -> No
     data, saved = tmp_path / "data", tmp_path / "saved"
     shutil.copytree(data, saved)
     killed = read = 0
-    for _ in kill_points(lambda: auth_cli(line).status, data, {}):
+    for _ in kill_points(lambda: auth_cli(line, status=0), data, {}):
         killed += 1
         for operator in auth_cli("auth operator ls --names", status=0).out.split():
             store = AuthStore(acme.folders, operator)

@@ -107,7 +107,7 @@ def test_a_killed_backup(
     put_back()
     before, after = "1" if older else "none", "2"
     for number, call in kill_points(
-        lambda: cli(f"{verb} --force").status,
+        lambda: cli(f"{verb} --force", status=0),
         here,
         {posix: ["exchange"] if exchange else []},
         step,
@@ -205,7 +205,7 @@ def test_a_killed_change_of_a_context(
         cli("context add C --description old", status=0)
 
     put_back()
-    for _, call in kill_points(lambda: cli(line).status, cli.home, {}):
+    for _, call in kill_points(lambda: cli(line, status=0), cli.home, {}):
         calls.append(call)
         outcomes.append({str(old): "old", str(new): "new"}[str(contexts())])
         if outcomes[-1] == "old":
@@ -246,7 +246,7 @@ def test_a_killed_restore_and_copy(cli: Cli, url: str, tmp_path: Path) -> None:
                 js.ask(url, f"STREAM.DELETE.{name}")
 
         put_back()
-        for _, call in kill_points(lambda line=line: cli(line).status, tmp_path / "none", REQUESTS):  # type: ignore[misc]
+        for _, call in kill_points(lambda line=line: cli(line, status=0), tmp_path / "none", REQUESTS):  # type: ignore[misc]
             calls.append(call)
             there = messages(url)
             outcomes.append("new" if name in there else "old")
@@ -275,7 +275,7 @@ def test_a_killed_apply(cli: Cli, url: str, tmp_path: Path) -> None:
     calls: list[str] = []
     outcomes: list[str] = []
     put_back()
-    for _, call in kill_points(lambda: cli(line).status, tmp_path / "none", REQUESTS):
+    for _, call in kill_points(lambda: cli(line, status=0), tmp_path / "none", REQUESTS):
         calls.append(call)
         left = cli(f"diff -f {declared} --prune").status
         outcomes.append("old" if left else "new")
