@@ -175,7 +175,9 @@ def test_the_cache_of_completion(cli: Cli, tmp_path: Path) -> None:
         assert not [path for path in cache.path.parent.iterdir() if is_temporary(path.name)]
         return left[0]
 
-    kill_at_each(lambda: cache.store("stream", "", ["new"], 2), tmp_path, {}, check, put_back, "cache of completion", 2)
+    kill_at_each(
+        lambda: cache.store("stream", "", ["new"], 2), tmp_path, {}, check, put_back, "cache of completion", 2
+    )
 
 
 @pytest.mark.slow

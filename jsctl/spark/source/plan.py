@@ -234,8 +234,8 @@ def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
 
 
 def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bool) -> None:
-    """Raise Denied for a missing permission that reading needs, RequestTimeout when the leader does not answer.
-    The requests change nothing.
+    """Raise Denied for a missing permission that reading needs, RequestTimeout when the leader does not
+    answer. The requests change nothing.
     """
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     verbs = [f"STREAM.MSG.GET.{options.stream}"]
