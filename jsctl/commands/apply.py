@@ -149,8 +149,6 @@ async def apply(env: Env, options: Options) -> Result:
             return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
                 status=ExitStatus.FAILURE
             )
-        if comparison.logins:
-            comparison.logins.pushed = frozenset(name for name, _, _ in outcome.sent)
     first, (plan, targets) = plan, await plan_streams(env, sources, comparison, rules)
     if planned is not None and not plan.is_within(first):
         raise JsctlError("streams have changed since the plan was made, and were not changed", PLAN_AGAIN)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.folders import StoreFolders
-from jsctl.auth.records import Record
+from jsctl.auth.records import Record, has_jetstream
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import SECOND
 from jsctl.commands.operators.system import connect_to_account
@@ -22,7 +22,6 @@ class AccountLogins:
     """Connections as users of accounts.
 
     is_planning: servers may lack an account. lacking: accounts that they do not have.
-    pushed: those that were sent just now.
     """
 
     def __init__(
@@ -32,7 +31,6 @@ class AccountLogins:
         self._operators = operators
         self._is_planning = is_planning
         self.lacking: frozenset[str] = frozenset()
-        self.pushed: frozenset[str] = frozenset()
 
     async def connect(self, env: Env, settings: Settings, name: str) -> tuple[Connection, bool]:
         """Return a connection, and whether servers lack the account: the connection is not open then.
@@ -52,8 +50,9 @@ class AccountLogins:
             return Connection(settings, None), True
 
     async def wait(self, api: Api, name: str) -> None:
-        """Wait until JetStream knows an account that was just pushed."""
-        if name not in self.pushed:
+        """Wait until JetStream knows an account that has storage; servers may have received it just now."""
+        stored_account = self._find_account(name)
+        if stored_account is None or not has_jetstream(stored_account[1].nats):
             return
         try:
             async with asyncio.timeout(api.connection.settings.timeout / SECOND):

@@ -1,6 +1,9 @@
 """`apply` of accounts with their streams: the store, then the servers, then the streams, in one run."""
 
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
@@ -292,6 +295,18 @@ def test_killed_between_two_writes(site: Declared, tmp_path: Path) -> None:
     assert {"SALES", "SHOP"} <= names
     site.run("apply", "--force")
     assert "Nothing to change" in site.run("diff")
+
+
+@pytest.mark.slow
+def test_an_account_that_servers_received_just_now_is_waited_for(site: Declared) -> None:
+    """An earlier run was killed after it had sent the account; JetStream knows it a moment later."""
+    site.run("apply", "--force")
+    site.cli("auth account edit SHOP --js-disk 0 --js-memory 0 --operator ACME", status=0)
+    site.cli("auth account push SHOP --operator ACME", status=0)
+    site.cli("auth account edit SHOP --js-disk 1GB --operator ACME", status=0)
+    line = f"sleep 1; exec {sys.executable} -m jsctl auth account push SHOP --operator ACME"
+    with subprocess.Popen(["sh", "-c", line], env={**os.environ, **site.cli.environ}):
+        assert "Nothing to change" in site.run("diff", "--no-push")
 
 
 @pytest.mark.slow
