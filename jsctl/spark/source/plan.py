@@ -74,7 +74,9 @@ def inspect_stream(
     key = (options.stream, info["created"], config.get("allow_direct"), config.get("retention"))
     if key not in direct_by_key:
         is_direct = _is_direct(connection, options, config)
-        if is_direct and not options.payloads and _is_heavy(state) and options.fetch_mode == "auto":
+        # A consumer can omit payloads.
+        is_heavy = int(state["bytes"]) > LIGHT_MESSAGE * int(state["messages"])
+        if is_direct and is_heavy and not options.payloads and options.fetch_mode == "auto":
             is_direct = not _may_use_consumer(connection, options, config)
         _check_rights(connection, options, is_direct)
         direct_by_key[key] = is_direct
@@ -198,11 +200,6 @@ def _is_direct(connection: StreamConnection, options: ReadOptions, config: Json)
     return False
 
 
-def _is_heavy(state: Json) -> bool:
-    """Return whether messages are so large that a consumer, which can omit payloads, is faster."""
-    return int(state["bytes"]) > LIGHT_MESSAGE * int(state["messages"])
-
-
 def _may_use_consumer(connection: StreamConnection, options: ReadOptions, config: Json) -> bool:
     if config.get("retention", "limits") != "limits":
         return False
@@ -234,9 +231,7 @@ def _has_batches(connection: StreamConnection, options: ReadOptions) -> bool:
 
 
 def _check_rights(connection: StreamConnection, options: ReadOptions, direct: bool) -> None:
-    """Raise Denied for a missing permission that reading needs, RequestTimeout when the leader does not
-    answer. The requests change nothing.
-    """
+    """Raise Denied for a missing permission, RequestTimeout for no reply. The requests change nothing."""
     name = f"jsctl_spark_{random.getrandbits(64):016x}"
     verbs = [f"STREAM.MSG.GET.{options.stream}"]
     if not direct:
