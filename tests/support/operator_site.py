@@ -18,7 +18,10 @@ class Site:
         port = free_port()
         self.cli(f"auth operator add {operator} --service nats://127.0.0.1:{port}", status=0)
         config = self.cli(f"auth operator config {operator} --dir {folder / 'jwt'}", status=0).out
-        common = 'listen: "127.0.0.1:{port}"\nserver_name: n1\njetstream { store_dir: "{store}" }\n'
+        # Without max_file, accounts of more than three quarters of the free disk have no JetStream.
+        common = (
+            'listen: "127.0.0.1:{port}"\nserver_name: n1\njetstream { store_dir: "{store}", max_file: 1TB }\n'
+        )
         self.server = RealServer(folder / "server", "", port)
         text = common.replace("{port}", str(port)).replace("{store}", str(folder / "server" / "js"))
         self.server.config.write_text(text + config)
