@@ -42,15 +42,7 @@ class _Root(Root):
         return complete_value(ctx, param, incomplete)
 
 
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=show_version,
-    help="Show the version",
-)
-@click.group(cls=_Root, name="jsctl", examples=["jsctl demo", "jsctl stream ls", "jsctl report --watch"])
+@click.group(cls=_Root, name="jsctl", examples=["jsctl demo", "jsctl report --watch"])
 def root() -> None:
     """Operate NATS JetStream from the terminal.
 
@@ -63,7 +55,8 @@ def root() -> None:
 
 
 root.params = [
-    option.with_environment() if isinstance(option, GlobalOption) else option for option in root.params
+    *(option.with_environment() if isinstance(option, GlobalOption) else option for option in root.params),
+    GlobalOption("--version", is_flag=True, is_eager=True, callback=show_version, help="Show the version"),
 ]
 
 

@@ -109,6 +109,12 @@ class Options:
 @command(
     "subscribe",
     help=HELP,
+    sections={
+        "Most used": (
+            *("--stream", "--all", "--last", "--new", "--since", "--count", "--raw", "--dump", "--queue"),
+            "--durable",
+        )
+    },
     examples=[
         "jsctl sub 'orders.>'",
         "jsctl sub --stream ORDERS --all --terminate-at-end --dump orders.jsonl",

@@ -17,7 +17,7 @@ from jsctl.registry.model import COMMANDS, Entry
 if TYPE_CHECKING:
     from jsctl.registry.noun_record import Noun
 
-__all__ = ["Entry", "find_noun", "list_children", "list_commands", "list_groups", "list_nouns"]
+__all__ = ["Entry", "find_noun", "is_first", "list_children", "list_commands", "list_groups", "list_nouns"]
 
 
 def list_children(path: str) -> dict[str, Entry]:
@@ -44,6 +44,11 @@ def list_commands() -> dict[str, Entry]:
 def list_groups() -> dict[str, tuple[str, ...]]:
     """Return the names of the top level's commands by the title above them in help."""
     return top.GROUPS
+
+
+def is_first(name: str) -> bool:
+    """Return whether `jsctl --help` describes a command of the top level."""
+    return name in top.FIRST
 
 
 def find_noun(name: str) -> "Noun":

@@ -22,20 +22,27 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema", "errors"),
         *("apply", "diff", "backup", "restore"),
     ),
-    "Buckets": ("kv", "object"),
+    "Buckets and Spark": ("kv", "object", "export", "import", "spark"),
     "Live and reports": (
         *("report", "doctor", "top", "events", "trace", "rtt", "latency", "bench", "audit", "exporter"),
         "service",
     ),
     "Network and accounts": ("server", "account", "auth", "context"),
-    "Spark": ("export", "import", "spark"),
     "This tool": ("demo", "shell", "manual", "cheat", "completion", "help", "version"),
 }
 """The commands of the top level, in the groups in which help shows them."""
 
+FIRST = frozenset(
+    {
+        *("stream", "consumer", "publish", "subscribe", "apply", "kv", "object", "export"),
+        *("report", "doctor", "server", "auth", "context", "demo", "manual"),
+    }
+)
+"""The commands that `jsctl --help` describes; it names the others, and `jsctl --help --all` describes all."""
+
 VERBS: dict[str, Entry] = {
     "demo": group(
-        "Run a demo: two real servers, two domains, mirrors, a report, and Spark",
+        "Run a demo: two servers and domains, mirrors, a report, Spark",
         target="demo.demo:demo",
         runs=True,
     ),
@@ -70,22 +77,22 @@ VERBS: dict[str, Entry] = {
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": verb("Create and change streams and consumers as files declare them"),
-    "diff": verb("Show what apply would change; exits with 2 if there is a difference"),
+    "diff": verb("Show what apply would change; exits with 2 for a difference"),
     "export": group("Write streams and reports to Spark tables"),
     "import": verb(
         "Publish the rows of Parquet, JSON, CSV or ORC files to a stream", target="import_:import_"
     ),
     "spark": group("Prepare this machine for Spark"),
     "report": group(
-        "Report on streams, consumers and replication across contexts and domains",
+        "Report on streams, consumers and copies of several domains",
         target="report.report:report",
         runs=True,
     ),
-    "doctor": verb("Find what is wrong with a network, why it matters, and how to fix it"),
+    "doctor": verb("Find what is wrong with a network, and how to fix it"),
     "exporter": verb("Export metrics of several contexts and domains to Prometheus"),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(
-        "Run servers on this machine, and inspect all servers of the network",
+        "Run servers on this machine, and inspect those of a network",
         aliases=("srv", "sys", "system"),
     ),
     "auth": group("Manage operators, accounts and users in the store of nsc", target="auth.group:auth"),
@@ -95,5 +102,5 @@ VERBS: dict[str, Entry] = {
     "manual": verb("Read the manual, by topic"),
     "cheat": verb("Show worked examples by topic"),
     "completion": group("Let a shell complete commands, flags and names"),
-    "version": verb("Show the versions of jsctl and of what it runs with, and where each is"),
+    "version": verb("Show the versions of jsctl and of what it runs with"),
 }

@@ -14,11 +14,35 @@ from tests.support.run import Cli, Terminal
 
 
 def test_the_commands_are_in_groups(offline_cli: Cli) -> None:
-    shown = offline_cli("--help", status=0).out
-    titles = "Streams and messages, Buckets, Live and reports, Network and accounts, Spark, This tool"
-    assert re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE)[1:7] == titles.split(", ")
+    shown = offline_cli("--help --all", status=0).out
+    titles = "Streams and messages, Buckets and Spark, Live and reports, Network and accounts, This tool"
+    assert re.findall(r"^(\w[\w ]+):$", shown, re.MULTILINE)[:5] == titles.split(", ")
     grouped = [name for names in registry.list_groups().values() for name in names]
     assert sorted(grouped) == sorted([*registry.list_children(""), "help"])
+
+
+@pytest.mark.parametrize("noun", ["", *registry.list_children("")])
+def test_a_page_has_at_most_60_lines(noun: str, offline_cli: Cli) -> None:
+    for path in [noun, *(path for path in registry.list_commands() if path.startswith(f"{noun} "))]:
+        line = [*path.split(), "--help"]
+        page = offline_cli(line, tty=True, width=80, status=0).out
+        assert page.count("\n") <= 60, path
+        whole = offline_cli([*line, "--all"], tty=True, width=80, status=0).out
+        for heading in ("Commands:\n", "Examples:\n"):
+            assert (heading in page) == (heading in whole), path
+        flags, all_flags = (
+            text.partition("\nGlobal flags, ")[0].rpartition("Examples:\n")[2].count("\n  -")
+            for text in (page, whole)
+        )
+        more = re.search(r"^(\d+) more flags: (.*)$", page, re.MULTILINE)
+        assert all_flags - flags == (int(more[1]) if more else 0), path
+
+
+def test_jsctl_alone_fits_40_lines(offline_cli: Cli) -> None:
+    page = offline_cli("", tty=True, width=80, status=64).err
+    assert page.count("\n") <= 40
+    words = set(re.findall(r"[\w-]+", page))
+    assert not {*registry.list_children(""), "help"} - words, "each command is named"
 
 
 def test_help_at_any_width(offline_cli: Cli) -> None:
@@ -80,7 +104,7 @@ def test_help_without_a_pager(line: str, variables: dict[str, str], pager: str, 
 
 @pytest.mark.skipif(not Path("/usr/bin/less").exists(), reason="no less")
 def test_less_shows_a_screen_at_a_time(tmp_path: Path) -> None:
-    screen = start("--help", tmp_path)
+    screen = start("--help --all", tmp_path)
     screen.expect_exact("Streams and messages:")
     screen.expect_exact("\r\n:")
     assert "Global flags" not in str(screen.before)

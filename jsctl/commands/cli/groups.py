@@ -1,20 +1,15 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.global_flags import (
-    GlobalOption,
-    GroupOption,
-    get_global_options,
-    is_own,
-)
+from jsctl.commands.cli.global_flags import GroupOption, get_global_options, is_own
 from jsctl.commands.cli.group_callback import make_group_callback
-from jsctl.commands.cli.help_text import BUILT_IN, Context, show_help, simplify_row, suggest_command
+from jsctl.commands.cli.help_text import BUILT_IN, Context, HelpPage, is_cut, show_help, suggest_command
 from jsctl.commands.cli.results import finish, finish_early
 from jsctl.commands.cli.row_flags import build_row_flags
 from jsctl.commands.cli.values import check_integers
@@ -26,36 +21,13 @@ if TYPE_CHECKING:
     from jsctl.views.result import Column
 
 
-class _GlobalFlagsCommand(click.Command):
-    """A command with the global flags that it does not define itself.
-
-    summary: its line of help in the registry, shown above its own paragraphs. examples: shown below them.
-    sections: titles of help, each with the flags below it; the others are above these.
-    """
+class _GlobalFlagsCommand(HelpPage):
+    """A command with the global flags that it does not define itself."""
 
     context_class = Context
-    sections: Mapping[str, Sequence[str]] = MappingProxyType({})
-    summary: str = ""
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **attrs: Any) -> None:
+    def __init__(self, *args: Any, **attrs: Any) -> None:
         super().__init__(*args, **{"context_settings": {"help_option_names": ["--help", "-h"]}, **attrs})
-        self.examples = examples
-
-    def get_short_help_str(self, limit: int = 45) -> str:
-        return self.summary or super().get_short_help_str(limit)
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self.summary:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(self.summary)
-        super().format_help_text(ctx, formatter)
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.callback = show_help
-        return option
 
     def add_globals(self) -> None:
         used_flags = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
@@ -65,34 +37,6 @@ class _GlobalFlagsCommand(click.Command):
                 unused = option.without(used_flags)
                 if unused.opts:
                     self.params.append(unused)
-
-    def list_sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield the titles of help, each with the flags below it and their help."""
-        own = [p for p in self.params if is_own(p) and isinstance(p, click.Option)]
-        titles = {flag: title for title, flags in self.sections.items() for flag in flags}
-        for title in ("", *self.sections):
-            records = [p.get_help_record(ctx) for p in own if titles.get(p.opts[0], "") == title]
-            if rows := [simplify_row(*record) for record in records if record]:
-                yield title or "Flags", rows
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, rows in self.list_sections(ctx):
-            with formatter.section(title):
-                formatter.write_dl(rows)
-        if isinstance(self, click.Group):
-            self.format_commands(ctx, formatter)
-        if ctx.parent is None:
-            shared = [p for p in self.params if isinstance(p, GlobalOption)]
-            with formatter.section("Global flags, anywhere on the line"):
-                formatter.write_dl([row for p in shared if (row := p.get_help_record(ctx))])
-        if self.examples:
-            with formatter.section("Examples"):
-                for example in self.examples:
-                    formatter.write(" " * formatter.current_indent + example + "\n")
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if ctx.parent is not None:
-            formatter.write("\nGlobal flags: jsctl --help\n")
 
     def invoke(self, ctx: click.Context) -> Any:
         if ctx.obj and (not isinstance(self, click.Group) or self.invoke_without_command):
@@ -195,9 +139,13 @@ class Group(_GlobalFlagsCommand, click.Group):
         rows = dict(self._list_rows())
         width = max(map(len, rows), default=0)  # one for all groups
         for title, names in (registry.list_groups() if not self.path else {"Commands": [*rows]}).items():
-            if names:
+            shown = [name for name in names if self.path or not is_cut(ctx) or registry.is_first(name)]
+            listed = [(name.ljust(width), rows[name]) for name in shown]
+            if others := [name for name in names if name not in shown]:
+                listed.append(("also".ljust(width), ", ".join(others)))
+            if listed:
                 with formatter.section(title):
-                    formatter.write_dl([(name.ljust(width), rows[name]) for name in names])
+                    formatter.write_dl(listed)
 
     def _list_rows(self) -> list[tuple[str, str]]:
         """Return the commands and their help."""

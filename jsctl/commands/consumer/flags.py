@@ -22,9 +22,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 SECTIONS = {
+    "Most used": (
+        *("--pull", "--target", "--filter", "--deliver", "--ack", "--wait", "--max-deliver", "--max-pending"),
+        *("--config", "--defaults"),
+    ),
     "Delivery": (
-        "--filter",
-        "--deliver",
         "--replay",
         "--headers-only",
         "--description",
@@ -32,10 +34,6 @@ SECTIONS = {
         "--pause",
     ),
     "Acknowledgement and retries": (
-        "--ack",
-        "--wait",
-        "--max-deliver",
-        "--max-pending",
         "--backoff",
         "--backoff-steps",
         "--backoff-min",
@@ -43,7 +41,6 @@ SECTIONS = {
         "--sample",
     ),
     "Pull consumers": (
-        "--pull",
         "--max-waiting",
         "--max-pull-batch",
         "--max-pull-expire",
@@ -53,7 +50,7 @@ SECTIONS = {
         "--overflow-groups",
         "--prioritized-groups",
     ),
-    "Push consumers": ("--target", "--deliver-group", "--flow-control", "--heartbeat", "--bps"),
+    "Push consumers": ("--deliver-group", "--flow-control", "--heartbeat", "--bps"),
     "State": ("--ephemeral", "--inactive-threshold", "--memory", "--replicas"),
 }
 SECTIONS["Other settings"] = tuple(

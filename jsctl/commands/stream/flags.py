@@ -13,9 +13,12 @@ from jsctl.jetstream.stream.config import STREAM
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SECTIONS = {
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Most used": (
+        *("--subjects", "--mirror", "--source", "--storage", "--retention", "--max-age", "--max-bytes"),
+        *("--replicas", "--config", "--defaults"),
+    ),
     "Subjects and messages": (
-        "--subjects",
         "--description",
         "--metadata",
         "--ack",
@@ -26,19 +29,14 @@ SECTIONS = {
         "--no-transform",
     ),
     "Storage and placement": (
-        "--storage",
         "--compression",
         "--persist-mode",
-        "--replicas",
         "--tag",
         "--cluster",
     ),
     "Limits": (
-        "--retention",
         "--discard",
         "--discard-per-subject",
-        "--max-age",
-        "--max-bytes",
         "--max-consumers",
         "--max-msg-size",
         "--max-msgs",
@@ -47,12 +45,10 @@ SECTIONS = {
         "--limit-consumer-max-pending",
     ),
     "Mirror and sources": (
-        "--mirror",
         "--mirror-domain",
         "--mirror-api-prefix",
         "--mirror-deliver-prefix",
         "--no-mirror",
-        "--source",
     ),
     "Permissions and features": (
         "--allow-batch",
@@ -74,10 +70,7 @@ SECTIONS = {
         "--no-republish",
     ),
 }
-SECTIONS["Other settings"] = tuple(
-    flag for field in STREAM.fields if (flag := f"--{field.flag}") not in sum(SECTIONS.values(), ("--",))
-)
-"""Titles of the flags in help; fields that are new are in the last section."""
+"""Titles of the flags in help; fields that are new are below the others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The flags of `auth account add` and `auth account edit`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +16,11 @@ _JETSTREAM = [f"--{field.flag}" for field in JETSTREAM_LIMITS]
 _LIMITS = [f"--{field.flag}" for field in ACCOUNT_LIMITS]
 _OTHERS = [f"--{flag}" for flag in ACCOUNT.by_flag if f"--{flag}" not in (*_JETSTREAM, *_LIMITS)]
 
-SECTIONS = {
+SECTIONS: dict[str, Sequence[str]] = {
+    "Most used": (
+        *("--operator", "--jetstream", "--js-disk", "--js-memory", "--js-streams", "--js-consumers"),
+        *("--connections", "--expiry", "--description", "--defaults"),
+    ),
     "Limits": _LIMITS,
     "JetStream": ["--jetstream", "--tier", "--js-cluster-traffic", *_JETSTREAM],
     "Default permissions of users": [flag for flag in _OTHERS if flag.startswith("--default-")],
