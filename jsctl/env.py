@@ -265,7 +265,7 @@ class Env:
 
     def settings(self, context: str | None = None) -> "Settings":
         """Return the settings of a context, with flags and environment applied. Raises BadInput, NotFound."""
-        from jsctl.contexts.settings import resolve
+        from jsctl.contexts.layers import resolve
 
         return resolve(self.flags, self.context(context), self.from_environment)
 

@@ -2,10 +2,16 @@
 
 from collections.abc import MutableMapping
 
-_SECRETS = ("NATS_USER", "NATS_PASSWORD", "NATS_TOKEN", "NATS_JWT", "NATS_SEED")
+from jsctl.contexts.settings import FLAGS, SETTINGS
+
+_SECRETS = tuple(
+    setting.flag.variable
+    for setting in SETTINGS.values()
+    if setting.flag and setting.login and setting.kind != "path"
+)
 """Variables with a login. NATS_USER is among them as a user without a password is a token."""
 
-_URL = "NATS_URL"
+_URL = FLAGS["url"].variable
 
 
 def forget_secrets(environ: MutableMapping[str, str]) -> None:

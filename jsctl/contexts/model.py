@@ -10,50 +10,19 @@ from typing import Any, NamedTuple
 from jsctl.base.files import SEED
 from jsctl.base.user_folders import expand_home
 from jsctl.contexts import schemes
+from jsctl.contexts.settings import CONTEXT_KEYS, FILE_KEYS, OWN_PREFIX, PATHS, SECRETS
 
-DEFAULT_URL = "nats://127.0.0.1:4222"
+KEYS: dict[str, Any] = {key: one.empty for key, one in FILE_KEYS.items() if not key.startswith(OWN_PREFIX)}
+"""The keys that the `nats` tool writes, each with its empty value."""
 
-KEYS: dict[str, Any] = {
-    "description": "",
-    "url": "",
-    "socks_proxy": "",
-    "token": "",
-    "user": "",
-    "password": "",
-    "creds": "",
-    "nkey": "",
-    "cert": "",
-    "key": "",
-    "ca": "",
-    "nsc": "",
-    "jetstream_domain": "",
-    "jetstream_api_prefix": "",
-    "jetstream_event_prefix": "",
-    "inbox_prefix": "",
-    "user_jwt": "",
-    "user_seed": "",
-    "color_scheme": "",
-    "tls_first": False,
-    "windows_cert_store": "",
-    "windows_cert_match_by": "",
-    "windows_cert_match": "",
-    "windows_ca_certs_match": None,
-}
-"""The keys that the `nats` tool writes, in its order, each with its empty value."""
-
-SECRETS = frozenset({"token", "password", "user_jwt", "user_seed"})
+_SECRET_KEYS = frozenset(CONTEXT_KEYS[name] for name in SECRETS)
 """Keys whose values are shown only on request."""
 
-FILES = ("creds", "nkey", "cert", "key", "ca")
+FILES = tuple(CONTEXT_KEYS[name] for name in PATHS)
 """Keys that hold the path of a file."""
 
 COLOR_SCHEMES = ("rounded", "double", "yellow", "blue", "cyan", "green", "magenta", "red")
 """Values of `--colors` and of the key color_scheme, as in the `nats` tool."""
-
-SERVER_MARK = "jsctl_server"
-"""Key that marks contexts which jsctl wrote for its own servers (localserver/contexts.py). It is neither
-shown nor copied.
-"""
 
 HIDDEN = "********"
 
@@ -95,9 +64,13 @@ class Context(NamedTuple):
 
         Secrets are replaced by stars, except with show_secrets.
         """
-        document = {**KEYS, **self.raw}
-        document.pop(SERVER_MARK, None)
+        document = {**KEYS, **drop_marks(self.raw)}
         return document if show_secrets else {key: _hide(key, value) for key, value in document.items()}
+
+
+def drop_marks(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a context without those that people do not see; a copy does not have them either."""
+    return {key: value for key, value in raw.items() if key not in FILE_KEYS or FILE_KEYS[key].label}
 
 
 def strip_login(address: str) -> str:
@@ -163,9 +136,9 @@ def _hide(key: str, value: Any) -> Any:
     """Return the value of a key with all secrets in it replaced by stars, at any depth."""
     if not value:
         return value
-    if key in SECRETS and isinstance(value, str) and schemes.is_shown(value):
+    if key in _SECRET_KEYS and isinstance(value, str) and schemes.is_shown(value):
         return value
-    if key in SECRETS or (key not in KEYS and re.search(_SECRET_NAME, key)):
+    if key in _SECRET_KEYS or (key not in KEYS and re.search(_SECRET_NAME, key)):
         return HIDDEN
     if isinstance(value, Mapping):
         return {name: _hide(str(name), item) for name, item in value.items()}

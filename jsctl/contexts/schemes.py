@@ -12,9 +12,6 @@ from typing import NamedTuple
 FILE, ENV, DATA, OP, NSC = "file://", "env://", "data:;base64,", "op://", "nsc://"
 SCHEMES = (FILE, ENV, DATA, OP, NSC)
 
-FIELDS = ("creds", "nkey", "jwt", "seed", "token", "password")
-"""Settings that may have such a value."""
-
 
 class Reference(NamedTuple):
     """A reference to a value. scheme: one of SCHEMES. rest: what follows it."""

@@ -1,58 +1,218 @@
-"""The settings of a connection, from flags, environment, context and defaults, in this order.
+"""The settings of a connection, each declared once.
 
-A login is a unit: one from a flag replaces the whole login of the context, so that the context's password is
-never sent with the user of a flag.
+What names a setting follows from its declaration: the attribute of `Settings`, the global flag with its help
+and its variable, the key of a context's file with its type and its label, the option of Spark's source, and
+what is a secret, a path or a login.
 """
 
-import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag
 from jsctl.base.units import SECOND
-from jsctl.contexts import schemes
-from jsctl.contexts.model import (
-    COLOR_SCHEMES,
-    DEFAULT_URL,
-    FILES,
-    Context,
-    drop_login,
-    is_secret,
-    strip_login,
-)
-from jsctl.errors import BadInput
 
-_TOKEN = r"[^\s.*>]+(\.[^\s.*>]+)*"  # `re` compiles it at its first use
+DEFAULT_URL = "nats://127.0.0.1:4222"
+
+
+class Flag(NamedTuple):
+    """A global flag. names: of the command line; without a metavar it is a switch. variable: of the
+    environment."""
+
+    names: tuple[str, ...]
+    metavar: str
+    help: str
+    variable: str = ""
+
+
+class FileKey(NamedTuple):
+    """A key of a context's file. label: on the page of a context; empty for what people do not see. empty:
+    its value when it is not set, which also is its type; None for any."""
+
+    name: str
+    label: str
+    empty: Any = ""
+
+
+class Setting(NamedTuple):
+    """How a setting is written.
+
+    flag: that sets it, and key: of a context's file; None for neither. kind: "text", "path" (of a file),
+    "address", "subject" (a prefix of subjects) or "duration" (ns). login: the setting that stands for the
+    login to which it belongs. is_secret: whether no output shows it. option: of Spark's source.
+    """
+
+    flag: Flag | None
+    key: FileKey | None
+    kind: str = "text"
+    login: str = ""
+    is_secret: bool = False
+    option: str = ""
+
+    @property
+    def may_refer(self) -> bool:
+        """Whether its value may say where it is, such as file://PATH."""
+        return bool(self.login) and (self.is_secret or self.kind == "path")
+
+
+def _flag(name: str, metavar: str, help: str, variable: str = "", short: str = "") -> Flag:
+    return Flag((name, short) if short else (name,), metavar, help, variable)
+
+
+def _declare(default: Any, flag: Flag | None, key: FileKey | None, **attrs: Any) -> Any:
+    """Return a field of `Settings`. attrs: of Setting."""
+    setting = Setting(flag, key, **attrs)
+    shown = not setting.is_secret and setting.kind not in ("path", "address")
+    return field(default=default, repr=shown, metadata={"setting": setting})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that a connection and its JetStream requests need. Its repr shows no secrets."""
+    """Everything that a connection and its JetStream requests need. Its repr shows no secrets.
 
-    url: str = field(
-        default=DEFAULT_URL, repr=False
-    )  #: one or more, separated by commas; may contain a login
-    user: str = ""
-    password: str = field(default="", repr=False)
-    token: str = field(default="", repr=False)
-    creds: str = field(default="", repr=False)  #: path of a credentials file, or a reference to its text
-    nkey: str = field(default="", repr=False)  #: path of a seed file, or a reference to its text
-    jwt: str = field(default="", repr=False)
-    seed: str = field(default="", repr=False)
-    nsc: str = ""  #: nsc://operator/account/user, resolved when connecting
-    tlscert: str = ""
-    tlskey: str = ""
-    tlsca: str = ""
-    tlsfirst: bool = False
-    socks_proxy: str = field(default="", repr=False)
-    inbox_prefix: str = "_INBOX"
-    js_domain: str = ""
-    js_api_prefix: str = ""
-    js_event_prefix: str = ""
-    connection_name: str = ""
-    timeout: int = 5 * SECOND  #: ns
-    colors: str = ""
+    url: one or more, separated by commas; may contain a login. creds, nkey: path of a file, or a reference to
+    its text. nsc: nsc://operator/account/user, resolved when connecting. timeout: ns.
+    """
+
+    url: str = _declare(
+        DEFAULT_URL,
+        _flag("--server", "URL", "NATS server URLs", "NATS_URL", short="-s"),
+        FileKey("url", "Server URLs"),
+        kind="address",
+    )
+    socks_proxy: str = _declare(
+        "",
+        _flag("--socks-proxy", "PROXY", "SOCKS5 proxy to connect through", "NATS_SOCKS_PROXY"),
+        FileKey("socks_proxy", "SOCKS5 Proxy"),
+        kind="address",
+    )
+    user: str = _declare(
+        "",
+        _flag("--user", "USER", "Username or token", "NATS_USER"),
+        FileKey("user", "Username"),
+        login="user",
+        option="user",
+    )
+    password: str = _declare(
+        "",
+        _flag("--password", "PASSWORD", "Password", "NATS_PASSWORD"),
+        FileKey("password", "Password"),
+        login="user",
+        is_secret=True,
+        option="password",
+    )
+    token: str = _declare(
+        "",
+        _flag("--token", "TOKEN", "Token for authentication", "NATS_TOKEN"),
+        FileKey("token", "Token"),
+        login="token",
+        is_secret=True,
+        option="token",
+    )
+    creds: str = _declare(
+        "",
+        _flag("--creds", "FILE", "User credentials file", "NATS_CREDS"),
+        FileKey("creds", "Credentials"),
+        kind="path",
+        login="creds",
+        option="creds",
+    )
+    nkey: str = _declare(
+        "",
+        _flag("--nkey", "FILE", "User NKEY seed file", "NATS_NKEY"),
+        FileKey("nkey", "NKey"),
+        kind="path",
+        login="nkey",
+        option="nkey",
+    )
+    jwt: str = _declare(
+        "",
+        _flag("--jwt", "JWT", "User JWT", "NATS_JWT"),
+        FileKey("user_jwt", "User JWT"),
+        login="jwt",
+        is_secret=True,
+        option="jwt",
+    )
+    seed: str = _declare(
+        "",
+        _flag("--seed", "SEED", "Seed that goes with --jwt", "NATS_SEED"),
+        FileKey("user_seed", "User Seed"),
+        login="jwt",
+        is_secret=True,
+        option="seed",
+    )
+    nsc: str = _declare("", None, FileKey("nsc", "NSC Lookup"), login="nsc")
+    tlscert: str = _declare(
+        "",
+        _flag("--tlscert", "FILE", "TLS client certificate", "NATS_CERT"),
+        FileKey("cert", "Certificate"),
+        kind="path",
+        option="tlsCert",
+    )
+    tlskey: str = _declare(
+        "",
+        _flag("--tlskey", "FILE", "TLS client certificate's key", "NATS_KEY"),
+        FileKey("key", "Key"),
+        kind="path",
+        option="tlsKey",
+    )
+    tlsca: str = _declare(
+        "",
+        _flag("--tlsca", "FILE", "TLS CA certificate chain", "NATS_CA"),
+        FileKey("ca", "CA"),
+        kind="path",
+        option="tlsCa",
+    )
+    tlsfirst: bool = _declare(
+        False,
+        _flag("--tlsfirst/--no-tlsfirst", "", "Do the TLS handshake before the server sends anything"),
+        FileKey("tls_first", "TLS First", False),
+        option="tlsFirst",
+    )
+    js_api_prefix: str = _declare(
+        "",
+        _flag("--js-api-prefix", "PREFIX", "Subject prefix of the JetStream API; empty clears the context's"),
+        FileKey("jetstream_api_prefix", "JS API Prefix"),
+        kind="subject",
+        option="apiPrefix",
+    )
+    js_event_prefix: str = _declare(
+        "",
+        _flag("--js-event-prefix", "PREFIX", "Subject prefix of JetStream advisories"),
+        FileKey("jetstream_event_prefix", "JS Event Prefix"),
+        kind="subject",
+    )
+    js_domain: str = _declare(
+        "",
+        _flag("--js-domain", "DOMAIN", "JetStream domain; empty clears the context's"),
+        FileKey("jetstream_domain", "JS Domain"),
+        kind="subject",
+        option="domain",
+    )
+    inbox_prefix: str = _declare(
+        "_INBOX",
+        _flag("--inbox-prefix", "PREFIX", "Subject prefix of inboxes"),
+        FileKey("inbox_prefix", "Inbox Prefix"),
+        kind="subject",
+        option="inboxPrefix",
+    )
+    colors: str = _declare(
+        "",
+        _flag(
+            *("--colors", "SCHEME", "Color of table borders: yellow, blue, cyan, green, magenta, red"),
+            variable="NATS_COLOR",
+        ),
+        FileKey("color_scheme", "Color Scheme"),
+    )
+    connection_name: str = _declare(
+        "", _flag("--connection-name", "NAME", "Name of this connection, as the server lists it"), None
+    )
+    timeout: int = _declare(
+        5 * SECOND,
+        _flag("--timeout", "DURATION", "How long to wait for a reply (5s)", "NATS_TIMEOUT"),
+        None,
+        kind="duration",
+    )
     context: str = ""  #: name of the context
     typed: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Flags of the command line for server and login, without secrets."""
@@ -69,183 +229,48 @@ class Settings:
         return [*where, *self.typed, *domain, *prefix]
 
 
-CONTEXT_KEYS = {
-    "url": "url",
-    "user": "user",
-    "password": "password",
-    "token": "token",
-    "creds": "creds",
-    "nkey": "nkey",
-    "jwt": "user_jwt",
-    "seed": "user_seed",
-    "nsc": "nsc",
-    "tlscert": "cert",
-    "tlskey": "key",
-    "tlsca": "ca",
-    "tlsfirst": "tls_first",
-    "socks_proxy": "socks_proxy",
-    "inbox_prefix": "inbox_prefix",
-    "js_domain": "jetstream_domain",
-    "js_api_prefix": "jetstream_api_prefix",
-    "js_event_prefix": "jetstream_event_prefix",
-    "colors": "color_scheme",
+SETTINGS: Mapping[str, Setting] = {
+    one.name: one.metadata["setting"] for one in fields(Settings) if one.metadata
 }
+"""The declaration of each setting, by its attribute of `Settings`."""
+
+FLAGS = {name: setting.flag for name, setting in SETTINGS.items() if setting.flag}
+"""The global flag of each setting that has one."""
+
+CONTEXT_KEYS = {name: setting.key.name for name, setting in SETTINGS.items() if setting.key}
 """Settings field -> key of a context file."""
 
-PATHS = tuple(name for name, key in CONTEXT_KEYS.items() if key in FILES)
-"""Settings that hold the path of a file."""
-
-SUBJECTS = ("js_domain", "js_api_prefix", "js_event_prefix", "inbox_prefix")
-"""Settings that are a prefix of subjects."""
-
-METHODS = {
-    "user": ("user", "password"),
-    "token": ("token",),
-    "creds": ("creds",),
-    "nkey": ("nkey",),
-    "jwt": ("jwt", "seed"),
-    "nsc": ("nsc",),
+METHODS: Mapping[str, tuple[str, ...]] = {
+    method: tuple(name for name, setting in SETTINGS.items() if setting.login == method)
+    for method in dict.fromkeys(setting.login for setting in SETTINGS.values() if setting.login)
 }
 """Login method -> the settings that belong to it."""
 
-SECRETS = frozenset({"password", "token", "jwt", "seed"})
+PATHS = tuple(name for name, setting in SETTINGS.items() if setting.kind == "path")
+"""Settings that hold the path of a file."""
+
+SUBJECTS = tuple(name for name, setting in SETTINGS.items() if setting.kind == "subject")
+"""Settings that are a prefix of subjects."""
+
+SECRETS = frozenset(name for name, setting in SETTINGS.items() if setting.is_secret)
 """Settings that no output shows."""
 
-_SIGNED = ("creds", "nkey", "jwt", "nsc")  #: a token may be used with these (auth callout)
+OWN_PREFIX = "jsctl_"
+"""How keys of a context begin that are not the `nats` tool's. They are written only if they are set."""
 
+SERVER_MARK = OWN_PREFIX + "server"
+"""Key that marks contexts which jsctl wrote for its own servers (localserver/contexts.py)."""
 
-def from_context(context: Context) -> dict[str, Any]:
-    """Return the values of a context by Settings field, without empty ones."""
-    return {name: context.get(key) for name, key in CONTEXT_KEYS.items() if context.get(key)}
-
-
-def to_flags(values: Mapping[str, Any]) -> list[str]:
-    """Return the words of a command line for values by Settings field, and `description`; empty ones are left
-    out, and a word such as PASSWORD stands for a secret."""
-    words: list[str] = []
-    for name, value in values.items():
-        flag = "--server" if name == "url" else f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(flag)
-        elif value:
-            hidden = strip_login(str(value)) if name in ("url", "socks_proxy") else str(value)
-            words += [flag, name.upper() if name in SECRETS or is_secret(hidden) else hidden]
-    return words
-
-
-def merge_flags(flags: Mapping[str, Any], from_environment: Collection[str | None] = ()) -> dict[str, Any]:
-    """Return the values of flags by Settings field, with those of the command line applied to those of the
-    environment.
-
-    A user without a password is a token, as in the `nats` tool. Raises BadInput.
-    """
-    field_names = {"server": "url"}
-    values_by_field = {field_names.get(flag, flag): value for flag, value in flags.items()}
-    settings = {
-        name: value
-        for name, value in values_by_field.items()
-        if name in Settings.__dataclass_fields__ and name != "context"
-    }
-    variables = {field_names.get(flag, flag) for flag in from_environment if flag}
-    environment = {name: value for name, value in settings.items() if name in variables}
-    command_line = {name: value for name, value in settings.items() if name not in variables}
-    values = merge(environment, command_line)
-    for first, second in (("user", "password"), ("jwt", "seed")):
-        if command_line.get(first) and second in environment and second not in command_line:
-            values[second] = environment[second]  # NATS_PASSWORD completes --user
-    if values.get("user") and not values.get("password"):
-        values["token"] = values.pop("user")
-        values.pop("password", None)
-    check_paths(values)
-    if values.get("js_domain") and values.get("js_api_prefix"):
-        raise BadInput("--js-domain and --js-api-prefix cannot be used together", "use only one")
-    if values.get("colors") and values["colors"] not in COLOR_SCHEMES:
-        raise BadInput(f"unknown color scheme {values['colors']!r}", f"use one of {', '.join(COLOR_SCHEMES)}")
-    if values.get("socks_proxy") in ("none", "NONE", "-"):
-        values["socks_proxy"] = ""
-    if "timeout" in values and values["timeout"] <= 0:
-        raise BadInput("--timeout must be more than 0")
-    return values
-
-
-def merge(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `values` with `layer` applied, both by Settings field. An empty value clears a setting.
-
-    A login in the layer, or in its URL, replaces the login in `values`. A password alone completes a user,
-    a seed completes a JWT, and a token is added to credentials. A domain or an API prefix replaces both.
-    """
-    result = dict(values)
-    methods = {name for name in METHODS if layer.get(name)}
-    has_url_login = "@" in str(layer.get("url", ""))
-    if methods == {"token"} and not has_url_login and any(result.get(name) for name in _SIGNED):
-        replaced: set[str] = {"user", "token"}
-    else:
-        replaced = set(METHODS) if methods or has_url_login else set()
-    for name in replaced:
-        for setting in METHODS[name]:
-            result.pop(setting, None)
-    if methods and "url" not in layer and "@" in str(result.get("url", "")):
-        result["url"] = drop_login(result["url"])
-    if "js_domain" in layer or "js_api_prefix" in layer:
-        # Either one replaces both, so that the two never come from different places.
-        result.pop("js_domain", None)
-        result.pop("js_api_prefix", None)
-    result.update(layer)
-    return result
-
-
-def resolve(
-    flags: Mapping[str, Any], context: Context | None, from_environment: Collection[str | None] = ()
-) -> Settings:
-    """Return the settings of a context with flags applied.
-
-    flags: by Settings field, `server` for the URL; an empty value clears a setting. from_environment: which
-    of the flags come from environment variables. The settings have the context's name unless a flag or
-    variable leads to another server.
-
-    Raises BadInput when domain and API prefix are both set in one place, or are not valid subjects.
-    """
-    layer = merge_flags(flags, from_environment)
-    values = merge(from_context(context) if context else {}, layer)
-    check_paths(values)
-    if values.get("js_domain") and values.get("js_api_prefix"):
-        raise BadInput(
-            f"context {context.name if context else ''!r} has both a JetStream domain and an API prefix",
-            "clear one of them with jsctl context edit",
-        )
-    if context and not _leads_elsewhere(layer.get("url"), context):
-        values["context"] = context.name
-    for name in ("url", "inbox_prefix"):
-        if not values.get(name):
-            values.pop(name, None)
-    if values.get("nsc") and "url" not in values:
-        values["url"] = ""
-    settings = Settings(**values)
-    for name in SUBJECTS:
-        check_subject(f"--{name.replace('_', '-')}", getattr(settings, name))
-    return settings
-
-
-def _leads_elsewhere(url: str | None, context: Context) -> bool:
-    """Return whether a URL of the command line or the environment differs from the context's.
-
-    The context's name would then be misleading.
-    """
-    return bool(url) and strip_login(str(url)) != strip_login(context.get("url") or DEFAULT_URL)
-
-
-def check_paths(values: Mapping[str, Any]) -> None:
-    """Raise BadInput for a secret in place of the path of its file; the error does not show it."""
-    for name in PATHS:
-        value = str(values.get(name) or "")
-        if is_secret(value) and not (name in schemes.FIELDS and schemes.parse(value)):
-            raise BadInput(
-                f"--{name} takes the path of a file, not its content",
-                "write it to a file that only you can read, and use its path",
-            )
-
-
-def check_subject(name: str, value: str) -> None:
-    """Check a domain or a subject prefix, which may be empty. Raises BadInput."""
-    if value and not re.fullmatch(_TOKEN, value):
-        raise BadInput(f"{name} {value!r} is not a valid subject prefix", "use tokens separated by dots")
+FILE_KEYS: Mapping[str, FileKey] = {
+    key.name: key
+    for key in (
+        FileKey("description", "Description"),
+        *(setting.key for setting in SETTINGS.values() if setting.key),
+        FileKey("windows_cert_store", "Certificate Store"),
+        FileKey("windows_cert_match", "Certificate Store Match"),
+        FileKey("windows_cert_match_by", "Certificate Store Match By"),
+        FileKey("windows_ca_certs_match", "Certificate Store CA Match", None),
+        FileKey(SERVER_MARK, "", {}),
+    )
+}
+"""The keys of a context's file, in the order in which its page shows them."""

@@ -20,6 +20,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.posix import make_private_folder
 from jsctl.base.user_folders import find_config_folder
 from jsctl.contexts.model import KEYS, Context
+from jsctl.contexts.settings import FILE_KEYS
 from jsctl.errors import BadInput, NotFound
 
 _SELECTED = "context.txt"
@@ -173,9 +174,9 @@ def parse(text: str) -> dict[str, Any]:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     if not isinstance(raw, dict):
         raise ValueError("it is not a JSON object")
-    for key, empty in KEYS.items():
-        value = raw.get(key, empty)
+    for key, value in raw.items():
+        empty = FILE_KEYS[key].empty if key in FILE_KEYS else None
         if empty is not None and value is not None and not isinstance(value, type(empty)):
-            kind = "true or false" if isinstance(empty, bool) else "text"
+            kind = {bool: "true or false", str: "text"}.get(type(empty), "an object")
             raise ValueError(f"{key!r} must be {kind}")
     return raw

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.contexts import schemes
-from jsctl.contexts.model import COLOR_SCHEMES, DEFAULT_URL, KEYS, Context
-from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, PATHS, SUBJECTS, check_subject, from_context, merge
+from jsctl.contexts.layers import check_subject, from_context, merge
+from jsctl.contexts.model import COLOR_SCHEMES, KEYS, Context
+from jsctl.contexts.settings import CONTEXT_KEYS, DEFAULT_URL, FILE_KEYS, METHODS, PATHS, SUBJECTS
 from jsctl.errors import BadInput
 
 
@@ -33,7 +34,7 @@ def update(context: Context | None, values: Mapping[str, Any]) -> Update:
     after = merge(before, values)
     for field, key in CONTEXT_KEYS.items():
         if after.get(field) or raw.get(key):
-            raw[key] = after.get(field) or KEYS[key]
+            raw[key] = after.get(field) or FILE_KEYS[key].empty
     if "description" in values:
         raw["description"] = values["description"]
     if not raw.get("url") and not raw.get("nsc"):

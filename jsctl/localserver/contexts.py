@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jsctl.contexts.model import SERVER_MARK
+from jsctl.contexts.settings import SERVER_MARK
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError
 from jsctl.localserver.folder import is_in_use

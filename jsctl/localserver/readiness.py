@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.base.units import MS, SECOND, pluralize
+from jsctl.contexts.layers import from_context
 from jsctl.contexts.model import Context
-from jsctl.contexts.settings import Settings, from_context
+from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.server.reports import build_health_rows

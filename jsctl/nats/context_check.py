@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from jsctl.contexts.layers import resolve
 from jsctl.contexts.model import Context
-from jsctl.contexts.settings import resolve
 from jsctl.contexts.update import find_contradictions
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.nats import login

@@ -14,8 +14,8 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
-from jsctl.contexts.model import DEFAULT_URL, is_secret
-from jsctl.contexts.settings import Settings
+from jsctl.contexts.model import is_secret
+from jsctl.contexts.settings import DEFAULT_URL, Settings
 from jsctl.errors import BadInput, MissingDependency
 from jsctl.nats import references
 from jsctl.nats.addresses import ServerAddress, parse_addresses

@@ -10,12 +10,9 @@ from urllib.parse import unquote
 
 from jsctl.base import files
 from jsctl.contexts.model import expand_path
-from jsctl.contexts.schemes import DATA, ENV, FIELDS, FILE, NSC, Reference, parse
-from jsctl.contexts.settings import Settings
+from jsctl.contexts.schemes import DATA, ENV, FILE, NSC, Reference, parse
+from jsctl.contexts.settings import SETTINGS, Settings
 from jsctl.errors import BadInput
-
-_PATHS = ("creds", "nkey")
-"""Settings that are the paths of files."""
 
 Tool = Callable[[str, list[str]], Awaitable[bytes]]
 """Runs another program with arguments; returns its output."""
@@ -29,12 +26,14 @@ async def resolve(settings: Settings, tool: Tool, nsc_creds: Callable[[str], Awa
     """
     changes: dict[str, str] = {}
     texts = dict(settings.files)
-    for field in FIELDS:
+    for field, setting in SETTINGS.items():
+        if not setting.may_refer:
+            continue
         value: str = getattr(settings, field)
         reference = parse(value)
         if reference is None or value in texts:
             continue
-        is_path = field in _PATHS
+        is_path = setting.kind == "path"
         if is_path and reference.scheme == FILE:
             changes[field] = _parse_path(reference)
         elif field == "creds" and reference.scheme == NSC:

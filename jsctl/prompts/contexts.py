@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jsctl.contexts.model import DEFAULT_URL
-from jsctl.contexts.settings import METHODS, check_subject
+from jsctl.contexts.layers import check_subject
+from jsctl.contexts.settings import DEFAULT_URL, METHODS
 from jsctl.contexts.store import is_name
 from jsctl.errors import BadInput
 from jsctl.nats.addresses import parse_addresses

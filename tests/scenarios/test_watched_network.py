@@ -130,7 +130,7 @@ async def watching(net: Network, *contexts: str, seconds: int = 2) -> AsyncItera
 
 def settings(cli: Cli, context: str) -> Settings:
     """What a context of the network says."""
-    from jsctl.contexts.settings import resolve
+    from jsctl.contexts.layers import resolve
     from jsctl.contexts.store import ContextStore
 
     return resolve({}, ContextStore.from_environment(cli.environ).find(context))

@@ -8,6 +8,7 @@ import click
 
 from jsctl.commands.cli.completed import Completed
 from jsctl.commands.cli.values import DURATION
+from jsctl.contexts.settings import FLAGS, SETTINGS, Flag
 
 FORMS = ("table", "plain", "json", "csv", "tsv")
 
@@ -116,51 +117,24 @@ def show_version(ctx: click.Context, param: click.Parameter | None, value: bool)
     ctx.exit()
 
 
+_KINDS: Mapping[str, dict[str, Any]] = {"duration": {"type": DURATION}}
+
+
+def _build_option(name: str, flag: Flag) -> GlobalOption:
+    """Return the option of a setting."""
+    attrs: dict[str, Any] = {"metavar": flag.metavar} if flag.metavar else {}
+    if SETTINGS[name].kind == "duration":
+        attrs["type"] = DURATION
+    make = RepeatedOption if name == "js_domain" else GlobalOption
+    return make(*flag.names, envvar=flag.variable or None, help=flag.help, **attrs)
+
+
 @functools.cache
 def get_global_options() -> tuple[GlobalOption, ...]:
     """Return the global options, which all commands share: they take long to make."""
     o = GlobalOption
     return (
-        o("--server", "-s", metavar="URL", envvar="NATS_URL", help="NATS server URLs"),
-        o("--user", metavar="USER", envvar="NATS_USER", help="Username or token"),
-        o("--password", metavar="PASSWORD", envvar="NATS_PASSWORD", help="Password"),
-        o("--token", metavar="TOKEN", envvar="NATS_TOKEN", help="Token for authentication"),
-        o("--connection-name", metavar="NAME", help="Name of this connection, as the server lists it"),
-        o("--creds", metavar="FILE", envvar="NATS_CREDS", help="User credentials file"),
-        o("--nkey", metavar="FILE", envvar="NATS_NKEY", help="User NKEY seed file"),
-        o("--jwt", metavar="JWT", envvar="NATS_JWT", help="User JWT"),
-        o("--seed", metavar="SEED", envvar="NATS_SEED", help="Seed that goes with --jwt"),
-        o("--tlscert", metavar="FILE", envvar="NATS_CERT", help="TLS client certificate"),
-        o("--tlskey", metavar="FILE", envvar="NATS_KEY", help="TLS client certificate's key"),
-        o("--tlsca", metavar="FILE", envvar="NATS_CA", help="TLS CA certificate chain"),
-        o("--tlsfirst/--no-tlsfirst", help="Do the TLS handshake before the server sends anything"),
-        o(
-            "--timeout",
-            type=DURATION,
-            metavar="DURATION",
-            envvar="NATS_TIMEOUT",
-            help="How long to wait for a reply (5s)",
-        ),
-        o(
-            "--socks-proxy",
-            metavar="PROXY",
-            envvar="NATS_SOCKS_PROXY",
-            help="SOCKS5 proxy to connect through",
-        ),
-        o(
-            "--js-api-prefix",
-            metavar="PREFIX",
-            help="Subject prefix of the JetStream API; empty clears the context's",
-        ),
-        o("--js-event-prefix", metavar="PREFIX", help="Subject prefix of JetStream advisories"),
-        RepeatedOption("--js-domain", metavar="DOMAIN", help="JetStream domain; empty clears the context's"),
-        o("--inbox-prefix", metavar="PREFIX", help="Subject prefix of inboxes"),
-        o(
-            "--colors",
-            metavar="SCHEME",
-            envvar="NATS_COLOR",
-            help="Color of table borders: yellow, blue, cyan, green, magenta, red",
-        ),
+        *(_build_option(name, flag) for name, flag in FLAGS.items()),
         RepeatedOption(
             "--context",
             completes="context",

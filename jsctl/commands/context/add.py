@@ -7,7 +7,7 @@ from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.context.saving import ContextFlags, collect_values, context_flags, save
 from jsctl.commands.editing.adding import ask_all
-from jsctl.contexts.settings import from_context, to_flags
+from jsctl.contexts.layers import from_context, to_flags
 from jsctl.env import Env
 from jsctl.prompts.contexts import ask, ask_name, has_login
 from jsctl.prompts.prompter import Prompter

@@ -6,7 +6,7 @@ from jsctl.base.files import read_text
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.picking.pick import pick
-from jsctl.contexts.model import KEYS, SERVER_MARK, Context
+from jsctl.contexts.model import KEYS, Context, drop_marks
 from jsctl.contexts.store import parse
 from jsctl.env import Env
 from jsctl.views.context import info as view
@@ -23,8 +23,7 @@ async def edit(env: Env, name: str) -> Result:
         raise store.missing(name)
     before = read_text(path, "context", regular=True, errors="replace")
     try:
-        keys = {key: value for key, value in parse(before).items() if key != SERVER_MARK}
-        before = json.dumps({**KEYS, **keys}, indent=2, ensure_ascii=False)
+        before = json.dumps({**KEYS, **drop_marks(parse(before))}, indent=2, ensure_ascii=False)
     except ValueError as error:
         env.say(f"jsctl: context {name} cannot be read: {error}; the editor shows its text unchanged")
 

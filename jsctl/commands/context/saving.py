@@ -8,8 +8,9 @@ from typing import Any
 from jsctl.base.files import read_bytes
 from jsctl.commands.cli import declare_all, option
 from jsctl.contexts import schemes
-from jsctl.contexts.model import FILES, SERVER_MARK, Context, expand_path
-from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, merge_flags
+from jsctl.contexts.layers import find_flag, merge_flags
+from jsctl.contexts.model import Context, drop_marks, expand_path
+from jsctl.contexts.settings import CONTEXT_KEYS, METHODS, PATHS
 from jsctl.contexts.update import update, with_absolute_paths
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -55,6 +56,8 @@ def save(
 ) -> Result:
     """Merge `values` into `base`, save the result as `name`, select it if wanted, and show it. Raises
     BadInput."""
+    if base and base.name != name:
+        base = base._replace(raw=drop_marks(base.raw))
     updated = update(base, values)
     if updated.raw.get("url"):
         parse_addresses(str(updated.raw["url"]))
@@ -63,8 +66,6 @@ def save(
     _check_files(values, embed=flags.embed)
     if flags.embed:
         _embed(updated.raw)
-    if base and base.name != name:
-        updated.raw.pop(SERVER_MARK, None)
     if updated.replaced:
         env.say(f"jsctl: the login by {', '.join(updated.replaced)} was replaced")
     if values.get("url") and base and (login := _name_kept_login(env, base, values, updated.raw)):
@@ -88,14 +89,14 @@ def _name_kept_login(env: Env, base: Context, values: Mapping[str, Any], raw: Ma
 
 def _check_files(values: Mapping[str, Any], *, embed: bool) -> None:
     """Raise BadInput for a file of the login that cannot be read or, unless it is embedded, not again."""
-    for field, key in CONTEXT_KEYS.items():
+    for field in PATHS:
         path = str(values.get(field) or "")
-        if key not in FILES or not path or schemes.parse(path) or "$" in str(expand_path(path)):
+        if not path or schemes.parse(path) or "$" in str(expand_path(path)):
             continue
         try:
             read_bytes(expand_path(path), regular=not embed)
         except BadInput as error:
-            raise BadInput(f"--{field}: {error.message}", "the context was not saved") from None
+            raise BadInput(f"{find_flag(field)}: {error.message}", "the context was not saved") from None
 
 
 def _embed(raw: dict[str, Any]) -> None:

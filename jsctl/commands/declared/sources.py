@@ -12,7 +12,8 @@ from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import add_former_places
 from jsctl.commands.editing.protection import unprotect_flag
 from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
-from jsctl.contexts.settings import Settings, resolve
+from jsctl.contexts.layers import resolve
+from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound, collecting, raise_all
 from jsctl.jetstream.api import Api, Json

@@ -7,7 +7,8 @@ from typing import Any
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import read_text
 from jsctl.commands.places.repeat import list_login_flags
-from jsctl.contexts.settings import Settings, resolve
+from jsctl.contexts.layers import resolve
+from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound

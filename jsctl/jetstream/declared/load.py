@@ -21,7 +21,7 @@ object_buckets:                 # with those of `jsctl object add`
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from jsctl.contexts.settings import check_subject
+from jsctl.contexts.layers import check_subject
 from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.kind import Json, merge

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import SECOND
-from jsctl.contexts.settings import Settings, resolve
+from jsctl.contexts.layers import resolve
+from jsctl.contexts.settings import SETTINGS, Settings
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import build_api_prefix
@@ -37,22 +38,7 @@ _TRIGGER_OPTIONS = (
 )
 
 _PLACE_OPTIONS = ("servers", "context")
-_SETTINGS = {
-    "domain": "js_domain",
-    "apiPrefix": "js_api_prefix",
-    "user": "user",
-    "password": "password",
-    "token": "token",
-    "creds": "creds",
-    "nkey": "nkey",
-    "jwt": "jwt",
-    "seed": "seed",
-    "tlsCert": "tlscert",
-    "tlsKey": "tlskey",
-    "tlsCa": "tlsca",
-    "tlsFirst": "tlsfirst",
-    "inboxPrefix": "inbox_prefix",
-}
+_SETTINGS = {setting.option: name for name, setting in SETTINGS.items() if setting.option}
 """Option of a login -> the setting."""
 
 CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_SETTINGS)

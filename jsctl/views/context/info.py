@@ -5,39 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.base.files import read_bytes
 from jsctl.contexts import schemes
-from jsctl.contexts.model import FILES, HIDDEN, KEYS, Context, expand_path
+from jsctl.contexts.model import FILES, HIDDEN, Context, expand_path
+from jsctl.contexts.settings import FILE_KEYS
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 if TYPE_CHECKING:
     from jsctl.nats.context_check import ContextCheck
-
-_LABELS = {
-    "description": "Description",
-    "url": "Server URLs",
-    "socks_proxy": "SOCKS5 Proxy",
-    "user": "Username",
-    "password": "Password",
-    "token": "Token",
-    "user_jwt": "User JWT",
-    "user_seed": "User Seed",
-    "creds": "Credentials",
-    "nkey": "NKey",
-    "cert": "Certificate",
-    "key": "Key",
-    "windows_cert_store": "Certificate Store",
-    "windows_cert_match": "Certificate Store Match",
-    "windows_cert_match_by": "Certificate Store Match By",
-    "windows_ca_certs_match": "Certificate Store CA Match",
-    "ca": "CA",
-    "tls_first": "TLS First",
-    "nsc": "NSC Lookup",
-    "jetstream_api_prefix": "JS API Prefix",
-    "jetstream_event_prefix": "JS Event Prefix",
-    "jetstream_domain": "JS Domain",
-    "inbox_prefix": "Inbox Prefix",
-    "color_scheme": "Color Scheme",
-}
 
 _PLACES = {
     schemes.FILE: "file",
@@ -54,10 +28,11 @@ def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck 
     document = context.document(show_secrets=show_secrets)
     fields = [
         Field(label, _build_value(key, document[key]), "bool" if key == "tls_first" else "text")
-        for key, label in _LABELS.items()
-        if document[key]
+        for key, (_, label, _) in FILE_KEYS.items()
+        if document.get(key)
     ]
-    fields += [Field(key, _build_text(value)) for key, value in document.items() if key not in KEYS and value]
+    unknown = {key: value for key, value in document.items() if key not in FILE_KEYS and value}
+    fields += [Field(key, _build_text(value)) for key, value in unknown.items()]
     fields.append(Field("Path", context.path))
     data: dict[str, Any] = {"name": context.name, **document}
     status = ExitStatus.OK

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jsctl.contexts.model import SERVER_MARK
+from jsctl.contexts.settings import SERVER_MARK
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary, contexts, folder
