@@ -29,6 +29,11 @@ class _Root(Root):
         is_incomplete = ctx.resilient_parsing and "".join(args[-1:]).startswith("-")
         return super().parse_args(ctx, args[:-1] if is_incomplete else args)
 
+    def build_markdown_help(self, ctx: click.Context) -> str:
+        from jsctl.commands.installing.llm_help import build_page
+
+        return build_page(ctx)
+
     def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:
         from jsctl.commands.picking.missing import ask_missing
 

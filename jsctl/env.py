@@ -108,11 +108,16 @@ class Env:
 
     @property
     def form(self) -> "Form":
-        """The form of the output: that of --as or --json; without them, tables on a terminal, plain text in a
-        pipe.
+        """The form of the output: that of --as or --json; without them, Markdown with LLMFORMAT=1, otherwise
+        tables on a terminal, plain text in a pipe.
         """
         form: Form | None = self.flags.get("form")
-        return form or ("table" if self.is_terminal else "plain")
+        return form or ("markdown" if self.is_for_models else "table" if self.is_terminal else "plain")
+
+    @property
+    def is_for_models(self) -> bool:
+        """Whether a language model reads the output, which LLMFORMAT says as for the `nats` tool."""
+        return self.environ.get("LLMFORMAT") == "1"
 
     @property
     def wants_json(self) -> bool:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from jsctl.registry import top
-from jsctl.registry.model import COMMANDS, Entry
+from jsctl.registry.model import COMMANDS, USER, Entry
 
 if TYPE_CHECKING:
     from jsctl.registry.noun_record import Noun
@@ -71,11 +71,13 @@ def _load_verbs(noun: str) -> dict[str, Entry]:
         if noun not in top.VERBS or not top.VERBS[noun].group:
             return {}
         verbs = import_module(f"jsctl.registry.{noun}").VERBS
-    return {name: _with_target(f"{noun} {name}".split(), entry) for name, entry in verbs.items()}
+    scope = top.VERBS[noun].scope if noun else ""
+    return {name: _complete(f"{noun} {name}".split(), entry, scope) for name, entry in verbs.items()}
 
 
-def _with_target(path: Sequence[str], entry: Entry) -> Entry:
-    """Return an entry with its target: that of its path, unless the file of its noun has one."""
+def _complete(path: Sequence[str], entry: Entry, scope: str) -> Entry:
+    """Return an entry with its target and scope: those of its path and noun, unless it has its own."""
+    entry = entry._replace(scope=entry.scope or scope or USER)
     if entry.group or entry.target:
         return entry
     words = [word.replace("-", "_") for word in path]

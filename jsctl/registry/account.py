@@ -1,13 +1,13 @@
 """The verbs of `jsctl account`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, group, verb
+from jsctl.registry.model import Entry, changes, group, reads
 
 VERBS: dict[str, Entry] = {
-    "info": verb("Show the login, connection and JetStream limits of the account", "nfo"),
+    "info": reads("Show the login, connection and JetStream limits of the account", "nfo"),
     "report": group("Report on the account across all servers", aliases=("rep",)),
-    "report connections": verb("Report on the connections of the account", "conn", "connz", "conns"),
-    "report statistics": verb("Report what each server does for the account", "stats", "statsz"),
-    "tls": verb("Show the certificates of the connected server"),
-    "backup": verb("Back up all streams of the account", "snapshot"),
-    "restore": verb("Restore the streams of an account"),
+    "report connections": reads("Report on the connections of the account", "conn", "connz", "conns"),
+    "report statistics": reads("Report what each server does for the account", "stats", "statsz"),
+    "tls": reads("Show the certificates of the connected server"),
+    "backup": reads("Back up all streams of the account", "snapshot"),
+    "restore": changes("Restore the streams of an account"),
 }

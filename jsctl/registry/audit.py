@@ -1,9 +1,9 @@
 """The verbs of `jsctl audit`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, reads
 
 VERBS: dict[str, Entry] = {
-    "gather": verb("Gather monitoring data of all servers into an archive", "capture", "cap"),
-    "analyze": verb("Check an archive for what is wrong"),
-    "checks": verb("List the checks", "ls"),
+    "gather": reads("Gather monitoring data of all servers into an archive", "capture", "cap"),
+    "analyze": reads("Check an archive for what is wrong"),
+    "checks": reads("List the checks", "ls"),
 }

@@ -1,14 +1,14 @@
 """The verbs of `jsctl completion`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, reads
 
 VERBS: dict[str, Entry] = {
-    "install": verb(
+    "install": changes(
         "Install the completion of a shell where the shell looks for it", target="completion:install"
     ),
-    "uninstall": verb("Remove what completion install has written", target="completion:uninstall"),
-    "bash": verb("Print the completion script for bash", target="completion:bash"),
-    "zsh": verb("Print the completion script for zsh", target="completion:zsh"),
-    "fish": verb("Print the completion script for fish", target="completion:fish"),
-    "powershell": verb("Print the completion script for PowerShell", target="completion:powershell"),
+    "uninstall": changes("Remove what completion install has written", target="completion:uninstall"),
+    "bash": reads("Print the completion script for bash", target="completion:bash"),
+    "zsh": reads("Print the completion script for zsh", target="completion:zsh"),
+    "fish": reads("Print the completion script for fish", target="completion:fish"),
+    "powershell": reads("Print the completion script for PowerShell", target="completion:powershell"),
 }

@@ -1,6 +1,6 @@
 """What a consumer is, and the verbs of `jsctl consumer` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, group, verb
+from jsctl.registry.model import Entry, changes, destroys, group, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -16,28 +16,28 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "add": verb("Create a consumer", "create", "new"),
-    "ls": verb("List the consumers of a stream", "list"),
-    "info": verb("Show the configuration and state of a consumer", "nfo"),
-    "state": verb("Show the state of a consumer", target="consumer.info:state"),
-    "next": verb("Retrieve messages from a pull consumer", target="consumer.next:next_message"),
-    "sub": verb("Receive the messages of a push or pull consumer until ctrl-C"),
-    "events": verb("Show a consumer's advisories and ack samples until ctrl-C"),
-    "graph": verb("Plot what a consumer delivers, what is acknowledged and what is pending"),
-    "report": verb("Show the state of all consumers, those in trouble first"),
-    "why": verb("Explain why a consumer makes no progress"),
-    "find": verb("Find the consumers of a stream that match all of the flags", "query"),
-    "edit": verb("Change the configuration of a consumer", "update"),
-    "copy": verb("Create a consumer from the configuration of another", "cp"),
-    "rm": verb("Remove a consumer", "delete", "del"),
-    "reset": verb("Reset a consumer to its ack floor or to a sequence"),
-    "pause": verb("Pause a consumer until a time or for a duration"),
-    "resume": verb("Resume a paused consumer", target="consumer.pause:resume"),
-    "unpin": verb("Unpin the client that a priority group is pinned to"),
+    "add": changes("Create a consumer", "create", "new"),
+    "ls": reads("List the consumers of a stream", "list"),
+    "info": reads("Show the configuration and state of a consumer", "nfo"),
+    "state": reads("Show the state of a consumer", target="consumer.info:state"),
+    "next": changes("Retrieve messages from a pull consumer", target="consumer.next:next_message"),
+    "sub": changes("Receive the messages of a push or pull consumer until ctrl-C"),
+    "events": reads("Show a consumer's advisories and ack samples until ctrl-C"),
+    "graph": reads("Plot what a consumer delivers, what is acknowledged and what is pending"),
+    "report": reads("Show the state of all consumers, those in trouble first"),
+    "why": reads("Explain why a consumer makes no progress"),
+    "find": reads("Find the consumers of a stream that match all of the flags", "query"),
+    "edit": changes("Change the configuration of a consumer", "update"),
+    "copy": changes("Create a consumer from the configuration of another", "cp"),
+    "rm": destroys("Remove a consumer", "delete", "del"),
+    "reset": destroys("Reset a consumer to its ack floor or to a sequence"),
+    "pause": changes("Pause a consumer until a time or for a duration"),
+    "resume": changes("Resume a paused consumer", target="consumer.pause:resume"),
+    "unpin": changes("Unpin the client that a priority group is pinned to"),
     "cluster": group("Manage the leaders of replicated consumers", aliases=("c",)),
-    "cluster step-down": verb(
+    "cluster step-down": changes(
         "Make a consumer's leader step down, so that another is elected", "elect", "down", "d"
     ),
-    "cluster evacuate": verb("Move a consumer off a server; the cluster picks another"),
-    "cluster balance": verb("Balance the leaders of a stream's consumers over the servers that hold them"),
+    "cluster evacuate": changes("Move a consumer off a server; the cluster picks another"),
+    "cluster balance": changes("Balance the leaders of a stream's consumers over the servers that hold them"),
 }

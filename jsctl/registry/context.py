@@ -1,6 +1,6 @@
 """What a context is, and the verbs of `jsctl context` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, destroys, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -15,14 +15,14 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "add": verb("Create or update a context from the global flags", "create", "save"),
-    "copy": verb("Copy a context; the global flags change the copy", "cp"),
-    "edit": verb("Edit a context in your EDITOR", "vi"),
-    "ls": verb("List the contexts", "list", "l"),
-    "rm": verb("Remove a context", "remove"),
-    "select": verb("Select the default context", "switch", "set"),
-    "unselect": verb("Clear the selection of a context"),
-    "info": verb("Show a context, by default the selected one", "show", "v", "view"),
-    "validate": verb("Check the files, logins and addresses of one context or all"),
-    "previous": verb("Select the context that was selected before", "-"),
+    "add": changes("Create or update a context from the global flags", "create", "save"),
+    "copy": changes("Copy a context; the global flags change the copy", "cp"),
+    "edit": changes("Edit a context in your EDITOR", "vi"),
+    "ls": reads("List the contexts", "list", "l"),
+    "rm": destroys("Remove a context", "remove"),
+    "select": changes("Select the default context", "switch", "set"),
+    "unselect": changes("Clear the selection of a context"),
+    "info": reads("Show a context, by default the selected one", "show", "v", "view"),
+    "validate": reads("Check the files, logins and addresses of one context or all"),
+    "previous": changes("Select the context that was selected before", "-"),
 }

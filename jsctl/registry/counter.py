@@ -1,6 +1,6 @@
 """What a counter is, and the verbs of `jsctl counter` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -14,10 +14,10 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "list": verb("List the counters with their values", "l", "ls", target="counter.list_:list_"),
-    "get": verb("Show the value of a counter", "g"),
-    "view": verb("Show a counter and what each source contributes", "v"),
-    "increment": verb("Add to a counter", "incr", "i"),
-    "decrement": verb("Subtract from a counter", "decr", "d"),
-    "watch": verb("Show counters as they change", "w"),
+    "list": reads("List the counters with their values", "l", "ls", target="counter.list_:list_"),
+    "get": reads("Show the value of a counter", "g"),
+    "view": reads("Show a counter and what each source contributes", "v"),
+    "increment": changes("Add to a counter", "incr", "i"),
+    "decrement": changes("Subtract from a counter", "decr", "d"),
+    "watch": reads("Show counters as they change", "w"),
 }

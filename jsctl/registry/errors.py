@@ -1,10 +1,10 @@
 """The verbs of `jsctl errors`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, reads
 
 VERBS: dict[str, Entry] = {
-    "ls": verb("List the errors", "list"),
-    "lookup": verb("Look up an error by its code", "find", "get", "l", "view", "show"),
-    "edit": verb("Edit or add an error in a file", "vi", "add", "new"),
-    "validate": verb("Check a file of errors"),
+    "ls": reads("List the errors", "list"),
+    "lookup": reads("Look up an error by its code", "find", "get", "l", "view", "show"),
+    "edit": changes("Edit or add an error in a file", "vi", "add", "new"),
+    "validate": reads("Check a file of errors"),
 }

@@ -1,15 +1,15 @@
 """The verbs of `jsctl export`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, reads
 
 VERBS: dict[str, Entry] = {
-    "reports": verb("Write reports on streams, consumers, servers and accounts to Spark tables", "report"),
-    "stream": verb("Write the messages of streams to Spark tables", "streams"),
-    "kv": verb("Write the keys of key-value buckets to Spark tables"),
-    "objects": verb("Write the metadata of objects to Spark tables", target="export.kv:objects"),
-    "rollup": verb("Roll exported reports up into hourly and daily tables"),
-    "query": verb("Query exported tables with Spark SQL", "sql"),
-    "compact": verb("Replace many small files of exported tables by a few large ones"),
-    "check": verb("Show what an export to a folder or URI needs, and whether it is there"),
-    "config": verb("Write existing streams and consumers as a file for jsctl apply"),
+    "reports": reads("Write reports on streams, consumers, servers and accounts to Spark tables", "report"),
+    "stream": reads("Write the messages of streams to Spark tables", "streams"),
+    "kv": reads("Write the keys of key-value buckets to Spark tables"),
+    "objects": reads("Write the metadata of objects to Spark tables", target="export.kv:objects"),
+    "rollup": reads("Roll exported reports up into hourly and daily tables"),
+    "query": reads("Query exported tables with Spark SQL", "sql"),
+    "compact": reads("Replace many small files of exported tables by a few large ones"),
+    "check": reads("Show what an export to a folder or URI needs, and whether it is there"),
+    "config": reads("Write existing streams and consumers as a file for jsctl apply"),
 }

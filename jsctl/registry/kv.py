@@ -1,6 +1,6 @@
 """What a bucket and a key are, and the verbs of `jsctl kv` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, destroys, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -25,21 +25,21 @@ KEY = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "add": verb("Create a bucket", "new"),
-    "edit": verb("Change the configuration of a bucket, or a value in your EDITOR"),
-    "ls": verb("List the buckets, or the keys of a bucket", "list"),
-    "info": verb("Show the configuration and state of a bucket", "view", "status"),
-    "get": verb("Show the value of a key, or of all keys that match a pattern"),
-    "put": verb("Store a value"),
-    "create": verb("Store a value for a key that does not exist"),
-    "update": verb("Replace a value if the key is still at a given revision"),
-    "del": verb("Delete keys, or a whole bucket", "rm", target="kv.delete:delete"),
-    "purge": verb("Delete keys with all their earlier values"),
-    "history": verb("Show the earlier values of a key"),
-    "revert": verb("Restore an earlier value of a key"),
-    "watch": verb("Show changes of a bucket as they happen"),
-    "compact": verb("Remove what is left of deleted keys"),
-    "diff": verb("Compare two buckets; exits with 2 if they differ"),
-    "export": verb("Write a bucket's values as JSON lines"),
-    "import": verb("Store the values of an export in a bucket", target="kv.import_:import_"),
+    "add": changes("Create a bucket", "new"),
+    "edit": changes("Change the configuration of a bucket, or a value in your EDITOR"),
+    "ls": reads("List the buckets, or the keys of a bucket", "list"),
+    "info": reads("Show the configuration and state of a bucket", "view", "status"),
+    "get": reads("Show the value of a key, or of all keys that match a pattern"),
+    "put": changes("Store a value"),
+    "create": changes("Store a value for a key that does not exist"),
+    "update": changes("Replace a value if the key is still at a given revision"),
+    "del": destroys("Delete keys, or a whole bucket", "rm", target="kv.delete:delete"),
+    "purge": destroys("Delete keys with all their earlier values"),
+    "history": reads("Show the earlier values of a key"),
+    "revert": changes("Restore an earlier value of a key"),
+    "watch": reads("Show changes of a bucket as they happen"),
+    "compact": destroys("Remove what is left of deleted keys"),
+    "diff": reads("Compare two buckets; exits with 2 if they differ"),
+    "export": reads("Write a bucket's values as JSON lines"),
+    "import": changes("Store the values of an export in a bucket", target="kv.import_:import_"),
 }

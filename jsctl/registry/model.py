@@ -5,6 +5,15 @@ from typing import NamedTuple
 COMMANDS = "jsctl.commands."
 
 
+READS, CHANGES, DESTROYS = "reads", "changes", "destroys"
+"""What a verb may do to servers, and to the contexts, stores and networks of this machine: nothing but read,
+beside writing the files that it is told to write; change something; or remove something for good.
+"""
+
+USER, SYSTEM = "user", "system"
+"""Whose login a verb needs: that of any account, or one of the system account or of the operator's keys."""
+
+
 class Entry(NamedTuple):
     """One command or group.
 
@@ -13,6 +22,7 @@ class Entry(NamedTuple):
         "stream ls" does stream.ls:ls. For a group, that of a command whose flags (and, with `runs`, whose
         callback) become those of the group; empty for a group without flags.
     runs: whether the group also does something without a subcommand.
+    impact: READS, CHANGES or DESTROYS. scope: USER or SYSTEM; empty for that of its noun.
     """
 
     help: str
@@ -20,13 +30,34 @@ class Entry(NamedTuple):
     aliases: tuple[str, ...] = ()
     group: bool = False
     runs: bool = False
+    impact: str = READS
+    scope: str = ""
 
 
-def verb(help: str, *aliases: str, target: str = "") -> Entry:
-    """Return the entry of a command. target: "module:attribute" below jsctl.commands; see `Entry`."""
-    return Entry(help, target and COMMANDS + target, aliases)
+def reads(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
+    """Return the entry of a verb that changes nothing. target: "module:attribute" below jsctl.commands, and
+    scope: see `Entry`.
+    """
+    return Entry(help, target and COMMANDS + target, aliases, scope=scope)
 
 
-def group(help: str, target: str = "", aliases: tuple[str, ...] = (), runs: bool = False) -> Entry:
+def changes(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
+    """Return the entry of a verb that changes something."""
+    return reads(help, *aliases, target=target, scope=scope)._replace(impact=CHANGES)
+
+
+def destroys(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
+    """Return the entry of a verb that may remove something for good."""
+    return reads(help, *aliases, target=target, scope=scope)._replace(impact=DESTROYS)
+
+
+def group(
+    help: str,
+    target: str = "",
+    aliases: tuple[str, ...] = (),
+    runs: bool = False,
+    impact: str = READS,
+    scope: str = "",
+) -> Entry:
     """Return the entry of a group of commands. target: "module:attribute" below jsctl.commands, or empty."""
-    return Entry(help, target and COMMANDS + target, aliases, group=True, runs=runs)
+    return Entry(help, target and COMMANDS + target, aliases, True, runs, impact, scope)

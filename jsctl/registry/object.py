@@ -1,6 +1,6 @@
 """What an object and its bucket are, and the verbs of `jsctl object` in the order of help."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, destroys, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -26,16 +26,16 @@ BUCKET = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "add": verb("Create a bucket for objects", "create", "new"),
-    "edit": verb("Change the configuration of a bucket", "update"),
-    "put": verb("Store files in a bucket"),
-    "get": verb("Write an object to a file or to stdout"),
-    "sync": verb("Make a bucket match a folder, or a folder match a bucket"),
-    "ls": verb("List the buckets, or the objects of a bucket", "list"),
-    "info": verb("Show a bucket or an object", "show", "i"),
-    "status": verb("Show the size and the state of buckets"),
-    "watch": verb("Show what changes in a bucket until ctrl-C"),
-    "link": verb("Create a link to an object or a bucket"),
-    "rm": verb("Remove objects, or a bucket with all that is in it", "del", "delete"),
-    "seal": verb("Seal a bucket permanently"),
+    "add": changes("Create a bucket for objects", "create", "new"),
+    "edit": changes("Change the configuration of a bucket", "update"),
+    "put": changes("Store files in a bucket"),
+    "get": reads("Write an object to a file or to stdout"),
+    "sync": changes("Make a bucket match a folder, or a folder match a bucket"),
+    "ls": reads("List the buckets, or the objects of a bucket", "list"),
+    "info": reads("Show a bucket or an object", "show", "i"),
+    "status": reads("Show the size and the state of buckets"),
+    "watch": reads("Show what changes in a bucket until ctrl-C"),
+    "link": changes("Create a link to an object or a bucket"),
+    "rm": destroys("Remove objects, or a bucket with all that is in it", "del", "delete"),
+    "seal": changes("Seal a bucket permanently"),
 }

@@ -1,6 +1,6 @@
 """What a schema is, and the verbs of `jsctl schema` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -16,8 +16,8 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "search": verb("List the schemas whose names match", "find", "list", "ls"),
-    "info": verb("Show a schema", "show", "view"),
-    "validate": verb("Validate a JSON file against a schema", "check"),
-    "request": verb("Send a request, and validate the reply", "req"),
+    "search": reads("List the schemas whose names match", "find", "list", "ls"),
+    "info": reads("Show a schema", "show", "view"),
+    "validate": reads("Validate a JSON file against a schema", "check"),
+    "request": reads("Send a request, and validate the reply", "req"),
 }

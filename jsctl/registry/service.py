@@ -1,6 +1,6 @@
 """What a service is, and the verbs of `jsctl service` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -15,10 +15,10 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "list": verb("List the services, or the instances of one", "ls", "l", target="service.list_:list_"),
-    "info": verb("Show the instances and endpoints of a service", "i"),
-    "stats": verb("Show the statistics of service endpoints"),
-    "ping": verb("Ping all services, or the instances of one"),
-    "request": verb("Send a request to an endpoint of a service", "req"),
-    "serve": verb("Run a small service that answers with the request"),
+    "list": reads("List the services, or the instances of one", "ls", "l", target="service.list_:list_"),
+    "info": reads("Show the instances and endpoints of a service", "i"),
+    "stats": reads("Show the statistics of service endpoints"),
+    "ping": reads("Ping all services, or the instances of one"),
+    "request": changes("Send a request to an endpoint of a service", "req"),
+    "serve": changes("Run a small service that answers with the request"),
 }

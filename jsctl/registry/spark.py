@@ -1,5 +1,7 @@
 """The verbs of `jsctl spark`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, verb
+from jsctl.registry.model import Entry, changes
 
-VERBS: dict[str, Entry] = {"warm-up": verb("Make an archive of Spark's classes, so that Spark starts sooner")}
+VERBS: dict[str, Entry] = {
+    "warm-up": changes("Make an archive of Spark's classes, so that Spark starts sooner")
+}

@@ -1,6 +1,6 @@
 """The top level of the command line, in the order in which help shows it."""
 
-from jsctl.registry.model import Entry, group, verb
+from jsctl.registry.model import CHANGES, SYSTEM, Entry, changes, destroys, group, reads
 
 NOUNS = {
     "stream": "stream:NOUN",
@@ -45,29 +45,30 @@ VERBS: dict[str, Entry] = {
         "Run a demo: two servers and domains, mirrors, a report, Spark",
         target="demo.demo:demo",
         runs=True,
+        impact=CHANGES,
     ),
     "stream": group(
         "Create, inspect, change, back up and remove streams",
         target="stream.group:stream",
         aliases=("str", "st", "ms", "s"),
     ),
-    "publish": verb("Publish messages", "pub"),
-    "subscribe": verb("Subscribe to subjects or to a stream", "sub"),
-    "request": verb("Send a request and show the replies", "req"),
-    "reply": verb("Answer requests"),
-    "events": verb("Show server and JetStream events as they happen", "event", "e"),
+    "publish": changes("Publish messages", "pub"),
+    "subscribe": changes("Subscribe to subjects or to a stream", "sub"),
+    "request": changes("Send a request and show the replies", "req"),
+    "reply": changes("Answer requests"),
+    "events": reads("Show server and JetStream events as they happen", "event", "e"),
     "bench": group("Measure how fast servers and clients are"),
-    "rtt": verb("Measure the round-trip time to each server address"),
-    "latency": verb("Measure the latency between two connections", "lat"),
+    "rtt": reads("Measure the round-trip time to each server address"),
+    "latency": changes("Measure the latency between two connections", "lat"),
     "service": group("Find and use services of the micro protocol", aliases=("micro",)),
     "schema": group("Look up JSON schemas of messages, and validate against them"),
-    "trace": verb("Show the path of a message through the network"),
+    "trace": changes("Show the path of a message through the network"),
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
     ),
     "account": group("Show, report on, back up and restore the account", aliases=("a",)),
-    "backup": verb("Back up all streams of the account", target="account.backup:backup"),
-    "restore": verb("Restore the streams of an account", target="account.restore:restore"),
+    "backup": reads("Back up all streams of the account", target="account.backup:backup"),
+    "restore": changes("Restore the streams of an account", target="account.restore:restore"),
     "consumer": group(
         "Create, inspect, change, pull from and remove consumers",
         target="consumer.group:consumer",
@@ -76,10 +77,10 @@ VERBS: dict[str, Entry] = {
     "counter": group("Count in streams, and see what each source contributes", aliases=("ctr",)),
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
-    "apply": verb("Create and change streams and consumers as files declare them"),
-    "diff": verb("Show what apply would change; exits with 2 for a difference"),
+    "apply": destroys("Create and change streams and consumers as files declare them"),
+    "diff": reads("Show what apply would change; exits with 2 for a difference"),
     "export": group("Write streams and reports to Spark tables"),
-    "import": verb(
+    "import": changes(
         "Publish the rows of Parquet, JSON, CSV or ORC files to a stream", target="import_:import_"
     ),
     "spark": group("Prepare this machine for Spark"),
@@ -88,19 +89,22 @@ VERBS: dict[str, Entry] = {
         target="report.report:report",
         runs=True,
     ),
-    "doctor": verb("Find what is wrong with a network, and how to fix it"),
-    "exporter": verb("Export metrics of several contexts and domains to Prometheus"),
+    "doctor": reads("Find what is wrong with a network, and how to fix it"),
+    "exporter": reads("Export metrics of several contexts and domains to Prometheus"),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(
         "Run servers on this machine, and inspect those of a network",
         aliases=("srv", "sys", "system"),
+        scope=SYSTEM,
     ),
-    "auth": group("Manage operators, accounts and users in the store of nsc", target="auth.group:auth"),
-    "top": verb("Show what the connections of servers send and receive"),
-    "audit": group("Gather data from all servers, and check it for problems"),
-    "shell": verb("Run command lines at a prompt that keeps its connections"),
-    "manual": verb("Read the manual, by topic"),
-    "cheat": verb("Show worked examples by topic"),
+    "auth": group(
+        "Manage operators, accounts and users in the store of nsc", target="auth.group:auth", scope=SYSTEM
+    ),
+    "top": reads("Show what the connections of servers send and receive", scope=SYSTEM),
+    "audit": group("Gather data from all servers, and check it for problems", scope=SYSTEM),
+    "shell": changes("Run command lines at a prompt that keeps its connections"),
+    "manual": reads("Read the manual, by topic"),
+    "cheat": reads("Show worked examples by topic"),
     "completion": group("Let a shell complete commands, flags and names"),
-    "version": verb("Show the versions of jsctl and of what it runs with"),
+    "version": reads("Show the versions of jsctl and of what it runs with"),
 }

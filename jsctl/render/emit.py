@@ -1,4 +1,4 @@
-"""Writing a Result to an output stream: as tables, plain text, JSON, CSV or TSV."""
+"""Writing a Result to an output stream: as tables, plain text, Markdown, JSON, CSV or TSV."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Lines, Markdown, Result, Sheet, Table, Text
 
-Form = Literal["table", "plain", "json", "csv", "tsv"]
+Form = Literal["table", "plain", "markdown", "json", "csv", "tsv"]
 _FLAT_TYPES = frozenset((str, int, float, bool, type(None), list))
 _FLAT_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
 _BATCH = 256  #: items of a long list that are encoded at once
@@ -42,7 +42,7 @@ def emit(
         delimiters = Delimiters("," if form == "csv" else "\t", safe=safe, heading_written=heading_written)
         return delimited.write(result, out, delimiters)
     else:
-        lines = format_lines(result, form == "table", width=width, scheme=scheme, color=color)
+        lines = format_lines(result, form, width=width, scheme=scheme, color=color)
         while batch := list(islice(lines, _BATCH)):  # a write for each line would take as long as the table
             out.write("\n".join(batch) + "\n")
     return []
@@ -117,11 +117,11 @@ def _is_long(document: Any) -> bool:
 
 
 def format_lines(
-    result: Result, box: bool, *, width: int | None = None, scheme: str = "", color: bool = False
+    result: Result, form: Form, *, width: int | None = None, scheme: str = "", color: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of the human form, with an empty line between parts.
+    """Yield the lines of a form for people, with an empty line between parts.
 
-    box: draw tables in boxes. width: columns of the terminal; None for no limit.
+    form: "table" draws tables in boxes. width: columns of the terminal; None for no limit.
     """
     for index, part in enumerate(result.parts):
         if index:
@@ -130,14 +130,12 @@ def format_lines(
             case Table() if part.empty and not part.rows:
                 yield _fold(clean_lines(part.empty), width)
             case Table():
-                from jsctl.render import table
-
                 table_part = part.without_blanks() if part.optional else part
-                yield from (
-                    table.format_boxed(table_part, width, scheme, color)
-                    if box
-                    else table.format_plain(table_part)
-                )
+                yield from _format_table(table_part, form, width, scheme, color)
+            case Sheet() if form == "markdown":
+                from jsctl.render import markdown_form
+
+                yield from markdown_form.format_sheet(part)
             case Sheet():
                 from jsctl.render import sheet
 
@@ -151,7 +149,7 @@ def format_lines(
                 text = fitted(clean_lines(part.text), None if part.whole else width)
                 yield paint(text, part.style) if color and part.style else text
             case Markdown():
-                if not box:
+                if form != "table":
                     yield part.text.strip("\n")
                     continue
                 from jsctl.render.markdown import format_markdown
@@ -161,6 +159,16 @@ def format_lines(
                 for line in part.lines:
                     text = _fold(clean(line), None if part.whole else width)
                     yield paint(text, part.style) if color and part.style else text
+
+
+def _format_table(part: Table, form: Form, width: int | None, scheme: str, color: bool) -> Iterator[str]:
+    if form == "markdown":
+        from jsctl.render import markdown_form
+
+        return markdown_form.format_table(part)
+    from jsctl.render import table
+
+    return table.format_boxed(part, width, scheme, color) if form == "table" else table.format_plain(part)
 
 
 def _fold(text: str, width: int | None) -> str:

@@ -39,7 +39,7 @@ def format_sheet(
 
 def _format_field(field: Field, longest: int, colon: str, color: bool, width: int | None) -> Iterator[str]:
     indent = " " * (longest + 2)
-    values, begins_below = _fit(_format_values(field), width, len(indent))
+    values, begins_below = _fit(format_values(field), width, len(indent))
     if begins_below:
         indent = _INDENT
     if color and isinstance(field.value, Cell) and field.value.style:
@@ -54,7 +54,8 @@ def _format_field(field: Field, longest: int, colon: str, color: bool, width: in
         yield indent + value
 
 
-def _format_values(field: Field) -> list[str]:
+def format_values(field: Field) -> list[str]:
+    """Return the lines of a field's value."""
     if isinstance(field.value, (list, tuple)) and not isinstance(field.value, Cell):
         return [show(item, field.kind) for item in field.value] or [""]
     if isinstance(field.value, str) and "\n" in field.value:

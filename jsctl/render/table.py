@@ -24,7 +24,7 @@ def format_boxed(
     """
     columns: Sequence[Column] = table.columns
     head = [clean(column.title) for column in columns]
-    rows, foot = _format_cells(table)
+    rows, foot = format_cells(table)
     title = clean(table.title)
     widths = _measure([head, *rows] + ([foot] if foot else []))
     hidden_titles: list[str] = []
@@ -87,7 +87,7 @@ def format_boxed(
 def format_plain(table: Table) -> Iterator[str]:
     """Yield title, header and rows, with columns separated by two spaces: for pipes, files and grep."""
     head = [clean(column.title) for column in table.columns]
-    rows, foot = _format_cells(table)
+    rows, foot = format_cells(table)
     rows = [head, *rows, *([foot] if foot else [])]
     right = [column.kind in NUMBERS for column in table.columns]
     if table.title:
@@ -113,7 +113,7 @@ def _build_joiner(
     return join
 
 
-def _format_cells(table: Table) -> tuple[list[Sequence[str]], Sequence[str] | None]:
+def format_cells(table: Table) -> tuple[list[Sequence[str]], Sequence[str] | None]:
     """Return the rows and the footer as texts.
 
     Works column by column, so that properties shared by all values of a column are looked up once.

@@ -223,7 +223,7 @@ def _list_result_lines(result: Result, width: int) -> list[Text]:
     for part in result.parts:
         lines += [Text("")] * bool(lines)
         style = part.style if isinstance(part, Text) else "good" if isinstance(part, Chart) else ""
-        texts = "\n".join(format_lines(Result([part]), True, width=width)).split("\n")
+        texts = "\n".join(format_lines(Result([part]), "table", width=width)).split("\n")
         lines += [
             Text(text, style if not isinstance(part, Chart) or index else "")
             for index, text in enumerate(texts)

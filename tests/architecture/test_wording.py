@@ -23,7 +23,7 @@ NAMED_OTHERWISE = {
     "commands/": "commands are named for their verbs, decorators for the flags that they add",
     "views/": "views are named for what they show",
     "monitor/doctor/rules/": "rules are named for what they find",
-    "registry/model.py": "entries of the registry are declared with their kind: verb(...), group(...)",
+    "registry/model.py": "entries of the registry are declared with their kind: reads(...), group(...)",
     "jetstream/shapes.py": "shapes are declared with their kind: fields(...)",
     "app.py": "`root` is the root command",
     "pytest_plugin.py": "pytest gives the names",

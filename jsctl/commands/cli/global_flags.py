@@ -7,10 +7,11 @@ from typing import Any, Self
 import click
 
 from jsctl.commands.cli.completed import Completed
+from jsctl.commands.cli.showing_help import show_help
 from jsctl.commands.cli.values import DURATION
 from jsctl.contexts.settings import FLAGS, SETTINGS, Flag
 
-FORMS = ("table", "plain", "json", "csv", "tsv")
+FORMS = ("table", "plain", "markdown", "json", "csv", "tsv")
 
 
 def _store_value(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -145,6 +146,7 @@ def get_global_options() -> tuple[GlobalOption, ...]:
         o("--no-context", is_flag=True, help="Use no context, not even the selected one"),
         o("--trace", is_flag=True, help="Show JetStream requests and replies on stderr"),
         o("--json", "-j", is_flag=True, callback=_store_json_form, help="Print one JSON document"),
+        o("--help-llm", is_flag=True, is_eager=True, callback=show_help, help="Show help in Markdown"),
         o(
             "--as",
             "form",

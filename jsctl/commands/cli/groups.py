@@ -9,9 +9,10 @@ import click
 from jsctl import registry
 from jsctl.commands.cli.global_flags import GroupOption, get_global_options, is_own
 from jsctl.commands.cli.group_callback import make_group_callback
-from jsctl.commands.cli.help_text import BUILT_IN, Context, HelpPage, is_cut, show_help, suggest_command
+from jsctl.commands.cli.help_text import BUILT_IN, Context, HelpPage, is_cut, suggest_command
 from jsctl.commands.cli.results import finish, finish_early
 from jsctl.commands.cli.row_flags import build_row_flags
+from jsctl.commands.cli.showing_help import HelpfulRoot, show_help
 from jsctl.commands.cli.values import check_integers
 from jsctl.errors import DryRun, JsctlError
 
@@ -153,7 +154,7 @@ class Group(_GlobalFlagsCommand, click.Group):
         return rows if self.path else [*rows, *BUILT_IN.items()]
 
 
-class Root(Group):
+class Root(Group, HelpfulRoot):
     """The group of all commands. What it offers its commands is in packages that use this one."""
 
     def ask_missing(self, ctx: click.Context, param: click.Parameter) -> Any:

@@ -14,6 +14,7 @@ import click
 
 from jsctl.base.similar_names import find_nearest
 from jsctl.commands.cli.global_flags import is_own
+from jsctl.commands.cli.showing_help import show_help
 
 PAGE_LINES = 60
 FIRST_FLAGS = 10
@@ -147,17 +148,6 @@ _ALL, _CUT = "jsctl.help.all", "jsctl.help.cut"  #: keys of `click.Context.meta`
 def is_cut(ctx: click.Context) -> bool:
     """Return whether a page is cut to what people use first."""
     return _CUT in ctx.meta
-
-
-def show_help(ctx: click.Context, param: click.Parameter | None, value: bool) -> None:
-    """Show the help of a command and end, as the callback of --help."""
-    if not value or ctx.resilient_parsing:
-        return
-    text = ctx.get_help() + "\n"
-    env = ctx.obj
-    if env is None or not env.page(text):
-        click.echo(text, nl=False, color=ctx.color)
-    ctx.exit()
 
 
 def suggest_command(name: str, path: str, children: Iterable[str]) -> str:

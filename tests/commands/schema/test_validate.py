@@ -72,5 +72,5 @@ def test_keys_are_foreign_text(offline_cli: Cli) -> None:
 
 def test_errors_without_end_are_shown_as_they_are_found() -> None:
     result = schemas.validated("x.json", "x", repeat("wrong"))
-    assert [*islice(format_lines(result, box=False), 4)][2:] == ["  wrong", "  wrong"]
+    assert [*islice(format_lines(result, "plain"), 4)][2:] == ["  wrong", "  wrong"]
     assert next(format_json_pieces(result.document())).count("wrong") > 1
