@@ -313,18 +313,19 @@ class Env:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a command's coroutine, and close every connection when it ends."""
         from jsctl.base import loops
-        from jsctl.base.signals import unlost_cancellation
+        from jsctl.base.signals import raise_if_cancelled
 
         outcome: list[T] = []  # asyncio.run would format the result of a task as text
 
         async def scoped() -> None:
-            async with AsyncExitStack() as stack, unlost_cancellation():
+            async with AsyncExitStack() as stack:
                 self._stack = stack
                 try:
                     outcome.append(await work)
                 finally:
                     self._connections.clear()
                     self._stack = None
+                raise_if_cancelled()
 
         self.begin()
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from jsctl.base import posix
-from jsctl.base.signals import blocking
+from jsctl.base.signals import interrupt_handler
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput, JsctlError
 
@@ -265,7 +265,7 @@ def read_input(path: str, stdin: TextIO) -> str:
     if path != "-":
         return read_text(expand_home(path), "", CONFIG_SIZE)
     binary = getattr(stdin, "buffer", None)  # the stdin of a test may have none
-    with blocking():
+    with interrupt_handler():
         data = binary.read(CONFIG_SIZE + 1) if binary else stdin.read(CONFIG_SIZE + 1).encode()
     if len(data) > CONFIG_SIZE:
         raise BadInput(f"cannot read stdin: it has more than {CONFIG_SIZE:,} bytes")
@@ -305,7 +305,7 @@ def read_bytes(path: Path, kind: str = "", limit: int = SMALL_SIZE, *, regular: 
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             limit = min(limit, COPY_SIZE)
-        with blocking():
+        with interrupt_handler():
             data = file.read(min(status.st_size, limit) + 1)  # read() allocates all of it before it reads
             if len(data) > status.st_size:  # the file grows, is in /proc, or is a pipe
                 buffer = io.BytesIO(data)
@@ -350,7 +350,7 @@ def open_seekable(path: Path) -> Iterator[io.BufferedReader | io.BufferedRandom]
         import tempfile
 
         with tempfile.TemporaryFile() as copy:
-            with blocking():
+            with interrupt_handler():
                 copy.writelines(_read_blocks(file, COPY_SIZE + 1))
             if copy.tell() > COPY_SIZE:
                 raise BadInput(f"cannot read {escape_path(path)}: it has more than {COPY_SIZE:,} bytes")

@@ -1,7 +1,14 @@
-"""Ctrl-C, SIGTERM and SIGHUP as the end of work: as its ordinary end, or with time to clean up.
+"""Ctrl-C (SIGINT), SIGTERM and SIGHUP as the end of work. All signals that jsctl handles are handled here.
 
-All signals that jsctl handles are handled here. Only the main thread can handle them; elsewhere these
-functions do nothing.
+There are four ways. While its block runs,
+
+- `handle_signals` calls a function in the event loop, such as one that ends the work in order;
+- `stoppable` cancels the task, which cleans up undisturbed, and the block ends with Stopped;
+- `signals_as_interrupts` lets SIGTERM and SIGHUP do what ctrl-C does;
+- `interrupt_handler` takes ctrl-C away from the event loop, for a call that blocks it.
+
+The innermost block gets a signal. Only the main thread can handle signals; in others the blocks do nothing. A
+SIGHUP that nohup had the process ignore stays ignored.
 """
 
 import contextlib
@@ -11,8 +18,8 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.posix import HANGUP
 from jsctl.errors import Cancelled, ExitStatus
@@ -20,8 +27,8 @@ from jsctl.errors import Cancelled, ExitStatus
 if TYPE_CHECKING:
     import asyncio
 
-
-T = TypeVar("T")
+TERMINATION = (signal.SIGTERM, *HANGUP)
+"""The signals that end a process from outside."""
 
 
 class Stopped(Cancelled):
@@ -30,13 +37,8 @@ class Stopped(Cancelled):
     status = ExitStatus.INTERRUPTED
 
 
-class _Handler(NamedTuple):
-    call: Callable[[int], object]
-    owner: object
-
-
-_installed: dict[int, list[_Handler]] = {}
-"""The handlers of each signal; the last one is called."""
+_handlers: dict[int, list[Callable[[int], object]]] = {}
+"""What `handle_signals` calls for each signal; the last one is called."""
 
 _previous: dict[int, Any] = {}
 """The handlers that these signals had before."""
@@ -49,55 +51,64 @@ _observers: list[list[int]] = []
 
 
 @contextlib.contextmanager
-def handled(handlers: Mapping[int, Callable[[int], object]]) -> Iterator[Callable[[], None]]:
-    """Call a handler with the number of its signal, in the event loop; handlers of an inner block come before
-    those of an outer one. The former handlers are restored at the end.
+def handle_signals(
+    handler: Callable[[], object],
+    numbers: Sequence[int] = (signal.SIGINT, signal.SIGTERM),
+    *,
+    once: bool = False,
+    resend: bool = False,
+) -> Iterator[list[int]]:
+    """Call a function in the event loop for each of these signals. Yields the list of those that arrived.
 
-    Yields a function that restores them earlier.
+    once: only for the first one; the next one does what it would do without the block. resend: send the first
+    one to this process again when the block has ended.
     """
     import asyncio
 
     loop = asyncio.get_running_loop()
-    owner = object()
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: None
-        return
+    arrived: list[int] = []
 
-    def restore() -> None:
-        for number, stack in list(_installed.items()):
-            remaining = [handler for handler in stack if handler.owner is not owner]
-            if len(remaining) < len(stack):
-                _install(loop, number, remaining)
+    def receive(number: int) -> None:
+        arrived.append(number)
+        if once:
+            remove()
+        handler()
 
-    for number, handler in handlers.items():
-        if not _stays_ignored(number):
-            _install(loop, number, [*_installed.get(number, []), _Handler(handler, owner)])
+    def remove() -> None:
+        for number, handlers in list(_handlers.items()):
+            if receive in handlers:
+                _install(loop, number, [other for other in handlers if other is not receive])
+
+    for number in numbers:
+        if _can_handle(number):
+            _install(loop, number, [*_handlers.get(number, []), receive])
     try:
-        yield restore
+        yield arrived
     finally:
-        restore()
+        remove()
+        if resend and arrived:
+            os.kill(os.getpid(), arrived[0])
 
 
-def _stays_ignored(number: int) -> bool:
-    """Return whether this is SIGHUP and the process was started to ignore it, as by nohup."""
-    return number in HANGUP and signal.getsignal(number) is signal.SIG_IGN
+def _can_handle(number: int) -> bool:
+    """Return whether this thread handles signals, and nohup has not had the process ignore this one."""
+    is_ignored = number in HANGUP and signal.getsignal(number) is signal.SIG_IGN
+    return threading.current_thread() is threading.main_thread() and not is_ignored
 
 
-def _install(loop: "asyncio.AbstractEventLoop", number: int, stack: list[_Handler]) -> None:
-    if number not in _installed:
+def _install(loop: "asyncio.AbstractEventLoop", number: int, handlers: list[Callable[[int], object]]) -> None:
+    # loop.add_signal_handler would lose signals that arrive while a handler is removed.
+    if number not in _handlers:
         _previous[number] = signal.getsignal(number)
-    if stack:
-        _installed[number] = stack
+    if handlers:
+        _handlers[number] = handlers
         signal.signal(number, functools.partial(_receive, loop))
         return
-    del _installed[number]
+    del _handlers[number]
     previous = _previous.pop(number)
     signal.signal(number, signal.SIG_DFL if previous is None else previous)  # None: not installed by Python
     if _pending.pop(number, 0):
         signal.raise_signal(number)
-
-
-# loop.add_signal_handler would lose signals that arrive while a handler is removed.
 
 
 def _receive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> None:
@@ -110,221 +121,91 @@ def _receive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> N
 def _dispatch(number: int) -> None:
     if _pending[number]:  # 0 when the previous handler received it
         _pending[number] -= 1
-        _installed[number][-1].call(number)
-
-
-@contextlib.contextmanager
-def interrupts(end: Callable[[], object]) -> Iterator[list[int]]:
-    """Call `end` on the first SIGINT or SIGTERM; a second one ends the process as usual.
-
-    Yields the list of signals that arrived.
-    """
-    arrived: list[int] = []
-
-    def handle_first(number: int) -> None:
-        arrived.append(number)
-        restore()
-        end()
-
-    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM), handle_first)) as restore:
-        yield arrived
+        _handlers[number][-1](number)
 
 
 @contextlib.asynccontextmanager
-async def unlost_cancellation() -> AsyncIterator[None]:
-    """End the block as cancelled when the task was cancelled, even if the awaited call swallowed the
-    cancellation or ended at that moment.
-    """
-    yield
-    _raise_if_cancelled()
-
-
-@contextlib.asynccontextmanager
-async def stoppable() -> AsyncIterator[list[signal.Signals]]:
+async def stoppable() -> AsyncIterator[Sequence[int]]:
     """Cancel the task on the first SIGINT, SIGTERM or SIGHUP, and let it clean up.
 
     The block then ends with Stopped, whatever the clean-up raises. Yields the list of signals that arrived.
     """
-    from jsctl.base.loops import await_event_loop
-
-    await await_event_loop()
     import asyncio
 
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("stoppable() needs a task")
-    arrived: list[signal.Signals] = []
 
-    def stop(number: int) -> None:
-        if not arrived:
+    def stop() -> None:
+        if len(arrived) == 1:
             task.cancel()
-        arrived.append(signal.Signals(number))
 
-    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, *HANGUP), stop)):
+    with handle_signals(stop, (signal.SIGINT, *TERMINATION)) as arrived:
         try:
             yield arrived
         except (asyncio.CancelledError, Exception):
             if not arrived:
                 raise
             task.uncancel()
-            raise Stopped(f"stopped by {arrived[0].name}") from None
+            raise Stopped(f"stopped by {signal.Signals(arrived[0]).name}") from None
 
 
 @contextlib.contextmanager
-def graceful_stop(graceful: bool = True) -> Iterator["asyncio.Event"]:
-    """Treat SIGTERM as ctrl-C. With `graceful` the first of either only sets the event; the next one
-    interrupts the task as usual.
-    """
-    import asyncio
-
-    stop = asyncio.Event()
-
-    def handle(number: int) -> None:
-        if graceful and not stop.is_set():
-            stop.set()
-        else:
-            restore_sigint()
-            _interrupt()
-
-    with (
-        handled({signal.SIGTERM: handle}),
-        handled({signal.SIGINT: handle} if graceful else {}) as restore_sigint,
-    ):
-        yield stop
-
-
-@contextlib.contextmanager
-def restoring_first(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` on SIGTERM and SIGHUP, so that the block can clean up. When it has ended, the process
-    ends as the signal would have ended it.
-    """
-    arrived: list[int] = []
-
-    def stop(number: int) -> None:
-        arrived.append(number)
-        end()
-
-    try:
-        with handled(dict.fromkeys((signal.SIGTERM, *HANGUP), stop)):
-            yield
-    finally:
-        if arrived:
-            os.kill(os.getpid(), arrived[0])
-
-
-class HeldInterrupts:
-    """A block in which ctrl-C is kept for the next `run`, which then ends immediately: for a series of
-    commands that continues when one of them is interrupted.
-    """
-
-    def __init__(self) -> None:
-        self._is_active = threading.current_thread() is threading.main_thread()
-        self._before = signal.getsignal(signal.SIGINT)
-        self._arrived = False
-
-    def __enter__(self) -> Self:
-        self._hold()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_active:
-            signal.signal(signal.SIGINT, self._before)
-
-    def run(self, work: Callable[[], T]) -> T:
-        """Run a function that ctrl-C may interrupt. Raises KeyboardInterrupt."""
-        try:
-            if self._is_active:
-                signal.signal(signal.SIGINT, self._before)
-            if self._arrived:
-                raise KeyboardInterrupt
-            return work()
-        finally:
-            self._hold()
-
-    def forget(self) -> None:
-        """Forget the interrupts that have arrived."""
-        self._arrived = False
-
-    def _hold(self) -> None:
-        if self._is_active:
-            signal.signal(signal.SIGINT, self._receive)
-
-    def _receive(self, number: int, frame: object) -> None:
-        self._arrived = True
-
-
-@contextlib.contextmanager
-def blocking() -> Iterator[None]:
-    """Let ctrl-C raise KeyboardInterrupt immediately during a call that blocks the event loop.
-
-    asyncio would cancel the task, which would notice only when the call ends. Raises CancelledError when the
-    task is cancelled already.
-    """
-    if not callable(signal.getsignal(signal.SIGINT)):
-        yield
-        return
-    with _set_handler(signal.SIGINT, signal.default_int_handler) as is_set:
-        if is_set:
-            _raise_if_cancelled()
-        yield
-
-
-@contextlib.contextmanager
-def left_to_program() -> Iterator[None]:
-    """Leave ctrl-C to the program that has the terminal while the block waits for it, such as an editor."""
-    # A handler, as a program would inherit that the signal is ignored.
-    with _set_handler(signal.SIGINT, lambda number, frame: None):
-        yield
-
-
-def _raise_if_cancelled() -> None:
-    from jsctl.base.loops import is_stepped
-
-    asyncio = sys.modules.get("asyncio")  # do not import it for this
-    if asyncio is not None and not is_stepped():
-        with contextlib.suppress(RuntimeError):  # no event loop runs
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise asyncio.CancelledError
-
-
-def _interrupt() -> None:
-    """Do what ctrl-C does, also where SIGINT is ignored, as in a background job of a shell script."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        raise KeyboardInterrupt
-    signal.raise_signal(signal.SIGINT)
-
-
-@contextlib.contextmanager
-def ending_as_interrupt() -> Iterator[list[int]]:
-    """Treat SIGTERM and SIGHUP as ctrl-C. Yields the list of the signals that arrived, also of those that
-    ended a verb in the block as its ordinary end.
+def signals_as_interrupts() -> Iterator[Sequence[int]]:
+    """Let SIGTERM and SIGHUP do what ctrl-C does. Yields the list of those that arrived, including those
+    that ended a verb in the block as its ordinary end.
     """
     arrived: list[int] = []
 
     def interrupt(number: int, frame: object) -> None:
         arrived.append(number)
-        _interrupt()
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell script
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     _observers.append(arrived)
     try:
         with contextlib.ExitStack() as stack:
-            for number in (signal.SIGTERM, *HANGUP):
-                if not _stays_ignored(number):
-                    stack.enter_context(_set_handler(number, interrupt))
+            for number in filter(_can_handle, TERMINATION):
+                stack.enter_context(_replace_handler(number, interrupt))
             yield arrived
     finally:
         _observers[:] = [observer for observer in _observers if observer is not arrived]
 
 
 @contextlib.contextmanager
-def _set_handler(number: int, handler: Callable[[int, Any], object]) -> Iterator[bool]:
-    """Let Python call a handler of a signal; yield whether this is the main thread, which alone has them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield False
+def interrupt_handler(handler: Any = signal.default_int_handler) -> Iterator[Any]:
+    """Let Python call a handler when ctrl-C arrives, by default one that raises KeyboardInterrupt. Yields the
+    handler that it replaces.
+
+    asyncio would cancel the task, which would notice only when a call that blocks the event loop ends. Raises
+    CancelledError when the task is cancelled already. Where SIGINT is ignored, it stays ignored.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    if not (callable(previous) and _can_handle(signal.SIGINT)):
+        yield previous
         return
-    previous = signal.signal(number, handler)
-    try:
-        yield True
+    with _replace_handler(signal.SIGINT, handler):
+        raise_if_cancelled()
+        yield previous
+
+
+@contextlib.contextmanager
+def _replace_handler(number: int, handler: Any) -> Iterator[None]:
+    previous = signal.getsignal(number)
+    try:  # before the change: a signal may raise an error right after it
+        signal.signal(number, handler)
+        yield
     finally:
         signal.signal(number, previous)
+
+
+def raise_if_cancelled() -> None:
+    """Raise CancelledError when the running task was cancelled, even if what it awaited swallowed the
+    cancellation or ended at that moment."""
+    asyncio = sys.modules.get("asyncio")  # do not import it for this
+    if asyncio is not None:
+        with contextlib.suppress(RuntimeError):  # no event loop runs
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.base.files import naming_write_errors, write_atomically
-from jsctl.base.signals import interrupts
+from jsctl.base.signals import handle_signals
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, command, option
@@ -121,7 +121,7 @@ async def _collect_rounds(
         clock=env.clock,
         trace=env.trace,
     )
-    with interrupts(stop.set):
+    with handle_signals(stop.set, once=True):
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(collector.close)
             if (address := options.address) is not None:

@@ -4,15 +4,15 @@ import contextlib
 import io
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
 from jsctl.base.files import read_input
-from jsctl.base.signals import HeldInterrupts
+from jsctl.base.signals import interrupt_handler
 from jsctl.base.standard_streams import Streams
 from jsctl.base.user_folders import find_state_folder
 from jsctl.commands.cli import command, option
@@ -25,6 +25,8 @@ from jsctl.session import Session
 
 if TYPE_CHECKING:
     from jsctl.prompts.shell import ShellPrompt
+
+T = TypeVar("T")
 
 BUILTINS = {
     "use": "Use another context from here on; without a name, the selected one",
@@ -102,15 +104,23 @@ class Interpreter:
         )
         env.say("help lists the commands, help shell explains this prompt; ctrl-D ends it")
         status = 0
-        with HeldInterrupts() as held:
+        held: list[int] = []  #: interrupts between a line and its command, which ends at once
+        with interrupt_handler(lambda number, frame: held.append(number)) as handler:
+
+            def run(work: Callable[[], T]) -> T:
+                with interrupt_handler(handler):
+                    if held:
+                        raise KeyboardInterrupt
+                    return work()
+
             while not self.has_ended:
+                held.clear()
                 try:
-                    held.forget()
-                    text = held.run(partial(self._read, prompt, status))
+                    text = run(partial(self._read, prompt, status))
                     if text is None:
                         break
-                    status = held.run(partial(self._run_lines, text)) if text.strip() else 0
-                except KeyboardInterrupt:  # between a line and its command
+                    status = run(partial(self._run_lines, text)) if text.strip() else 0
+                except KeyboardInterrupt:
                     status = self._report_interrupt()
         return status
 

@@ -9,7 +9,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
 
-from jsctl.base.signals import restoring_first
+from jsctl.base.signals import TERMINATION, handle_signals
 
 
 @contextlib.contextmanager
@@ -22,7 +22,7 @@ def restoring_terminal(application: "Application[Any]") -> Iterator[None]:
         if application.is_running and not application.is_done:
             application.exit(exception=EOFError())
 
-    with restoring_first(end):
+    with handle_signals(end, TERMINATION, resend=True):
         yield
 
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
 from jsctl.base.loops import call_later, sleep, start
-from jsctl.base.signals import interrupts
+from jsctl.base.signals import handle_signals
 from jsctl.base.units import SECOND, format_exact_duration, pluralize
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render import delimited
@@ -222,7 +222,7 @@ class _Writer(Generic[E]):
             return
         watching = start(self._watch_pipe())
         try:
-            with interrupts(self._interrupt) as self._signals:
+            with handle_signals(self._interrupt, once=True) as self._signals:
                 yield
         finally:
             watching.cancel()

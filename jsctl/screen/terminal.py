@@ -23,7 +23,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
 
-from jsctl.base.signals import handled, restoring_first
+from jsctl.base.signals import TERMINATION, handle_signals
 from jsctl.render.style import paint
 from jsctl.screen.drawing import Line
 
@@ -63,6 +63,7 @@ _PLAIN = {
 }
 """The styles without colors (NO_COLOR)."""
 
+_SUSPENSION = [signal.SIGTSTP] if hasattr(signal, "SIGTSTP") else []
 _ESCAPE_TIMEOUT = 0.05  #: seconds after which an escape is taken as the key alone
 _CODES = ("good", "warn", "bad", "dim", "bold")
 
@@ -98,7 +99,11 @@ class Terminal:
         with self._open_input() as keys:
             output = create_output(self._out)
             self._application = application = self._make_application(keys, output)
-            with restoring_first(self.close), handled(self._list_handlers()):
+            with (
+                handle_signals(self.close, TERMINATION, resend=True),
+                handle_signals(lambda: self._press("c-c"), [signal.SIGINT]),
+                handle_signals(self._suspend, _SUSPENSION),
+            ):
                 if not self._closing:
                     await application.run_async(set_exception_handler=False, handle_sigint=False)
 
@@ -169,12 +174,6 @@ class Terminal:
                 yield silent_input
         else:
             yield create_input(self._stdin)
-
-    def _list_handlers(self) -> dict[int, Callable[[int], object]]:
-        handlers: dict[int, Callable[[int], object]] = {signal.SIGINT: lambda number: self._press("c-c")}
-        if hasattr(signal, "SIGTSTP"):
-            handlers[signal.SIGTSTP] = lambda number: self._suspend()
-        return handlers
 
     def _suspend(self) -> None:
         if self._application is not None:

@@ -5,7 +5,7 @@ import signal
 from typing import Any
 
 from jsctl.base.files import write_output
-from jsctl.base.signals import interrupts
+from jsctl.base.signals import handle_signals
 from jsctl.base.units import pluralize
 from jsctl.bench import targets
 from jsctl.bench.crew import Bench, count_processes
@@ -53,7 +53,7 @@ async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
         advance = stack.enter_context(env.progress(view.NAMES[plan.kind][0], steps))
         settings = await with_files(env.settings())  # other processes cannot read our pipes
         bench = Bench(plan, settings, connection.url, advance=advance)
-        with interrupts(bench.stop) as arrived:
+        with handle_signals(bench.stop, once=True) as arrived:
             outcome, failure = await bench.run()
     result = view.result(plan, outcome, find_limit(plan, outcome), plot=flags.plot)
     if flags.csv:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from jsctl.base.signals import Stopped, ending_as_interrupt
+from jsctl.base.signals import Stopped, signals_as_interrupts
 from jsctl.base.standard_streams import Streams
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
@@ -47,7 +47,7 @@ class LineRunner:
         inner = Env(Streams(io.StringIO(), out, err, width), self._environ, prompter=prompter)
         if self._env.run_line is None:
             raise RuntimeError("no app runs")
-        with _change_folder(self._folder, self._environ), ending_as_interrupt() as arrived:
+        with _change_folder(self._folder, self._environ), signals_as_interrupts() as arrived:
             status = self._env.run_line(shlex.split(self.fill(line)), inner)
         if arrived or status == ExitStatus.INTERRUPTED:
             raise Stopped("stopped")

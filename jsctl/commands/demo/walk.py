@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
 
-from jsctl.base.signals import Stopped, ending_as_interrupt
+from jsctl.base.signals import Stopped, signals_as_interrupts
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, declare_all, option
 from jsctl.commands.demo.player import Player, UserQuit
@@ -99,7 +99,7 @@ def _walk(
     player = Player(env, walkthrough, folder, wait_for_key=step)
     is_complete = False
     try:
-        with ending_as_interrupt(), player:
+        with signals_as_interrupts(), player:
             with suppress(UserQuit):
                 for result in player.play(first, last):
                     if not env.wants_json:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from jsctl.base import posix
 from jsctl.base.files import CONFIG_SIZE, read_text, remove_unused
-from jsctl.base.signals import left_to_program
+from jsctl.base.signals import interrupt_handler
 from jsctl.env import Env
 from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 
@@ -106,7 +106,8 @@ def _remove_leftovers(parent: Path) -> None:
 def _run_editor(editor: Sequence[str], file: Path) -> str | None:
     """Run the editor until it ends. Returns what went wrong; None for nothing."""
     try:
-        with left_to_program():
+        # Ctrl-C is for the editor. Not SIG_IGN, which the editor would inherit.
+        with interrupt_handler(lambda number, frame: None):
             status = subprocess.run([*editor, str(file)], check=False).returncode
     except OSError as error:
         return f"cannot start the editor {editor[0]!r}: {error.strerror}"

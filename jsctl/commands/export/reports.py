@@ -1,10 +1,12 @@
 """`jsctl export reports`."""
 
+import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import click
 
-from jsctl.base.signals import graceful_stop
+from jsctl.base.signals import handle_signals, signals_as_interrupts
 from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, command, option
@@ -79,7 +81,8 @@ async def reports(env: Env, options: Options) -> Result:
             end = f"for {format_exact_duration(options.duration)}" if options.duration else "until Ctrl-C"
             env.say(f"taking a sample every {format_exact_duration(options.every)} {end}")
 
-    with graceful_stop(graceful=bool(options.every)) as stop:
+    stop = asyncio.Event()
+    with signals_as_interrupts(), handle_signals(stop.set, once=True) if options.every else nullcontext():
         exported = await export_reports(
             sampling, target, stop, clock=env.clock, notify=env.say, started=announce_start
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.base.signals import ending_as_interrupt
+from jsctl.base.signals import signals_as_interrupts
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, SIZE, argument, command, destructive, option
 from jsctl.commands.export.answers import add_answer, query_options
@@ -195,7 +195,7 @@ def stream(env: Env, options: Options) -> Result:
         parse_read_options(build_source_options(source, export.selection), settings=source.settings)
     export.layout.check()
     target = open_target(place, format, options.mode, [source.table for source in sources], OF_STREAM)
-    with ending_as_interrupt(), StreamExportRun(export, target, ExportDisplay(env)) as run:
+    with signals_as_interrupts(), StreamExportRun(export, target, ExportDisplay(env)) as run:
         tables = run.list_existing_tables()
         existing = [] if export.incremental else tables
         if existing or env.dry_run:

@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 
 from jsctl.base.files import is_temporary, naming_write_errors, open_input, read_bytes, temporary_folder
 from jsctl.base.json_text import parse_json
-from jsctl.base.signals import blocking
+from jsctl.base.signals import interrupt_handler
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.events import Advance
@@ -180,7 +180,12 @@ def opening_backup(path: Path) -> Iterator[Backup]:
         return
     with temporary_folder("jsctl-restore-") as folder:
         copy = folder / "backup.tgz"
-        with open_input(path) as pipe, naming_write_errors(copy), copy.open("wb") as file, blocking():
+        with (
+            open_input(path) as pipe,
+            naming_write_errors(copy),
+            copy.open("wb") as file,
+            interrupt_handler(),
+        ):
             shutil.copyfileobj(pipe, file, _READ_SIZE)
         yield open_backup(path, copy)
 
