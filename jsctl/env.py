@@ -287,11 +287,11 @@ class Env:
         """Open a connection with these settings; it is closed when the command ends."""
         if self._stack is None:
             raise RuntimeError("open connections within Env.run")
-        from jsctl.nats import drivers
+        from jsctl.nats.connection import Connection
         from jsctl.nats.outage import ConnectionReporter
 
         reporter = ConnectionReporter(self.say)
-        connection = await drivers.connect(settings, reporter)
+        connection = await Connection.open(settings, on_event=reporter)
         self._stack.push_async_callback(connection.close)
         self._stack.callback(reporter.stop)
         return connection
@@ -329,7 +329,7 @@ class Env:
 
         self.begin()
         try:
-            (self.session.run if self.session else loops.run_as_needed)(scoped())
+            (self.session.run if self.session else loops.run_verb)(scoped())
         finally:
             if not self.session:
                 work.close()  # ctrl-C may have come before it began
@@ -347,7 +347,7 @@ class Env:
             raise
 
     async def _finish(self, verb: "Awaitable[Result | Events[Any] | None]") -> "Result | ExitStatus | None":
-        from jsctl.base.loops import await_event_loop
+        from jsctl.base.loops import enter_event_loop
         from jsctl.views.events import Events
 
         outcome = await verb
@@ -356,7 +356,7 @@ class Env:
         if self.is_selective and not self._selects:
             raise BadInput("there is no table here", "leave out --columns and --filter")
         if outcome.has_background_work:
-            await await_event_loop()
+            await enter_event_loop()
         if outcome.live is not None and self.has_screen:
             from jsctl.screen.run import run_screen
 

@@ -1,16 +1,20 @@
 """Coroutines with and without an event loop.
 
-A verb that sends one request after the other needs none, and starts in half the time: importing asyncio takes
-as long as importing click. `run` steps a coroutine until it waits for `await_event_loop()`, and continues it
-in a loop. What needs asyncio imports it: at the top of a module, and a verb that imports the module starts in
-a loop; or in a function, after it has waited for the loop.
+A verb begins in an event loop if what it imports has imported asyncio. Otherwise it begins without one, in
+half the time, as importing asyncio takes as long as all the rest of a short verb; at its first `await
+enter_event_loop()` it continues in a loop to its end, and its connections move with it (`follow_into_loop`).
+
+Without a loop, `run` steps the coroutine: what waits for a server blocks, and the coroutine yields only where
+it needs a loop, or has sent a request, so that others can be sent before the answer is awaited (`start`).
+What needs asyncio imports it at the top of a module, and a verb that imports this module begins in a loop; or
+else in a function, after it has entered the loop.
 """
 
 import contextvars
 import sys
 import time
 import types
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -20,62 +24,49 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Move = Callable[[], Awaitable[None]]
 
 THREAD_WAIT = 0.3  #: seconds between two looks at another thread
 
-_stepped = contextvars.ContextVar("stepped", default=False)
-_beginning = contextvars.ContextVar("beginning", default=False)
+_REQUEST_SENT, _LOOP_NEEDED = "request sent", "loop needed"
+"""What a coroutine yields without an event loop."""
+
+_moves = contextvars.ContextVar[list[Move] | None]("moves", default=None)
+"""What follows the running coroutine into an event loop; None in one."""
+
 _limit = contextvars.ContextVar("limit", default=float("inf"))
 
 
 def is_stepped() -> bool:
     """Return whether the running coroutine has no event loop."""
-    return _stepped.get()
-
-
-@types.coroutine
-def await_event_loop() -> Generator[None, None, None]:
-    """Wait for an event loop, for work that needs asyncio; return at once if there is one."""
-    while _stepped.get():  # again, when `start` stepped it
-        yield
+    return _moves.get() is not None
 
 
 def is_asyncio_imported() -> bool:
-    """Return whether something has imported asyncio, which will need an event loop."""
+    """Return whether something has imported asyncio."""
     return "asyncio" in sys.modules
 
 
-def run_as_needed(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine, in an event loop as soon as it needs one. Raises what it raises."""
+def run_verb(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine, in an event loop from the beginning if what it imports has imported asyncio."""
     return run_in_loop(work) if is_asyncio_imported() else run(work)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine, without an event loop until it asks for one, and return its result. Raises what it
+    """Run a coroutine, without an event loop until it enters one, and return its result. Raises what it
     raises.
     """
-    return contextvars.copy_context().run(_run, work)
+    return contextvars.copy_context().run(_step, work)
 
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    token = _stepped.set(True)
+def _step(work: Coroutine[Any, Any, T]) -> T:
+    _moves.set([])
     try:
-        work.send(None)
+        while work.send(None) == _REQUEST_SENT:
+            pass
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
-    finally:
-        _stepped.reset(token)
-    return run_in_loop(_await_rest(work))
-
-
-async def _await_rest(work: Coroutine[Any, Any, T]) -> T:
-    return await _continue(work)
-
-
-@types.coroutine
-def _continue(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    result: T = yield from work
-    return result
+    return run_in_loop(work)
 
 
 def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
@@ -87,7 +78,7 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
     """
     import asyncio
 
-    token = _stepped.set(False)
+    token = _moves.set(None)
     try:
         try:
             asyncio.get_running_loop()
@@ -100,7 +91,7 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
     except ExceptionGroup as failures:
         raise _find_first(failures) from None
     finally:
-        _stepped.reset(token)
+        _moves.reset(token)
 
 
 def wait_for_thread(future: "Future[T]") -> T:
@@ -122,23 +113,45 @@ def _find_first(error: Exception) -> Exception:
     return error
 
 
-class Begun(Generic[T]):
-    """The counterpart of a task without an event loop: work that has sent its first request and continues
-    when it is awaited.
-    """
+# -- entering a loop --------------------------------------------------------------------------------------
+
+
+async def enter_event_loop() -> None:
+    """Enter an event loop, and continue in it; return at once in one. Raises what a move raises."""
+    moves = _moves.get()
+    while is_stepped():  # again, when `start` stepped it
+        await _give_way(_LOOP_NEEDED)
+    while moves:
+        await moves.pop(0)()
+
+
+def follow_into_loop(move: Move) -> None:
+    """Follow the running coroutine into an event loop: call a function once it has entered one."""
+    if (moves := _moves.get()) is not None:
+        moves.append(move)
+
+
+@types.coroutine
+def _give_way(reason: str) -> Generator[str, None, None]:
+    yield reason
+
+
+# -- work that is started before it is awaited ------------------------------------------------------------
+
+
+class StartedWork(Generic[T]):
+    """The counterpart of a task without an event loop: work that has sent its first request, and goes on when
+    it is awaited."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._work = work
         self._outcome: tuple[Any, Exception | None] | None = None
-        token = _beginning.set(True)
         try:
             work.send(None)
         except StopIteration as end:
             self._outcome = end.value, None
         except Exception as error:
             self._outcome = None, error
-        finally:
-            _beginning.reset(token)
 
     def __await__(self) -> Generator[Any, Any, T]:
         if self._outcome is None:
@@ -152,59 +165,69 @@ class Begun(Generic[T]):
         self._work.close()
 
 
-@types.coroutine
-def mark_request_sent() -> Generator[None, None, None]:
-    """Mark that a request was sent whose answer is not awaited yet. Without an event loop, work that was only
-    started (see `start`) stops here.
-    """
-    if _beginning.get():
-        _beginning.set(False)
-        yield
+async def mark_request_sent() -> None:
+    """Mark that a request was sent, whose answer is waited for next: work that was started stops here."""
+    if is_stepped():
+        await _give_way(_REQUEST_SENT)
 
 
-async def gather(*work: Awaitable[T]) -> list[T]:
-    """Return the results of work that is done at once, in an event loop if there is more than one. Raises the
-    first error."""
-    if len(work) == 1:
-        return [await work[0]]
-    await await_event_loop()
-    import asyncio
-
-    return list(await asyncio.gather(*work))
-
-
-async def sleep(seconds: float) -> None:
-    """Sleep for some seconds, in an event loop."""
-    await await_event_loop()
-    import asyncio
-
-    await asyncio.sleep(seconds)
-
-
-def start(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T] | Begun[T]":
+def start(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T] | StartedWork[T]":
     """Start work that is awaited later."""
     if is_stepped():
-        return Begun(work)
+        return StartedWork(work)
     from asyncio import ensure_future
 
     return ensure_future(work)
 
 
-def call_later(seconds: float, work: Callable[..., object], *arguments: object) -> "asyncio.TimerHandle":
-    """Call a function later. Returns what can be cancelled."""
-    from asyncio import get_running_loop
-
-    return get_running_loop().call_later(seconds, work, *arguments)
-
-
-async def cancel_all(started: Collection["asyncio.Task[T] | Begun[T]"]) -> None:
+async def cancel_all(started: Collection["asyncio.Task[T] | StartedWork[T]"]) -> None:
     """Cancel all started work, and wait until it has ended."""
     for work in started:
         work.cancel()
-    if tasks := [work for work in started if not isinstance(work, Begun)]:
-        from asyncio import gather
+    if tasks := [work for work in started if not isinstance(work, StartedWork)]:
+        import asyncio
 
-        await gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+# -- what asyncio has, without a loop ---------------------------------------------------------------------
+
+
+async def gather(works: Iterable[Awaitable[T]]) -> list[T]:
+    """Return the results of works that are done at once, in an event loop if there are two or more.
+
+    When one fails or this is cancelled, the others are cancelled, and have ended when this raises.
+    `asyncio.gather` would leave them running.
+    """
+    works = list(works)
+    if len(works) < 2:
+        return [await work for work in works]
+    await enter_event_loop()
+    import asyncio
+
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        await cancel_all(tasks)
+        raise
+
+
+async def sleep(seconds: float) -> None:
+    """Sleep for some seconds."""
+    if is_stepped():
+        time.sleep(seconds)  # noqa: ASYNC251  (nothing else runs)
+    else:
+        import asyncio
+
+        await asyncio.sleep(seconds)
+
+
+def call_later(seconds: float, work: Callable[..., object], *arguments: object) -> "asyncio.TimerHandle":
+    """Call a function later, in an event loop. Returns what can be cancelled."""
+    from asyncio import get_running_loop
+
+    return get_running_loop().call_later(seconds, work, *arguments)
 
 
 @asynccontextmanager
@@ -221,9 +244,8 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        _limit.set(
-            enclosing_limit
-        )  # reset() would fail if an event loop, and with it another context, began meanwhile
+        # reset() would fail if an event loop, and with it another context, began meanwhile
+        _limit.set(enclosing_limit)
 
 
 def limit_deadline(deadline: float) -> float:

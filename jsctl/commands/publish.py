@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
@@ -162,7 +162,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
     body = b"" if options.dumped else options.message.find_body(env)
     composition = _build_composition(env, options, body)
     if options.mode != "plain" or options.total != 1 or isinstance(body, Stdin):
-        await await_event_loop()  # messages are reported, and acks arrive, while others are sent
+        await enter_event_loop()  # messages are reported, and acks arrive, while others are sent
     api = await env.jetstream()
     if isinstance(body, Stdin) and body.is_terminal and not options.quiet:
         env.say("Reading payload from STDIN")

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from jsctl.base.loops import Begun, cancel_all, start
+from jsctl.base.loops import StartedWork, cancel_all, start
 from jsctl.jetstream.api import Api, Json, parse_response
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ async def fetch_pages(
     total, limit = int(first.get("total", 0)), max(int(first.get("limit", 0)), 0) or count
     offsets = iter(range(limit, total, limit) if 0 < count < total and limit else ())
     digests = {hash(repr(names))}  #: of all pages, as a faulty server may alternate between two
-    requests: deque[asyncio.Task[bytes] | Begun[bytes]] = deque()
+    requests: deque[asyncio.Task[bytes] | StartedWork[bytes]] = deque()
 
     def request_ahead() -> None:
         for offset in itertools.islice(offsets, _MAX_PARALLEL - len(requests)):

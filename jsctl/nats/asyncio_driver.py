@@ -2,19 +2,22 @@
 
 It moves the bytes of `protocol`, through TCP, TLS, a SOCKS5 proxy or a websocket, and connects again when the
 connection is lost. nats-py does what it does better than we would: websockets (see `websocket`).
+
+This file is long because all that can happen to one connection is in one place.
 """
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from jsctl.base.units import SECOND
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, JsctlError, MissingDependency, Unreachable
+from jsctl.errors import BadInput, JsctlError, MissingDependency, RequestTimeout, Unreachable
 from jsctl.nats import login, proxy
 from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
-from jsctl.nats.codec import BURST
+from jsctl.nats.codec import BURST, Tally
 from jsctl.nats.events import (
     Closed,
     ConnectionEvent,
@@ -24,8 +27,9 @@ from jsctl.nats.events import (
     Reconnected,
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
+from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
 from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, Refused
-from jsctl.nats.protocol import Protocol
+from jsctl.nats.protocol import Interest, Protocol
 from jsctl.nats.tcp_link import TcpLink
 from jsctl.nats.tls import TlsOptions, build_tls_options
 from jsctl.nats.websocket import WebsocketLink
@@ -78,6 +82,7 @@ class AsyncioDriver:
         self._is_busy = False  #: whether something that was received is being handled
         self._size = 0  #: bytes of single frames that are pending
         self._is_scheduled = False  #: whether what is pending will be sent
+        self._may_receive = False  #: whether the server has accepted a subscription to an inbox
         self.protocol = Protocol(settings.connection_name or "jsctl", settings.inbox_prefix)
         self.protocol.on_refusal = self._report_refusal
         self.fault: JsctlError | None = None
@@ -208,7 +213,7 @@ class AsyncioDriver:
         """End the connection for good."""
         self.is_closed, self.fault = True, fault
         self._drop()
-        self.protocol.fail_requests(fault or Unreachable(f"lost the connection to {self.url}"))
+        self.protocol.fail_requests(fault or self._lost_error())
         text = str(fault) if fault else f"the connection was closed for good ({self.url})"
         self._on_event(Closed(text, fault))
 
@@ -232,11 +237,83 @@ class AsyncioDriver:
                     self._on_event(Reconnected(f"connected again ({self.url})"))
                     return
 
+    async def wait_until_connected(self, seconds: float) -> None:
+        """Wait until a lost connection is made again. Raises Unreachable."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while not self.is_connected:
+            if self.fault:
+                raise self.fault
+            if self.is_closed or loop.time() > deadline:
+                raise self._lost_error()
+            await asyncio.sleep(0.02)
+
+    def _lost_error(self, error: Exception | None = None) -> Unreachable:
+        reason = f": {describe_error(error)}" if error else ""
+        return Unreachable(f"lost the connection to {self.url}{reason}")
+
+    # -- requests and subscriptions -----------------------------------------------------------------
+
+    async def request(self, message: OutgoingMessage, timeout: int) -> Message:
+        """See `Connection.request`. timeout: ns."""
+        limit, ended, request = timeout / SECOND, asyncio.Event(), None
+        try:
+            async with asyncio.timeout(limit):
+                if not (self._may_receive and self.protocol.inbox_interest):
+                    await self._confirm(self.protocol.open_inbox())
+                request = self.protocol.begin_request(message, ended.set)
+                if not self.is_connected:
+                    await self.wait_until_connected(limit)
+                await self.send(request.frame)
+                await ended.wait()
+        except TimeoutError:
+            if self.fault:
+                raise self.fault from None
+            if not self.is_connected:
+                raise self._lost_error() from None
+            if request is None:
+                raise RequestTimeout(f"no answer on {message.subject} in {limit:g}s") from None
+        finally:
+            if request:
+                self.protocol.forget(request)
+        return request.get_reply(limit)
+
+    async def subscribe(
+        self, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
+    ) -> Interest:
+        """See `Connection.receive`."""
+        interest = self.protocol.subscribe(subject, handler, queue=queue, tally=tally)
+        self.schedule()
+        try:
+            await self._confirm(interest)
+        except BaseException:
+            self.unsubscribe(interest)
+            raise
+        return interest
+
+    def unsubscribe(self, interest: Interest) -> None:
+        """End a subscription."""
+        self.protocol.unsubscribe(interest)
+        self.schedule()
+
+    async def _confirm(self, interest: Interest) -> None:
+        """Raise Denied if the server refuses the first inbox: requests would be done without an answer."""
+        is_inbox = interest.subject.startswith(f"{self._settings.inbox_prefix}.")
+        if self._may_receive or not is_inbox or not self.is_connected:
+            return
+        interest.is_unconfirmed = True
+        with contextlib.suppress(TimeoutError):  # which the request reports
+            await self.ping(self._settings.timeout / SECOND)
+        interest.is_unconfirmed = False
+        if interest.refusal:
+            raise interest.refusal
+        self._may_receive = True
+
     # -- pings --------------------------------------------------------------------------------------
 
-    async def ping(self, timeout: float) -> bool:
+    async def ping(self, seconds: float) -> bool:
         """Wait until the server has processed what was sent; return False when the connection is lost
-        meanwhile. Raises TimeoutError after `timeout` seconds without an answer."""
+        meanwhile. Raises TimeoutError after `seconds` without an answer."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
         def end(is_answered: bool) -> None:
@@ -248,7 +325,7 @@ class AsyncioDriver:
             await self.send_pending()
         except OSError:
             return False
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(seconds):
             return await answer
 
     def _schedule_ping(self) -> None:
@@ -310,20 +387,21 @@ class AsyncioDriver:
     # -- sending ------------------------------------------------------------------------------------
 
     async def send(self, frames: bytes, *more_frames: bytes) -> None:
-        """Send frames; after a burst, or several at once, wait until the socket accepts more. Raises
-        OSError."""
+        """See `Connection.send`; a burst, or several frames at once, waits until the socket accepts more."""
         output = self.protocol.output
         output.append(frames)
+        self._size += len(frames)
         if more_frames:
             output += more_frames
-            await self.send_pending()
-            return
-        self._size += len(frames)
-        if self._size >= BURST:
-            await self.send_pending()
-            await asyncio.sleep(0)  # others may want to go on
-        else:
+        elif self._size < BURST:
             self.schedule()
+            return
+        try:
+            await self.send_pending()
+        except OSError as error:
+            raise self._lost_error(error) from None
+        if not more_frames:
+            await asyncio.sleep(0)  # others may want to go on
 
     def post(self, frames: bytes, *, now: bool) -> None:
         """Send frames without waiting. now: at once instead of in the next turn of the event loop: a request
@@ -345,8 +423,13 @@ class AsyncioDriver:
             self._link.write(blocks)
 
     async def send_now(self, *frames: bytes) -> None:
-        """Send frames without the event loop if that is possible. See Connection.send_now. Raises
-        OSError."""
+        """See `Connection.send_now`."""
+        try:
+            await self._send_now(frames)
+        except OSError as error:
+            raise self._lost_error(error) from None
+
+    async def _send_now(self, frames: Sequence[bytes]) -> None:
         self.protocol.output += frames
         link = self._link
         if link and link.handle >= 0 and self.is_connected:

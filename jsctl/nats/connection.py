@@ -1,18 +1,18 @@
 """The connection of commands.
 
-What drivers leave to it: a timeout on everything, refused publishes distinguished from silence, typed events,
-no secret in any message. It needs an event loop; `drivers` has one for verbs without.
+Its driver is `asyncio_driver` in an event loop, and `blocking_driver` without one (see `jsctl.base.loops`).
+When a loop begins, an open connection moves into it: it connects anew, with the other driver.
 """
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-from jsctl.base.loops import await_event_loop, sleep
+from jsctl.base.loops import enter_event_loop, follow_into_loop, is_stepped, sleep
 from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput, RequestTimeout, Unreachable
+from jsctl.errors import BadInput, Unreachable
 from jsctl.nats import login
 from jsctl.nats.codec import Tally, encode_publish
 from jsctl.nats.events import ConnectionEvent, ErrorReported, EventHandler
@@ -22,7 +22,7 @@ from jsctl.nats.protocol import Interest
 
 if TYPE_CHECKING:
     from jsctl.nats.asyncio_driver import AsyncioDriver
-    from jsctl.nats.blocking import BlockingConnection
+    from jsctl.nats.blocking_driver import BlockingDriver
     from jsctl.nats.subscription import Subscription
 
 
@@ -30,10 +30,9 @@ class Connection:
     """One connection to a NATS network. Use `Connection.open`."""
 
     def __init__(self, settings: Settings, on_event: EventHandler | None) -> None:
-        self._driver: AsyncioDriver  #: set by `open`
+        self._driver: AsyncioDriver | BlockingDriver  #: set by `open`
         self._on_event = on_event
         self._handlers: list[EventHandler] = []
-        self._may_receive = False  #: whether the server has accepted a subscription to an inbox
         self._is_closing = False
         self._last_error = ""  #: text of the last one reported
         self.settings = settings
@@ -53,50 +52,56 @@ class Connection:
         when the connection is lost. tls_hostname: the name in the server's certificate, when the URL has an
         address instead.
         """
+        # Without an event loop there are no proxies and no websockets.
+        if settings.socks_proxy or tls_hostname or "ws://" in settings.url or "wss://" in settings.url:
+            await enter_event_loop()
         self = cls(await login.prepare(settings), on_event)
-        await self._connect(reconnect=reconnect, tls_hostname=tls_hostname)
+        await self._connect(reconnect, tls_hostname)
         return self
 
-    async def _connect(self, *, reconnect: bool = True, tls_hostname: str = "") -> None:
-        """Connect to the first server that can be reached. See `open`."""
-        await await_event_loop()
+    async def _connect(self, reconnect: bool = True, tls_hostname: str = "") -> None:
+        if is_stepped():
+            from jsctl.nats.blocking_driver import BlockingDriver
+
+            self._driver = BlockingDriver(self.settings)
+            follow_into_loop(self._move)
+            return
         from jsctl.nats.asyncio_driver import AsyncioDriver
 
         driver = AsyncioDriver(self.settings, self._handle_event, reconnect=reconnect, tls_host=tls_hostname)
         await driver.open()
         self._driver = driver
 
-    async def _get_driver(self) -> "AsyncioDriver":
-        return self._driver
-
-    @property
-    def _current(self) -> "AsyncioDriver | BlockingConnection":
-        """The driver that has the connection at present."""
-        return self._driver
+    async def _move(self) -> None:
+        """Connect anew, as an event loop has begun. Raises what `open` raises."""
+        if not self._is_closing:
+            await cast("BlockingDriver", self._driver).finish_requests()
+            await self._driver.close()
+            await self._connect()
 
     @property
     def server_info(self) -> Mapping[str, Any]:
         """The server's INFO (version, server_id, domain, cluster, max_payload ...)."""
-        return self._current.protocol.info
+        return self._driver.protocol.info
 
     @property
     def url(self) -> str:
         """The URL that it is or was connected to, without credentials."""
-        return self._current.url
+        return self._driver.url
 
     def socket_info(self, name: str) -> Any:
         """Return what asyncio knows of the socket (`peername`, `sockname`, `ssl_object`), or None."""
-        return self._current.socket_info(name)
+        return self._driver.socket_info(name)
 
     @property
     def is_connected(self) -> bool:
         """Whether the connection is established at present."""
-        return self._current.is_connected
+        return self._driver.is_connected
 
     @property
     def max_payload(self) -> int:
         """Maximum number of bytes that the server accepts in headers and data."""
-        return self._current.protocol.max_payload
+        return self._driver.protocol.max_payload
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -112,33 +117,7 @@ class Connection:
     async def request_message(self, message: OutgoingMessage, *, timeout: int | None = None) -> Message:
         """Send a request with headers and a valid subject, as `request` does; return the reply."""
         self.check_size(message)
-        limit = (timeout or self.settings.timeout) / SECOND
-        import asyncio
-
-        driver, ended = self._driver, asyncio.Event()
-        request = None
-        try:
-            async with asyncio.timeout(limit):
-                await self._open_inbox()
-                request = driver.protocol.begin_request(message, ended.set)
-                await self.send(request.frame)
-                await ended.wait()
-        except TimeoutError:
-            if driver.fault:
-                raise driver.fault from None
-            if not driver.is_connected:
-                raise Unreachable(f"lost the connection to {self.url}") from None
-            if request is None:
-                raise RequestTimeout(f"no answer on {message.subject} in {limit:g}s") from None
-        finally:
-            if request:
-                driver.protocol.forget(request)
-        return request.get_reply(limit)
-
-    async def _open_inbox(self) -> None:
-        """Subscribe to the replies of all requests, at the first of them."""
-        if self._driver.protocol.inbox_interest is None or not self._may_receive:
-            await self._confirm(self._driver.protocol.open_inbox())
+        return await self._driver.request(message, timeout or self.settings.timeout)
 
     # -- publishing and subscribing -----------------------------------------------------------------
 
@@ -161,7 +140,6 @@ class Connection:
     @contextlib.asynccontextmanager
     async def subscribe(self, subject: str, *, queue: str = "") -> AsyncIterator["Subscription"]:
         """Yield interest in a subject; see Subscription. Raises as `receive` does."""
-        await await_event_loop()
         from jsctl.nats.subscription import Subscription
 
         subscription = Subscription()
@@ -182,38 +160,14 @@ class Connection:
         try:
             yield
         finally:
-            self._unsubscribe(interest)
+            cast("AsyncioDriver", self._driver).unsubscribe(interest)
 
     async def listen(
         self, subject: str, handler: MessageHandler, *, queue: str = "", tally: Tally | None = None
     ) -> Interest:
         """Call `handler` for each message until the connection is closed; otherwise as `receive`."""
-        driver = await self._get_driver()
-        interest = driver.protocol.subscribe(subject, handler, queue=queue, tally=tally)
-        driver.schedule()
-        try:
-            await self._confirm(interest)
-        except BaseException:
-            self._unsubscribe(interest)
-            raise
-        return interest
-
-    def _unsubscribe(self, interest: Interest) -> None:
-        self._driver.protocol.unsubscribe(interest)
-        self._driver.schedule()
-
-    async def _confirm(self, interest: Interest) -> None:
-        """Raise Denied if the server refuses the first inbox: requests would be done without an answer."""
-        is_inbox = interest.subject.startswith(f"{self.settings.inbox_prefix}.")
-        if self._may_receive or not is_inbox or not self.is_connected:
-            return
-        interest.is_unconfirmed = True
-        with contextlib.suppress(Unreachable):  # which the request reports
-            await self.flush()
-        interest.is_unconfirmed = False
-        if interest.refusal:
-            raise interest.refusal
-        self._may_receive = True
+        await enter_event_loop()
+        return await cast("AsyncioDriver", self._driver).subscribe(subject, handler, queue, tally)
 
     async def send(self, *frames: bytes) -> None:
         """Send frames (see codec), and wait while the socket takes no more. Large ones need not be joined.
@@ -223,20 +177,14 @@ class Connection:
         """
         if not self._driver.is_connected:
             await self.wait_until_connected()
-        await self._send(self._driver.send(*frames))
-
-    async def _send(self, work: Awaitable[None]) -> None:
-        try:
-            await work
-        except OSError as error:
-            raise Unreachable(f"lost the connection to {self.url}: {describe_error(error)}") from None
+        await self._driver.send(*frames)
 
     async def send_now(self, *frames: bytes) -> None:
         """Send frames as `send` does, without a turn of the event loop if that is possible, and handle
         what arrives meanwhile: for bulk data while nothing else runs in the loop. Raises Unreachable."""
         if not self._driver.is_connected:
             await self.wait_until_connected()
-        await self._send(self._driver.send_now(*frames))
+        await self._driver.send_now(*frames)
 
     def post(self, frames: bytes, *, now: bool = False) -> None:
         """Send frames without waiting, for acknowledgements from within a MessageHandler.
@@ -252,20 +200,11 @@ class Connection:
 
     async def wait_until_connected(self, timeout: int | None = None) -> None:
         """Wait until a lost connection is made again, for at most `timeout` ns. Raises Unreachable."""
-        import asyncio
-
-        driver = self._driver
-        deadline = asyncio.get_running_loop().time() + (timeout or self.settings.timeout) / SECOND
-        while not driver.is_connected:
-            if driver.fault:
-                raise driver.fault
-            if driver.is_closed or asyncio.get_running_loop().time() > deadline:
-                raise Unreachable(f"lost the connection to {self.url}")
-            await asyncio.sleep(0.02)
+        await self._driver.wait_until_connected((timeout or self.settings.timeout) / SECOND)
 
     def new_inbox(self) -> str:
         """Return a new subject below the inbox prefix."""
-        return self._current.protocol.new_inbox()
+        return self._driver.protocol.new_inbox()
 
     async def flush(self, timeout: int | None = None) -> None:
         """Wait until the server has processed what was sent. `timeout` in ns.
@@ -290,9 +229,9 @@ class Connection:
 
     async def measure_rtt(self) -> int:
         """Return the round-trip time to the connected server in ns. Raises Unreachable."""
-        driver, started_at = self._driver, time.perf_counter_ns()
+        started_at = time.perf_counter_ns()
         try:
-            if not (driver.is_connected and await driver.ping(self.settings.timeout / SECOND)):
+            if not (self.is_connected and await self._driver.ping(self.settings.timeout / SECOND)):
                 raise ConnectionError("the connection was lost")
             return time.perf_counter_ns() - started_at
         except OSError as error:  # TimeoutError is one

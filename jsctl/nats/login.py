@@ -11,7 +11,7 @@ from typing import Any
 
 from jsctl.base.files import SEED
 from jsctl.base.json_text import parse_json
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
 from jsctl.contexts.model import is_secret
@@ -219,7 +219,7 @@ async def _run_tool(name: str, args: list[str], settings: Settings) -> bytes:
     """Run another program; return its output. Raises MissingDependency, BadInput."""
     from shutil import which
 
-    await await_event_loop()
+    await enter_event_loop()
     import asyncio
 
     program = which(name)

@@ -1,7 +1,7 @@
 """The core of a connection: NATS's client protocol, without a socket. Bytes in, events out, bytes to send.
 
 It logs in and decides about TLS, keeps subscriptions and subscribes again over the next connection, finds the
-request of a reply, and counts pings. A driver moves the bytes and waits: `blocking`, or `asyncio_driver`.
+request of a reply, and counts pings. A driver moves the bytes, and waits: `blocking` or `asyncio_driver`.
 """
 
 import json
@@ -110,6 +110,11 @@ class Protocol:
     def has_output(self) -> bool:
         """Whether something is to be sent."""
         return bool(self._control or self.output)
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether a request has no reply yet."""
+        return bool(self._requests)
 
     @property
     def max_payload(self) -> int:

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator, Sequence
 
-from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError, NoResponders, RequestTimeout
 from jsctl.nats.codec import encode_publish
@@ -26,15 +26,13 @@ async def iterate_replies(
 
     Raises NoResponders when nobody listens, JsctlError when the replies have more than `max_bytes` bytes.
     """
-    await await_event_loop()
-    loop = asyncio.get_running_loop()
     count, bytes_left = 0, max_bytes
     inbox = connection.new_inbox()
     async with connection.subscribe(inbox) as subscription:
         await connection.publish(subject, data, reply=inbox)
-        deadline = loop.time() + (timeout or connection.settings.timeout) / SECOND
+        deadline = time.monotonic() + (timeout or connection.settings.timeout) / SECOND
         while not expect or count < expect:
-            seconds_left = deadline - loop.time()
+            seconds_left = deadline - time.monotonic()
             limit = min(seconds_left, stall / SECOND) if count else seconds_left
             message = await subscription.next(int(limit * SECOND))
             if message is None:
@@ -44,9 +42,9 @@ async def iterate_replies(
             count += 1
             if (bytes_left := bytes_left - message.size - 1024) < 0:  # 1 KiB: what a Message object takes
                 raise JsctlError(f"the replies on {subject} have more than {max_bytes:,} bytes")
-            yielded_at = loop.time()
+            yielded_at = time.monotonic()
             yield message
-            deadline += loop.time() - yielded_at  # what the caller took is not the servers' silence
+            deadline += time.monotonic() - yielded_at  # what the caller took is not the servers' silence
 
 
 async def request_many(
@@ -75,24 +73,25 @@ async def request_each(
     100,000 requests cost 0.5 s of processor time, one after the other 7 s. timeout: ns without a reply.
     Raises NoResponders, RequestTimeout.
     """
-    await await_event_loop()
     replies: list[Message] = []
-    done = asyncio.get_running_loop().create_future()
+    done = asyncio.Event()
 
     def handle(message: Message) -> None:
         replies.append(message)
-        if not done.done() and (len(replies) == len(bodies) or is_no_responders(message)):
-            done.set_result(None)
+        if len(replies) == len(bodies) or is_no_responders(message):
+            done.set()
 
     inbox = connection.new_inbox()
     async with connection.receive(inbox, handle):
         await connection.send(b"".join(encode_publish(subject, body, inbox) for body in bodies))
         before = -1
-        while not done.done():
+        while not done.is_set():
             if len(replies) == before:
                 raise RequestTimeout(f"no answer on {subject} in {timeout / SECOND:g}s")
             before = len(replies)
-            await asyncio.wait([done], timeout=timeout / SECOND)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout / SECOND):
+                    await done.wait()
     if is_no_responders(replies[-1]):
         raise NoResponders(f"nobody answers on {subject}")
     return replies

@@ -14,7 +14,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import ConditionalContainer, Window
 from prompt_toolkit.output import create_output
 
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.errors import Cancelled
 from jsctl.prompts.ending import raise_typed_interrupt, restoring_terminal
 from jsctl.prompts.picker import build_key_bindings, build_picker
@@ -46,7 +46,7 @@ class TerminalPrompter(Prompter):
 
     async def ask(self, question: Question) -> Any:
         default = question.default
-        await await_event_loop()
+        await enter_event_loop()
         while True:
             prompt = self._build_question(question, default)
             prompt.application.key_bindings = merge_key_bindings(

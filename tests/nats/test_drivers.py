@@ -12,7 +12,7 @@ from jsctl.base import loops
 from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
-from jsctl.nats import drivers
+from jsctl.nats.blocking_driver import only_reads
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
@@ -43,11 +43,10 @@ class Driver:
 
     def run(self, settings: Settings, ask: Ask) -> Any:
         async def work() -> Any:
-            connecting = Connection.open if self.name == "asyncio" else drivers.connect
-            connection = await connecting(settings, on_event=self.events.append)
+            connection = await Connection.open(settings, on_event=self.events.append)
             try:
                 if self.name == "moved":
-                    await loops.await_event_loop()
+                    await loops.enter_event_loop()
                 return await ask(connection)
             finally:
                 await connection.close()
@@ -166,7 +165,7 @@ async def send(connection: Connection) -> None:
 
 async def take_turns(connection: Connection) -> None:
     """Requests at once, and one after the other."""
-    replies = await loops.gather(*(connection.request("$JS.API.INFO") for _ in range(20)))
+    replies = await loops.gather(connection.request("$JS.API.INFO") for _ in range(20))
     assert len({reply.subject for reply in replies}) == 20
     started = [loops.start(connection.request("$JS.API.INFO")) for _ in range(3)]
     assert len([await work for work in started]) == 3
@@ -281,18 +280,18 @@ def test_a_server_that_goes_away(driver: Driver, tmp_path: Path) -> None:
     ],
 )
 def test_what_may_be_sent_again(subject: str, is_read: bool) -> None:
-    assert drivers.only_reads(subject) is is_read
+    assert only_reads(subject) is is_read
 
 
 def test_questions_may_come_between_requests(own_account: Account) -> None:
     """A verb that began without an event loop goes on in one, with the asyncio driver."""
 
     async def work() -> None:
-        connection = await drivers.connect(Settings(url=own_account.url), print)
+        connection = await Connection.open(Settings(url=own_account.url))
         assert loops.is_stepped()
         await connection.request("$JS.API.INFO")
         await asyncio.sleep(0)  # as a question does
-        await loops.await_event_loop()
+        await loops.enter_event_loop()
         await connection.request("$JS.API.INFO")
         await connection.close()
 
@@ -303,11 +302,10 @@ def test_an_error_of_the_second_connection_is_raised(tmp_path: Path) -> None:
     server = RealServer(tmp_path, SERVER).start()
 
     async def work() -> None:
-        connection = await drivers.connect(Settings(url=server.url_for("all", "x")), print)
+        connection = await Connection.open(Settings(url=server.url_for("all", "x")))
         server.stop()
-        await loops.await_event_loop()
         with pytest.raises(JsctlError, match="connection refused"):
-            await connection.request("$JS.API.INFO")
+            await loops.enter_event_loop()
         await connection.close()
 
     try:

@@ -16,7 +16,6 @@ from jsctl.base import loops
 from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
-from jsctl.nats import drivers
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message, OutgoingMessage
 from tests.support import js, stepping
@@ -94,7 +93,7 @@ def test_what_hot_verbs_do_not_import(url: str, cli: Cli, line: str) -> None:
         check=True,
     )
     imported = {part.rpartition("|")[2].strip() for part in ended.stderr.splitlines()}
-    assert "jsctl.nats.drivers" in imported
+    assert "jsctl.nats.blocking_driver" in imported
     assert not imported & {*HEAVY, UNNEEDED.get(line)}
 
 
@@ -130,11 +129,9 @@ def test_the_same_words(url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch, lin
 def outcomes(settings: Settings, ask: Callable[[Connection], Awaitable[object]]) -> tuple[object, object]:
     """What a request comes to without an event loop, and in one."""
 
-    async def work(is_free: bool) -> object:
+    async def work() -> object:
         try:
-            connection = (
-                await drivers.connect(settings, print) if is_free else await Connection.open(settings)
-            )
+            connection = await Connection.open(settings)
             try:
                 return await ask(connection)
             finally:
@@ -142,7 +139,7 @@ def outcomes(settings: Settings, ask: Callable[[Connection], Awaitable[object]])
         except JsctlError as error:
             return type(error), str(error), error.status
 
-    return loops.run(work(True)), asyncio.run(work(False))
+    return loops.run(work()), asyncio.run(work())
 
 
 def same(settings: Settings, ask: Callable[[Connection], Awaitable[object]]) -> str:
@@ -273,7 +270,7 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
         thread = threading.Thread(target=start_again)
         thread.start()
         try:
-            return await connection.request_message(OutgoingMessage("$JS.API.STREAM.NAMES", b""))
+            return await connection.request_message(OutgoingMessage("orders.new", b""))
         finally:
             thread.join()
 
@@ -285,7 +282,7 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
 
 
 async def _with(settings: Settings, ask: Callable[[Connection], Awaitable[Any]]) -> Any:
-    return await ask(await drivers.connect(settings, print))
+    return await ask(await Connection.open(settings))
 
 
 @pytest.mark.parametrize("hello", [info(), b""])

@@ -94,6 +94,5 @@ def as_in_a_process_of_its_own() -> Iterator[None]:
     with (
         mock.patch("jsctl.commands.cli.groups.finish", finish_as_alone),
         mock.patch("jsctl.base.loops.is_asyncio_imported", lambda: imported or in_a_loop),
-        mock.patch("jsctl.nats.drivers.is_asyncio_imported", lambda: imported or in_a_loop),
     ):
         yield

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import REVISION, open_named, parse_patterns
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
@@ -66,7 +66,7 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
     'user.*' the * stands for one token, in 'user.>' the > for the rest. It reconnects if the connection is
     lost, and misses nothing.
     """
-    await await_event_loop()  # entries arrive while others are shown
+    await enter_event_loop()  # entries arrive while others are shown
     store = await open_named(env, options.bucket)
     receiver = read.read_entries(
         store,

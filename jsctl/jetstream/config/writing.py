@@ -54,6 +54,6 @@ async def verify(written: Sequence[T], repair: Callable[[T], Awaitable[bool]]) -
         if not written:
             break
         await sleep(_SETTLING_SECONDS)
-        undone = await gather(*map(repair_if_there, written))
+        undone = await gather(map(repair_if_there, written))
         written = [each for each, again in zip(written, undone, strict=True) if again]
     return written

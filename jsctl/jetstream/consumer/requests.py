@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from jsctl import registry
 from jsctl.base.command_lines import build_line
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
 from jsctl.jetstream import api_levels, paging
@@ -82,7 +82,7 @@ async def list_consumers_of_streams(
     keep_refused: when some streams' consumers may not be listed, return the reason in their place. Otherwise,
     and when none may be listed, Denied is raised.
     """
-    await await_event_loop()
+    await enter_event_loop()
     import asyncio
 
     slots = asyncio.Semaphore(_CONCURRENT_LISTS)

@@ -4,7 +4,7 @@ import contextlib
 import json
 from typing import NamedTuple
 
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
@@ -61,7 +61,7 @@ async def fetch_last_batch(
 
 async def _fetch(api: Api, stream: str, body: Json) -> Batch:
     connection, decoder = api.connection, BatchDecoder(stream)
-    await await_event_loop()
+    await enter_event_loop()
     import asyncio
 
     messages: list[Message] = []

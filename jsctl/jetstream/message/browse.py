@@ -114,7 +114,7 @@ async def read(
                 continue
         elif not subject and width > 1 and position < last:
             sequences = range(position, min(position + width, last + 1))
-            page = await gather(*(_get(api, stream, {"seq": n}) for n in sequences))
+            page = await gather(_get(api, stream, {"seq": n}) for n in sequences)
             messages = [message for message in page if message is not None]
             for message in messages:
                 yield message
@@ -213,7 +213,7 @@ async def read_last(
 
 async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) -> bool:
     """Return whether the stream's leader has a message on one of the subjects, at or after a sequence."""
-    messages = await gather(*(fetch_next(api, stream, sequence, subject) for subject in subjects))
+    messages = await gather(fetch_next(api, stream, sequence, subject) for subject in subjects)
     return any(message is not None for message in messages)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import count_deleted
@@ -53,7 +53,7 @@ async def _read_gaps(api: Api, info: Json, advance: Callable[[int], None]) -> li
     """Read the stream in ranges, several at once."""
     first, last = int(info["state"]["first_seq"]), int(info["state"]["last_seq"])
     step = max(_MIN_RANGE, (last - first) // (4 * _READERS))
-    await await_event_loop()
+    await enter_event_loop()
     import asyncio
 
     slots = asyncio.Semaphore(_READERS)

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from jsctl.base.loops import await_event_loop, gather
+from jsctl.base.loops import enter_event_loop, gather
 from jsctl.errors import Denied, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
@@ -49,7 +49,7 @@ async def fetch_newest_messages(
     average = int(state.get("bytes") or 0) // max(int(state.get("messages") or 0), 1)
     size = max(1, min(_MAX_SUBJECTS, _MAX_BYTES // max(average, 1)))
     reader = _Reader(api, info["config"])
-    await await_event_loop()
+    await enter_event_loop()
     import asyncio
 
     ahead: list[asyncio.Task[list[Message]]] = []
@@ -100,8 +100,6 @@ class _Reader:
         missing = [subject for subject in subjects if subject not in by_subject]
         for start in range(0, len(missing), _MAX_SINGLE):
             part = missing[start : start + _MAX_SINGLE]
-            newest = await gather(
-                *(fetch_newest(api, stream, subject, direct=self._direct) for subject in part)
-            )
+            newest = await gather(fetch_newest(api, stream, subject, direct=self._direct) for subject in part)
             by_subject |= {message.subject: message for message in newest if message}
         return [by_subject[subject] for subject in subjects if subject in by_subject]

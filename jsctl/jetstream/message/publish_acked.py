@@ -6,12 +6,12 @@ messages with a `Nats-Msg-Id` are sent again, as the stream stores these once.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from jsctl.base import units
-from jsctl.base.loops import await_event_loop
 from jsctl.base.units import pluralize
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
@@ -63,7 +63,6 @@ async def publish_with_acks(
     When this raises, `totals.unsure` is the number of messages that may be stored without an ack. Raises
     NoResponders when no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
     """
-    await await_event_loop()
     run = _Run(connection, totals, handle_published, patience, is_alone=is_alone)
     try:
         with connection.watching(run.watch):
@@ -110,8 +109,7 @@ class _Run:
         self._changed = asyncio.Event()
         self._pause = _FIRST_PAUSE
         self._timeout = connection.settings.timeout / units.SECOND
-        self._loop = asyncio.get_running_loop()
-        self._progress = self._reported_at = self._turn = self._loop.time()
+        self._progress = self._reported_at = self._turn = time.monotonic()
 
     def count_waiting(self) -> tuple[int, int]:
         """Return the number of messages that may be stored although no ack arrived, and of those that the
@@ -146,7 +144,7 @@ class _Run:
             self._to_resend.pop(number, None)
             if self._patience is not None and len(self._taken_subjects) < _MAX_SUBJECTS:
                 self._taken_subjects.add(message.subject)
-            self._progress = self._loop.time()
+            self._progress = time.monotonic()
             self._pause = _FIRST_PAUSE
             self._totals.messages += 1
             self._totals.bytes += len(message.data)
@@ -172,7 +170,7 @@ class _Run:
     async def send(self, messages: Iterable[OutgoingMessage]) -> None:
         """Send messages for the first time."""
         if not self._waiting:
-            self._progress = self._loop.time()
+            self._progress = time.monotonic()
         first = self._number + 1
         for message in messages:
             self._connection.check_size(message)
@@ -255,7 +253,7 @@ class _Run:
             )
         await self._connection.wait_until_connected()
         self._is_lost = False
-        self._progress = self._loop.time()
+        self._progress = time.monotonic()
         self._to_resend |= dict.fromkeys(self._waiting)
 
     async def _send_again(self) -> None:
@@ -292,17 +290,17 @@ class _Run:
     async def _take_turn(self) -> None:
         """Give the event loop a turn if it has had none for a while: it notices signals and lost
         connections."""
-        if (at := self._loop.time()) - self._turn > _MAX_BLOCK:
+        if (at := time.monotonic()) - self._turn > _MAX_BLOCK:
             self._turn = at
             await asyncio.sleep(0)
 
     def _compute_seconds_left(self) -> float:
         """Return the seconds until the timeout."""
-        return self._progress + self._timeout - self._loop.time()
+        return self._progress + self._timeout - time.monotonic()
 
     def _report_wait(self, reason: str, count: int) -> None:
         """Write a line about the reason for a wait, at intervals."""
-        now = self._loop.time()
+        now = time.monotonic()
         if (
             self._patience is None
             or now - self._progress < _REPORT_AFTER

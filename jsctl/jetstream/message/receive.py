@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import feed
@@ -105,7 +105,7 @@ class Receiver:
         """
         for subject in self.options.subjects:
             validate_subject(subject, "subscribe to")
-        await await_event_loop()
+        await enter_event_loop()
         with self._connection.watching(self._watch):
             async with AsyncExitStack() as stack:
                 if self.options.stream is None:

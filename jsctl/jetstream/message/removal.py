@@ -36,7 +36,7 @@ async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> di
     infos = await streams.fetch_infos(api, names)
     subject, sequence, keep = limits
     losses = await gather(
-        *(estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos)
+        estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos
     )
     return dict(zip(names, losses, strict=True))
 
@@ -85,7 +85,7 @@ async def delete_streams(
     `unprotected`: nobody says whether it is protected. report_partial: called with those that were deleted
     before an error. Raises ApiError, JsctlError.
     """
-    infos = await gather(*(_fetch_mark(api, name) for name in names if name not in unprotected))
+    infos = await gather(_fetch_mark(api, name) for name in names if name not in unprotected)
     refuse_protected([info for info in infos if info], unprotected)
     deleted: list[str] = []
     try:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from jsctl.base.files import is_regular, open_input
-from jsctl.base.loops import await_event_loop
+from jsctl.base.loops import enter_event_loop
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput
 from jsctl.nats.codec import MAX_PAYLOAD
@@ -47,7 +47,7 @@ class Stdin:
         except (OSError, ValueError):  # an object in place of a file
             yield str(self._stdin.read()).encode(errors="surrogateescape")
             return
-        await await_event_loop()  # a thread will read stdin while the loop runs
+        await enter_event_loop()  # a thread will read stdin while the loop runs
         import asyncio
 
         loop = asyncio.get_running_loop()

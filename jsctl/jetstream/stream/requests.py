@@ -53,7 +53,7 @@ async def fetch_info(api: Api, name: str) -> Json:
 
 async def fetch_infos(api: Api, stream_names: list[str]) -> list[Json]:
     """Fetch the infos of several streams at once, in the order of `stream_names`."""
-    return await gather(*(fetch_info(api, name) for name in stream_names))
+    return await gather(fetch_info(api, name) for name in stream_names)
 
 
 async def fetch_info_or_none(api: Api, name: str) -> Json | None:

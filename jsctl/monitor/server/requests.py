@@ -1,14 +1,13 @@
 """Requests that servers answer to the system account ($SYS.REQ.SERVER.PING.*)."""
 
-import asyncio
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
-from jsctl.base.loops import await_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
 from jsctl.monitor.server.shapes import check_reply
@@ -136,14 +135,13 @@ async def fetch_servers(
     subject: $SYS.REQ.SERVER.PING or, with the same answers, $SYS.REQ.SERVER.PING.STATSZ. Raises Denied
     without the system account.
     """
-    await await_event_loop()
-    loop = asyncio.get_running_loop()
     answers: list[tuple[Json, int]] = []
-    started = loop.time()
+    started = time.monotonic()
     try:
         async with aclosing(iterate_replies(connection, subject, stall=_MAX_SILENCE)) as messages:
             async for message in messages:
-                answers.append((parse_reply(message.data, subject), int((loop.time() - started) * SECOND)))
+                rtt = int((time.monotonic() - started) * SECOND)
+                answers.append((parse_reply(message.data, subject), rtt))
                 expect = expect or int(answers[0][0].get("statsz", {}).get("active_servers", 0))
                 if len(answers) == expect:
                     break

@@ -16,9 +16,9 @@ async def where() -> str:
 def test_a_coroutine_gets_an_event_loop_when_it_asks_for_one() -> None:
     async def work() -> list[object]:
         places: list[object] = [await where()]
-        await loops.await_event_loop()
+        await loops.enter_event_loop()
         places += [await where(), asyncio.get_running_loop().is_running()]
-        await loops.await_event_loop()
+        await loops.enter_event_loop()
         await asyncio.sleep(0)
         return places
 
@@ -30,7 +30,7 @@ def test_a_coroutine_gets_an_event_loop_when_it_asks_for_one() -> None:
 def test_errors_come_out_of_both() -> None:
     async def fail(in_loop: bool) -> None:
         if in_loop:
-            await loops.await_event_loop()
+            await loops.enter_event_loop()
         raise LookupError
 
     for in_loop in (False, True):
@@ -40,7 +40,7 @@ def test_errors_come_out_of_both() -> None:
 
 def test_one_within_another_and_where_a_loop_runs() -> None:
     async def asks() -> str:
-        await loops.await_event_loop()
+        await loops.enter_event_loop()
         return await where()
 
     async def outer() -> list[str]:
@@ -106,12 +106,12 @@ def test_of_tasks_that_fail_at_once_the_first_error_is_raised() -> None:
 def test_work_begins_in_a_loop_where_asyncio_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     for imported, place in ((False, "without"), (True, "in a loop")):
         monkeypatch.setattr(loops, "is_asyncio_imported", lambda imported=imported: imported)
-        assert loops.run_as_needed(where()) == place
+        assert loops.run_verb(where()) == place
 
 
 def test_one_result_needs_no_loop_and_two_do() -> None:
     async def work(count: int) -> list[str]:
-        return await loops.gather(*(where() for _ in range(count)))
+        return await loops.gather(where() for _ in range(count))
 
     assert loops.run(work(1)) == ["without"]
     assert loops.run(work(2)) == ["in a loop", "in a loop"]
@@ -119,7 +119,7 @@ def test_one_result_needs_no_loop_and_two_do() -> None:
 
 def test_what_is_begun_may_need_a_loop() -> None:
     async def needs() -> str:
-        await loops.await_event_loop()
+        await loops.enter_event_loop()
         return await where()
 
     async def work() -> list[str]:
