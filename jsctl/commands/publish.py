@@ -9,22 +9,15 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.compose import (
-    Composition,
-    compose,
-    keep_original_pace,
-    read_dump,
-    space_evenly,
-)
+from jsctl.jetstream.message.compose import ORIGINAL_PACE, Dump
 from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.jetstream.message.stdin import Stdin
-from jsctl.nats.message import OutgoingMessage
+from jsctl.nats.headers import Headers
 from jsctl.views.events import Events
 from jsctl.views.message import publish as view
 
-_BURST = 256  #: messages that are composed before they are sent
 _MAX_REPORTED = 20  #: up to this number of messages each has its line
 
 HELP = """Subject, body and header values may hold templates that make each message different:
@@ -96,6 +89,16 @@ class Options:
         return [text.partition(":")[0].strip() for text in self.message.headers]
 
     @property
+    def pause(self) -> int:
+        """The time between two messages, in ns or as ORIGINAL_PACE."""
+        return ORIGINAL_PACE if self.paced else self.sleep
+
+    def build_headers(self, now: float) -> Headers:
+        """Return the headers that other flags than --header set. now: seconds since the epoch."""
+        headers = self.schedule.build_headers(now, self.header_names)
+        return headers if self.ttl is None else [*headers, ("Nats-TTL", format_ttl(self.ttl))]
+
+    @property
     def reports(self) -> bool:
         """Whether each message gets a line."""
         return not self.quiet and self.total <= _MAX_REPORTED and not self.dumped and not self.atomic
@@ -159,17 +162,24 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
-    body = b"" if options.dumped else options.message.find_body(env)
-    composition = _build_composition(env, options, body)
-    if options.mode != "plain" or options.total != 1 or isinstance(body, Stdin):
+    stdin = env.streams.stdin
+    source = Dump(options.dumped, stdin) if options.dumped else options.message.find_body(env)
+    messages = options.message.compose(
+        env,
+        options.subject or None,
+        source,
+        headers=options.build_headers(env.clock()),
+        reply=options.reply,
+        pause=options.pause,
+    )
+    if options.mode != "plain" or options.total != 1 or isinstance(source, Stdin):
         await enter_event_loop()  # messages are reported, and acks arrive, while others are sent
     api = await env.jetstream()
-    if isinstance(body, Stdin) and body.is_terminal and not options.quiet:
+    if isinstance(source, Stdin) and source.is_terminal and not options.quiet:
         env.say("Reading payload from STDIN")
-    bursts = _compose_bursts(env, options, composition)
     publisher = Publisher(
         api.connection,
-        bursts,
+        messages,
         options.mode,
         reports=options.reports,
         patience=Patience(api, env.say),
@@ -186,25 +196,3 @@ async def _publish_with_progress(
         async with aclosing(publisher.read_batches(advance)) as batches:
             async for batch in batches:
                 yield batch
-
-
-def _build_composition(env: Env, options: Options, body: bytes | Stdin) -> Composition:
-    headers = options.schedule.build_headers(env.clock(), options.header_names)
-    if options.ttl is not None:
-        headers.append(("Nats-TTL", format_ttl(options.ttl)))
-    return options.message.compose(options.subject, body, fixed_headers=headers, reply=options.reply)
-
-
-def _compose_bursts(
-    env: Env, options: Options, composition: Composition
-) -> AsyncGenerator[Sequence[OutgoingMessage], None]:
-    """Yield the messages, in bursts that are sent at once."""
-    # With pauses, each message is composed when it is sent: templates may hold the time.
-    burst = 1 if options.sleep or options.paced else _BURST
-    if options.dumped:
-        bursts = read_dump(options.dumped, env.streams.stdin, composition, burst=burst)
-    else:
-        bursts = compose(composition, warn=env.say, burst=burst)
-    if options.paced:
-        return keep_original_pace(bursts)
-    return space_evenly(bursts, options.sleep) if options.sleep else bursts

@@ -7,9 +7,9 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.idle import choose_idle_limit
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.compose import compile_headers
 from jsctl.jetstream.message.respond import Answers, Request, Responder
 from jsctl.jetstream.message.translate import split_command
+from jsctl.nats.message_template import compile_headers
 from jsctl.nats.subjects import validate_subject
 from jsctl.nats.templates import Template, compile_template, warn_of_unknown_functions
 from jsctl.views.events import Events

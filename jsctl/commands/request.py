@@ -9,7 +9,6 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, RequestTimeout
-from jsctl.jetstream.message.compose import compose
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.nats import requests
@@ -102,6 +101,7 @@ async def _send_requests(
     env: Env, options: Options, body: bytes | Stdin
 ) -> AsyncGenerator[Sequence[Reply], None]:
     """Send the requests, one after the other, and yield each reply."""
+    messages = options.message.compose(env, options.subject, body, singly=True)
     connection = await env.connection()
     limits = requests.ReplyLimits(
         replies=_UNLIMITED if options.to_empty else options.replies,
@@ -113,7 +113,7 @@ async def _send_requests(
     announces = not options.raw and not env.wants_json and options.message.count <= _ANNOUNCED
     if isinstance(body, Stdin) and body.is_terminal and not options.raw:
         env.say("Reading payload from STDIN")
-    async for [message] in compose(options.message.compose(options.subject, body), warn=env.say, burst=1):
+    async for [message] in messages:
         if announces:
             env.say(f'Sending request on "{message.subject}"')
         number = 0

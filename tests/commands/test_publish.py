@@ -313,6 +313,11 @@ def test_wrong_command_lines(line: str, cli: Cli) -> None:
     assert failed.out == "" and failed.err.startswith("jsctl: error: ") and failed.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("line", ["pub 'a b' x", "pub 's.{{Nope}}' x", "pub s.a x -H K", "req 'a b' x"])
+def test_what_is_wrong_is_found_before_it_connects(line: str, offline_cli: Cli) -> None:
+    offline_cli(line, status=64)
+
+
 def test_too_large(cli: Cli) -> None:
     failed = cli("pub a --count 2", stdin="x" * 1_100_000, status=64)
     assert "1,048,576" in failed.err

@@ -8,8 +8,9 @@ from jsctl.commands.cli import Count, declare_all, option
 from jsctl.commands.options.body import find_body
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.compose import Composition
+from jsctl.jetstream.message.compose import Bursts, Source, compose
 from jsctl.jetstream.message.stdin import Stdin
+from jsctl.nats.message_template import MessageTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,20 @@ class MessageFlags:
 
     def compose(
         self,
-        subject: str,
-        body: bytes | Stdin,
-        fixed_headers: Sequence[tuple[str, str]] = (),
+        env: Env,
+        subject: str | None,
+        source: Source,
+        *,
+        headers: Sequence[tuple[str, str]] = (),
         reply: str = "",
-    ) -> Composition:
-        """Return what the messages are composed of."""
-        count, by_line = max(self.count, 1), self.send_on == "newline"
-        return Composition(subject, body, self.headers, fixed_headers, reply, count, by_line, self.templates)
+        pause: int = 0,
+        singly: bool = False,
+    ) -> Bursts:
+        """Return the messages; see MessageTemplate and `compose.compose`. headers: sent as they are. Raises
+        BadInput."""
+        template = MessageTemplate(subject, self.headers, headers, reply, fills=self.templates, warn=env.say)
+        copies, by_line = max(self.count, 1), self.send_on == "newline"
+        return compose(template, source, copies=copies, by_line=by_line, pause=pause, singly=singly)
 
 
 _FLAGS = (

@@ -15,6 +15,7 @@ from jsctl.jetstream.message.user_command import run_command
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.message_template import render_headers
 from jsctl.nats.templates import Moment, Template
 
 
@@ -126,7 +127,7 @@ class Responder:
         """Return data and headers of an answer."""
         answers = self._answers
         moment = Moment(self.answered, request.data, tuple(request.subject.split(".")))
-        headers = [(name, value.render(moment).decode(errors="replace")) for name, value in answers.headers]
+        headers = render_headers(answers.headers, moment)
         if answers.echo:
             return request.data, [*headers, *request.headers, ("NATS-Reply-Counter", str(self.answered))]
         if not answers.command:
