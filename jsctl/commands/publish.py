@@ -10,8 +10,8 @@ from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import ORIGINAL_PACE, Dump
-from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
+from jsctl.jetstream.message.retry_policy import RetryPolicy
 from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.nats.headers import Headers
@@ -182,7 +182,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         messages,
         options.mode,
         reports=options.reports,
-        patience=Patience(api, env.say),
+        retry=RetryPolicy(api, env.say),
     )
     return view.events(publisher, _publish_with_progress(env, publisher, options), quiet=options.quiet)
 

@@ -14,8 +14,8 @@ from contextlib import suppress
 from jsctl.base import units
 from jsctl.base.units import pluralize
 from jsctl.errors import Denied, JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
 from jsctl.jetstream.message.publish import Bursts, PublishedHandler, PublishTotals, parse_ack
+from jsctl.jetstream.message.retry_policy import RetryPolicy, is_temporary, leaderless_error
 from jsctl.nats.codec import publish_parts
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
@@ -46,7 +46,7 @@ async def publish_with_acks(
     bursts: Bursts,
     totals: PublishTotals,
     handle_published: PublishedHandler,
-    patience: Patience | None = None,
+    retry: RetryPolicy | None = None,
     *,
     window: int = 0,
     is_alone: bool = False,
@@ -55,7 +55,7 @@ async def publish_with_acks(
 
     Messages are sent in order; those that are sent again keep their order among themselves.
 
-    patience: send messages again if there is no leader or the connection is lost, as long as acks arrive
+    retry: send messages again if there is no leader or the connection is lost, as long as acks arrive
     within the timeout; without it, the first failure is raised. window: maximum number of bytes of data
     without an ack before a burst is sent; 0 for no limit. is_alone: nothing else runs in the event loop,
     which gets a turn now and then; that saves a fifth of the processor time of large messages.
@@ -63,7 +63,7 @@ async def publish_with_acks(
     When this raises, `totals.unsure` is the number of messages that may be stored without an ack. Raises
     NoResponders when no stream listens, ApiError for a refusal, RequestTimeout, Unreachable.
     """
-    run = _Run(connection, totals, handle_published, patience, is_alone=is_alone)
+    run = _Run(connection, totals, handle_published, retry, is_alone=is_alone)
     try:
         with connection.watching(run.watch):
             async with connection.receive(f"{run.inbox}.*", run.handle):
@@ -84,7 +84,7 @@ class _Run:
         connection: Connection,
         totals: PublishTotals,
         handle_published: PublishedHandler,
-        patience: Patience | None,
+        retry: RetryPolicy | None,
         *,
         is_alone: bool,
     ) -> None:
@@ -92,7 +92,7 @@ class _Run:
         self._connection = connection
         self._totals = totals
         self._handle_published = handle_published
-        self._patience = patience
+        self._retry = retry
         self._is_alone = is_alone
         self._number = 0
         self._waiting: dict[int, OutgoingMessage] = {}
@@ -134,7 +134,7 @@ class _Run:
             ack = parse_ack(message.subject, reply)
         except JsctlError as error:
             self._refusals[number] += 1
-            if self._patience is not None and is_temporary(error):
+            if self._retry is not None and is_temporary(error):
                 self._to_resend[number] = error
             else:
                 self._failure = self._failure or error
@@ -142,7 +142,7 @@ class _Run:
             del self._waiting[number]
             self._size -= len(message.data)
             self._to_resend.pop(number, None)
-            if self._patience is not None and len(self._taken_subjects) < _MAX_SUBJECTS:
+            if self._retry is not None and len(self._taken_subjects) < _MAX_SUBJECTS:
                 self._taken_subjects.add(message.subject)
             self._progress = time.monotonic()
             self._pause = _FIRST_PAUSE
@@ -212,7 +212,7 @@ class _Run:
             else:
                 await self._connection.send(b"".join(block))
         except Unreachable:
-            if self._patience is None:
+            if self._retry is None:
                 raise
             self._is_lost = True
 
@@ -221,7 +221,7 @@ class _Run:
         again."""
         self._changed.clear()
         nap = self._compute_seconds_left()
-        if self._patience is not None:
+        if self._retry is not None:
             nap = min(nap, self._timeout / 4)
         if self._is_alone and nap > 0 and self._connection.read_now(nap):
             await self._take_turn()
@@ -242,7 +242,7 @@ class _Run:
         """
         lost = [message for number, message in self._waiting.items() if number not in self._to_resend]
         without_id = sum(not _has_id(message) for message in lost)
-        if self._patience is None or without_id:
+        if self._retry is None or without_id:
             text = f"lost the connection to {self._connection.url}"
             if not lost:
                 raise Unreachable(text)
@@ -262,8 +262,8 @@ class _Run:
         error = self._to_resend[first]
         subject = self._waiting[first].subject
         if error is not None:
-            if self._patience is not None and subject not in self._taken_subjects:
-                await self._patience.check(subject, error)
+            if self._retry is not None and subject not in self._taken_subjects:
+                await self._retry.check(subject, error)
                 self._taken_subjects.add(subject)
             if self._compute_seconds_left() <= 0:
                 raise leaderless_error(subject, self._timeout, error)
@@ -302,13 +302,13 @@ class _Run:
         """Write a line about the reason for a wait, at intervals."""
         now = time.monotonic()
         if (
-            self._patience is None
+            self._retry is None
             or now - self._progress < _REPORT_AFTER
             or now - self._reported_at < _REPORT_INTERVAL
         ):
             return
         self._reported_at = now
-        self._patience.say(f"jsctl: {reason}: {pluralize(count, 'message')}; ctrl-C ends it")
+        self._retry.say(f"jsctl: {reason}: {pluralize(count, 'message')}; ctrl-C ends it")
 
     def _build_timeout_error(self) -> RequestTimeout:
         subject = next(iter(self._waiting.values())).subject

@@ -8,8 +8,8 @@ from jsctl.base import units
 from jsctl.base.command_lines import build_line
 from jsctl.errors import ApiError, BadInput, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.patience import Patience, is_temporary, leaderless_error
 from jsctl.jetstream.message.publish import parse_ack
+from jsctl.jetstream.message.retry_policy import RetryPolicy, is_temporary, leaderless_error
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers, parse_headers
@@ -33,11 +33,11 @@ class _NotStored(RequestTimeout):
 
 
 async def publish_atomically(
-    connection: Connection, messages: Sequence[OutgoingMessage], patience: Patience | None = None
+    connection: Connection, messages: Sequence[OutgoingMessage], retry: RetryPolicy | None = None
 ) -> Json:
     """Store all messages or none of them; return the ack of the batch: `{stream, seq, batch, count}`.
 
-    patience: publish a batch again if a change of leaders interrupted it before anything was stored, until
+    retry: publish a batch again if a change of leaders interrupted it before anything was stored, until
     the settings' timeout. Raises BadInput for too many messages or a stream that does not accept batches,
     ApiError when the server refuses the batch, RequestTimeout.
     """
@@ -50,14 +50,14 @@ async def publish_atomically(
     is_known, first_timeout = False, _FIRST_SECONDS
     while True:
         try:
-            return await _publish(connection, messages, timeout, min(first_timeout, timeout), patience)
+            return await _publish(connection, messages, timeout, min(first_timeout, timeout), retry)
         except JsctlError as error:
-            if patience is None or not _is_not_stored(error):
+            if retry is None or not _is_not_stored(error):
                 raise
             if isinstance(error, _NotStored):
                 first_timeout *= 2
             elif not is_known:
-                await patience.check(subject, error)
+                await retry.check(subject, error)
                 is_known = True
             if loop.time() > deadline:
                 raise leaderless_error(subject, timeout, error) from None
@@ -77,7 +77,7 @@ async def _publish(
     messages: Sequence[OutgoingMessage],
     timeout: float,
     first_timeout: float,
-    patience: Patience | None,
+    retry: RetryPolicy | None,
 ) -> Json:
     """Publish one batch. timeout, first_timeout: seconds to wait for the last and the first answer."""
     batch, last = generate_id(), len(messages)
@@ -99,7 +99,7 @@ async def _publish(
             if number == last:
                 break
             try:
-                async with asyncio.timeout(first_timeout if patience else timeout):
+                async with asyncio.timeout(first_timeout if retry else timeout):
                     answer = await answers.get()
             except TimeoutError:
                 raise _NotStored(_describe_silence(message.subject), "nothing was stored") from None
@@ -109,7 +109,7 @@ async def _publish(
                     "the stream stored the first message by itself",
                     f"allow atomic batches: {build_line('stream edit', flags=['--allow-batch'])}",
                 )
-        return await _wait_for_ack(messages, batch, answers, timeout, patience)
+        return await _wait_for_ack(messages, batch, answers, timeout, retry)
 
 
 async def _wait_for_ack(
@@ -117,7 +117,7 @@ async def _wait_for_ack(
     batch: str,
     answers: "asyncio.Queue[Message]",
     timeout: float,
-    patience: Patience | None,
+    retry: RetryPolicy | None,
 ) -> Json:
     """Return the ack of a batch whose commit was sent. A leader that steps down may store the batch or not,
     without answering; the stream keeps the batch's id with its messages."""
@@ -125,12 +125,12 @@ async def _wait_for_ack(
     sent_at = loop.time()
     while (seconds_left := sent_at + timeout - loop.time()) > 0:
         try:
-            async with asyncio.timeout(min(seconds_left, _COMMIT_SECONDS) if patience else seconds_left):
+            async with asyncio.timeout(min(seconds_left, _COMMIT_SECONDS) if retry else seconds_left):
                 return parse_ack(subject, await answers.get())
         except TimeoutError:
-            if patience is None:
+            if retry is None:
                 break
-        ack = await _find(patience, batch, subject, loop.time() - sent_at)
+        ack = await _find(retry, batch, subject, loop.time() - sent_at)
         if ack:
             return {**ack, "count": len(messages)}
         if ack is not None and answers.empty():
@@ -138,10 +138,10 @@ async def _wait_for_ack(
     raise RequestTimeout(_describe_silence(subject), "it may have been stored anyway")
 
 
-async def _find(patience: Patience, batch: str, subject: str, age: float) -> Json | None:
+async def _find(retry: RetryPolicy, batch: str, subject: str, age: float) -> Json | None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(2 * _COMMIT_SECONDS):
-            return await patience.find_batch(batch, subject, int(age * units.SECOND))
+            return await retry.find_batch(batch, subject, int(age * units.SECOND))
     return None
 
 

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from jsctl.base.loops import is_stepped
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.patience import Patience
 from jsctl.jetstream.message.publish import Bursts, PublishTotals, publish
+from jsctl.jetstream.message.retry_policy import RetryPolicy
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import OutgoingMessage
 
@@ -30,7 +30,7 @@ class Published(NamedTuple):
 class Publisher:
     """A publisher of bursts of messages: iterate over `read_batches`.
 
-    reports: whether each message is yielded; one without an ack is confirmed by the server first. patience:
+    reports: whether each message is yielded; one without an ack is confirmed by the server first. retry:
     for messages to a stream; see `publish_with_acks`.
     """
 
@@ -41,14 +41,14 @@ class Publisher:
         mode: Mode,
         *,
         reports: bool,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self.totals = PublishTotals()
         self.batch_ack: Json | None = None  #: of an atomic batch
         self.reports = reports
         self._connection = connection
         self._bursts = bursts
-        self._patience = patience
+        self._retry = retry
         self.mode = mode
         self._advance: Callable[[int], None] = lambda messages: None
         self._report: Callable[[Published], None] = lambda published: None
@@ -104,13 +104,13 @@ class Publisher:
                 from jsctl.jetstream.message.publish_atomic import publish_atomically
 
                 messages = [message async for burst in self._bursts for message in burst]
-                self.batch_ack = await publish_atomically(self._connection, messages, self._patience)
+                self.batch_ack = await publish_atomically(self._connection, messages, self._retry)
                 self.totals.messages = len(messages)
             case "acked":
                 from jsctl.jetstream.message.publish_acked import publish_with_acks
 
                 await publish_with_acks(
-                    self._connection, self._bursts, self.totals, self._handle_published, self._patience
+                    self._connection, self._bursts, self.totals, self._handle_published, self._retry
                 )
             case "plain":
                 await publish(

@@ -22,7 +22,7 @@ STDIN = "-"
 _BLOCK = 1 << 20  #: bytes of a file that are read at once
 _CHUNK = 1 << 16
 _CHUNKS = 64  #: maximum read ahead: a fast writer must not fill our memory
-_PATIENCE = 2.0  #: seconds without a byte until `notify` is called
+_NOTICE_SECONDS = 2.0  #: seconds without a byte until `notify` is called
 
 
 class Stdin:
@@ -70,7 +70,7 @@ class Stdin:
             os.close(handle)
 
         threading.Thread(target=read, daemon=True).start()
-        notice = None if self.is_terminal else loop.call_later(_PATIENCE, self._notify)
+        notice = None if self.is_terminal else loop.call_later(_NOTICE_SECONDS, self._notify)
         try:
             while chunk := await chunks.get():
                 if isinstance(chunk, OSError):
@@ -179,7 +179,7 @@ class StdinFile(io.RawIOBase):
                 waited += 0.1
                 if self.closed:
                     return 0
-                if waited >= _PATIENCE and self._notify is not None:
+                if waited >= _NOTICE_SECONDS and self._notify is not None:
                     self._notify()
                     self._notify = None
             self._notify = None

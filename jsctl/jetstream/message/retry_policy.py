@@ -14,7 +14,7 @@ from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import find_header
 
 
-class Patience(NamedTuple):
+class RetryPolicy(NamedTuple):
     """The means to publish again. say: writes a line for people."""
 
     api: Api
