@@ -15,7 +15,7 @@ UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\
 overrides and isolates, tags. No terminal sees one.
 """
 
-_PLAIN = re.compile(r"[\w@%+:,./-][\w@%+=:,./-]*", re.ASCII)
+_PLAIN = r"(?a:[\w@%+:,./-][\w@%+=:,./-]*)"
 """A word that no shell changes; zsh takes one with a leading `=` for a program."""
 
 
@@ -76,7 +76,7 @@ def build_flag(name: str, value: object) -> list[str]:
 
 
 def _quote(word: str) -> str:
-    return word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "'\"'\"'") + "'"
+    return word if re.fullmatch(_PLAIN, word) else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _escape(char: str) -> str:

@@ -93,14 +93,14 @@ def naming_write_errors(path: str | Path = "") -> Iterator[None]:
         raise JsctlError(f"cannot write {path or error.filename}: {error.strerror}") from None
 
 
-_DESCRIPTOR = re.compile(r"/dev/(?:std(out|err)|fd/(\d+))|/proc/self/fd/(\d+)")
+_DESCRIPTOR = r"/dev/(?:std(out|err)|fd/(\d+))|/proc/self/fd/(\d+)"
 """Matches the path of a descriptor of this process."""
 
 
 def is_replaced(path: Path) -> bool:
     """Return whether there is a file or folder that writing to `path` replaces. A pipe, a device and a
     descriptor of this process (/dev/stdout, `>(...)`) are written to instead, whatever is behind it."""
-    return not _DESCRIPTOR.fullmatch(str(path)) and (path.is_file() or path.is_dir())
+    return not re.fullmatch(_DESCRIPTOR, str(path)) and (path.is_file() or path.is_dir())
 
 
 def open_in_place(path: Path) -> BinaryIO | None:
@@ -108,7 +108,7 @@ def open_in_place(path: Path) -> BinaryIO | None:
 
     A descriptor continues where it is: the file of a redirection may hold output of others.
     """
-    if match := _DESCRIPTOR.fullmatch(str(path)):
+    if match := re.fullmatch(_DESCRIPTOR, str(path)):
         stream, *numbers = match.groups()
         number = {"out": 1, "err": 2}.get(stream) or int(next(filter(None, numbers)))
         return os.fdopen(os.dup(number), "wb")

@@ -7,7 +7,6 @@ streams or consumers whose leader did not answer (`missing`) or that no server c
 import itertools
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -55,6 +54,8 @@ class Memory(Generic[T]):
 
     def shorten(self, data: bytes, key: str) -> tuple[bytes, "Known[T]"]:
         """Return a page without the entries that are known, and these. key: of the entries."""
+        from hashlib import blake2b  # its import takes 2 ms, and most verbs know nothing
+
         known: Known[T] = Known([], [])
         head, opening, body = data.partition(b'"%b":[' % key.encode())
         entry, *pieces = body.split(_TIME)

@@ -45,11 +45,13 @@ class _ConfigShape(Shape):
     @property
     def fields(self) -> Fields:  # type: ignore[override]
         if self._fields is None:
-            from jsctl.jetstream.config import consumer_fields, stream_fields
             from jsctl.jetstream.config.schema import Object
 
-            of_noun = stream_fields if self._noun == "stream" else consumer_fields
-            self._fields = Object(of_noun.FIELDS).shape.fields
+            if self._noun == "stream":
+                from jsctl.jetstream.config.stream_fields import FIELDS
+            else:
+                from jsctl.jetstream.config.consumer_fields import FIELDS
+            self._fields = Object(FIELDS).shape.fields
         return self._fields
 
 

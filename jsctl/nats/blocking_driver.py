@@ -20,13 +20,13 @@ from jsctl.nats.protocol import Protocol
 
 _PAUSE = 0.1  #: seconds between two attempts to connect again
 
-_OPERATION = re.compile(r"\$JS\.(?:.+?\.)?API\.(?:(STREAM|CONSUMER|DIRECT)\.(MSG\.)?(\w+)|INFO$)")
+_OPERATION = r"\$JS\.(?:.+?\.)?API\.(?:(STREAM|CONSUMER|DIRECT)\.(MSG\.)?(\w+)|INFO$)"
 """What a request of JetStream does; names of streams and consumers follow it."""
 
 
 def only_reads(subject: str) -> bool:
     """Return whether a request of JetStream changes nothing, so that it may be repeated."""
-    found = _OPERATION.match(subject)
+    found = re.match(_OPERATION, subject)
     return found is not None and found[3] in (None, "INFO", "LIST", "NAMES", "GET")
 
 

@@ -110,7 +110,7 @@ _UNTRUSTED = (18, 19, 20, 21)
 _OTHER_NAMES = (62, 64)
 """OpenSSL's codes for certificates of other hosts."""
 
-_REFUSED = re.compile("ALERT_(UNKNOWN_CA|ACCESS_DENIED|[A-Z_]*CERTIFICATE[A-Z_]*)")
+_REFUSED = "ALERT_(UNKNOWN_CA|ACCESS_DENIED|[A-Z_]*CERTIFICATE[A-Z_]*)"
 """Alerts of a server about the client's certificate (RFC 8446, 6.2)."""
 
 
@@ -129,7 +129,7 @@ def _explain_tls_failure(error: BaseException, settings: Settings) -> tuple[str,
     # writing then never reads it.
     if "CERTIFICATE_REQUIRED" in str(error):
         return "the server requires a client certificate", "name yours with --tlscert and --tlskey"
-    if "[SSL: " in str(error) and (not isinstance(error, SSLError) or _REFUSED.search(str(error))):
+    if "[SSL: " in str(error) and (not isinstance(error, SSLError) or re.search(_REFUSED, str(error))):
         alert = str(error).partition("[SSL: ")[2].partition("]")[0].lower().replace("_", " ")
         return f"the server does not accept the client certificate ({alert})", "check --tlscert and --tlskey"
     if isinstance(error, SSLError):

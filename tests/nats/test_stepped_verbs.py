@@ -64,13 +64,14 @@ VERBS = (
 )
 
 HEAVY = {
-    *("asyncio", "nats", "ssl", "rich", "random", "secrets", "subprocess"),
+    *("asyncio", "nats", "ssl", "rich", "random", "secrets", "subprocess", "hashlib"),
     "encodings.idna",
     *("jsctl.monitor.check.servers", "jsctl.monitor.consumer.rows"),
 }
 
 UNNEEDED = {
     "kv get CONFIG key": "jsctl.jetstream.message.compose",
+    "pub orders.new hello": "jsctl.jetstream.message.browse",
     "server check stream --stream ORDERS": "jsctl.jetstream.message",
 }
 """Modules of other verbs of the same noun."""

@@ -72,15 +72,23 @@ class HelpPage(click.Command):
     def __init__(self, *args: Any, examples: Sequence[str] = (), **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.examples = examples
+        self._own_help_option: click.Option | None = None
 
     def get_short_help_str(self, limit: int = 45) -> str:
         return self.summary or super().get_short_help_str(limit)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.callback = show_help
-        return option
+        # click's own one looks for translations of its help, which takes 2 ms.
+        if self._own_help_option is None and (names := self.get_help_option_names(ctx)):
+            self._own_help_option = click.Option(
+                [*names, "help_page"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                help="Show this message and exit.",
+                callback=show_help,
+            )
+        return self._own_help_option
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_above = isinstance(self, click.Group) and any(not arg.startswith("-") for arg in args)

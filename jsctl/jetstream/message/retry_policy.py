@@ -8,8 +8,6 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import parse_time_ns
 from jsctl.errors import ApiError, JsctlError, NoJetStream, NoResponders, NotFound
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message import browse
-from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import find_header
 
@@ -38,6 +36,9 @@ class RetryPolicy(NamedTuple):
     async def find_batch(self, batch: str, subject: str, age: int) -> Json | None:
         """Return the ack of an atomic batch, an empty object when it is not stored and never will be, or None
         when that is unknown. batch: its id. subject: its last one. age: ns since it was sent."""
+        from jsctl.jetstream.message import browse
+        from jsctl.jetstream.stream import requests as streams
+
         api = self.api
         with contextlib.suppress(JsctlError):
             for stream in await streams.list_names(api, subject):
