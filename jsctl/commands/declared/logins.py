@@ -30,6 +30,7 @@ class AccountLogins:
         self._folders = folders
         self._operators = operators
         self._is_planning = is_planning
+        self._with_jetstream: set[str] = set()  #: those of the accounts that were connected to
         self.lacking: frozenset[str] = frozenset()
 
     async def connect(self, env: Env, settings: Settings, name: str) -> tuple[Connection, bool]:
@@ -40,8 +41,11 @@ class AccountLogins:
         stored_account = self._find_account(name)
         if stored_account is None or name in self.lacking:
             return Connection(settings, None), True
+        store, account = stored_account
+        if has_jetstream(account.nats):
+            self._with_jetstream.add(name)
         try:
-            return await connect_to_account(env, settings, *stored_account), False
+            return await connect_to_account(env, settings, store, account), False
         except Denied as error:
             hint = "apply --push sends it to them"
             if not self._is_planning:
@@ -50,9 +54,9 @@ class AccountLogins:
             return Connection(settings, None), True
 
     async def wait(self, api: Api, name: str) -> None:
-        """Wait until JetStream knows an account that has storage; servers may have received it just now."""
-        stored_account = self._find_account(name)
-        if stored_account is None or not has_jetstream(stored_account[1].nats):
+        """Wait until JetStream knows an account that was connected to, if it has storage; servers may have
+        received it just now."""
+        if name not in self._with_jetstream:
             return
         try:
             async with asyncio.timeout(api.connection.settings.timeout / SECOND):
