@@ -204,7 +204,7 @@ def compute_age(since: str | None, now: Time | None) -> int:
 
 
 def truncate_to_seconds(span: int) -> int:
-    """Return a duration in ns without its fraction of a second."""
+    """Return a duration without its fraction of a second. span: ns."""
     return span - span % SECOND
 
 

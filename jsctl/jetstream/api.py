@@ -99,7 +99,7 @@ def _build_timeout_error(subject: str, full: str) -> RequestTimeout:
 
 
 class Api:
-    """The JetStream API of one account, in one domain or with one prefix."""
+    """The JetStream API of one account, in one domain or with one prefix. timeout: of requests, ns."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Api:
     async def call_raw(
         self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
     ) -> bytes:
-        """Return the raw response to `<prefix>.<subject>`, errors included.
+        """Return the raw response to `<prefix>.<subject>`, errors included. timeout: ns.
 
         Raises what `call` raises, except ApiError.
         """

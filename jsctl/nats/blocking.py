@@ -146,7 +146,7 @@ class BlockingConnection:
         return self.request_message(OutgoingMessage(subject, data), timeout=timeout)
 
     def request_message(self, message: OutgoingMessage, *, timeout: int = 0) -> Message:
-        """Send a request with headers, as `request` does; return the reply."""
+        """Send a request with headers, as `request` does; return the reply. `timeout` in ns."""
         timeout = timeout or self._settings.timeout
         return self.wait_for_reply(self.begin_request(message), time.monotonic() + timeout / SECOND, timeout)
 
@@ -207,8 +207,8 @@ class BlockingConnection:
         seconds_left = loops.limit_deadline(deadline) - time.monotonic()
         if seconds_left <= 0:
             raise TimeoutError
-        self._socket.settimeout(seconds_left)
         try:
+            self._socket.settimeout(seconds_left)
             count = self._socket.recv_into(room)
         except TimeoutError:
             raise

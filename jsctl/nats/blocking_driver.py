@@ -71,8 +71,11 @@ class BlockingDriver:
         link, deadline = self._link, time.monotonic() + timeout / SECOND
         try:
             request = link.begin_request(message)
-            await mark_request_sent()
-            return link.wait_for_reply(request, deadline, timeout)
+            try:
+                await mark_request_sent()
+                return link.wait_for_reply(request, deadline, timeout)
+            finally:
+                link.protocol.forget(request)
         except ConnectionLost as error:
             if isinstance(error, EndedByServer) or not only_reads(message.subject):
                 raise self._lost_error() from None

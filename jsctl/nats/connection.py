@@ -115,7 +115,8 @@ class Connection:
         return await self.request_message(OutgoingMessage(subject, data), timeout=timeout)
 
     async def request_message(self, message: OutgoingMessage, *, timeout: int | None = None) -> Message:
-        """Send a request with headers and a valid subject, as `request` does; return the reply."""
+        """Send a request with headers and a valid subject, as `request` does; return the reply. `timeout` in
+        ns."""
         self.check_size(message)
         return await self._driver.request(message, timeout or self.settings.timeout)
 

@@ -57,7 +57,7 @@ async def request_many(
     stall: int = SECOND // 4,
     max_bytes: int = REPLIES_SIZE,
 ) -> list[Message]:
-    """Return all replies (see `iterate_replies`)."""
+    """Return all replies (see `iterate_replies`). timeout, stall: ns."""
     work = iterate_replies(
         connection, subject, data, expect=expect, timeout=timeout, stall=stall, max_bytes=max_bytes
     )

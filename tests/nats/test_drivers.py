@@ -298,6 +298,24 @@ def test_questions_may_come_between_requests(own_account: Account) -> None:
     loops.run(work())
 
 
+def test_a_request_that_was_sent_ahead_keeps_its_reply(own_account: Account) -> None:
+    """It may change something, so that it cannot be sent again."""
+    js.stream(own_account.url, "ORDERS", "orders.>")
+
+    async def work() -> Message:
+        connection = await Connection.open(Settings(url=own_account.url))
+        abandoned = loops.start(connection.request("orders.new"))
+        await loops.cancel_all([abandoned])
+        started = loops.start(connection.request("orders.new"))
+        await loops.enter_event_loop()
+        try:
+            return await started
+        finally:
+            await connection.close()
+
+    assert b'"seq":2' in loops.run(work()).data.replace(b" ", b"")
+
+
 def test_an_error_of_the_second_connection_is_raised(tmp_path: Path) -> None:
     server = RealServer(tmp_path, SERVER).start()
 

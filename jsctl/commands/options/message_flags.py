@@ -43,8 +43,8 @@ class MessageFlags:
         pause: int = 0,
         singly: bool = False,
     ) -> Bursts:
-        """Return the messages; see MessageTemplate and `compose.compose`. headers: sent as they are. Raises
-        BadInput."""
+        """Return the messages; see MessageTemplate and `compose.compose`. headers: sent as they are.
+        pause: ns. Raises BadInput."""
         template = MessageTemplate(subject, self.headers, headers, reply, fills=self.templates, warn=env.say)
         copies, by_line = max(self.count, 1), self.send_on == "newline"
         return compose(template, source, copies=copies, by_line=by_line, pause=pause, singly=singly)
