@@ -9,7 +9,7 @@ _WORDS = """
     diagnose divide elect emit estimate evacuate explain extend extract fill finish fit fix flatten fold
     follow forgive generate group hash infer isolate launch link listen load negate pack paint pair pause plan
     plot pluralize poll preload press preview provide pull rebuild refuse register remember rename render
-    require rescue roll seal search seek serve settle ship shorten simplify space squeeze stack step strip
+    require rescue roll seal search seek serve settle ship shorten simplify squeeze stack step strip
     sweep sync tick tidy translate truncate try unpin watch
 """
 OTHER_VERBS = frozenset(_WORDS.split())

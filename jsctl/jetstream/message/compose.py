@@ -38,7 +38,7 @@ async def compose(
     pause: int = 0,
     singly: bool = False,
 ) -> Bursts:
-    """Yield the messages in bursts that are sent at once. Raises BadInput.
+    """Compose messages, and yield them in bursts that are sent at once. Raises BadInput.
 
     copies: number of messages with a body. by_line: whether each line of stdin is a body. pause: ns between
     two messages. singly: whether each message is composed when it is asked for, as with a pause: templates
