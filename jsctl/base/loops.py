@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Move = Callable[[], Awaitable[None]]
+_Move = Callable[[], Awaitable[None]]
 
 THREAD_WAIT = 0.3  #: seconds between two looks at another thread
 
 _REQUEST_SENT, _LOOP_NEEDED = "request sent", "loop needed"
 """What a coroutine yields without an event loop."""
 
-_moves = contextvars.ContextVar[list[Move] | None]("moves", default=None)
+_moves = contextvars.ContextVar[list[_Move] | None]("moves", default=None)
 """What follows the running coroutine into an event loop; None in one."""
 
 _limit = contextvars.ContextVar("limit", default=float("inf"))
@@ -125,7 +125,7 @@ async def enter_event_loop() -> None:
         await moves.pop(0)()
 
 
-def follow_into_loop(move: Move) -> None:
+def follow_into_loop(move: _Move) -> None:
     """Follow the running coroutine into an event loop: call a function once it has entered one."""
     if (moves := _moves.get()) is not None:
         moves.append(move)

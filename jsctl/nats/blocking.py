@@ -1,4 +1,4 @@
-"""The driver of a connection on a blocking socket, for code that runs without an event loop.
+"""A connection on a blocking socket: of Spark's tasks, and by `blocking_driver` of commands without a loop.
 
 It moves the bytes of `protocol`, and waits. A subclass may cut what it receives into frames itself (see
 jsctl.spark.source.connection).

@@ -10,7 +10,6 @@ from tests.support.stepping import imports_asyncio, list_imports
 IN_A_LOOP = {
     "base/loops.py": "it makes loops",
     "base/signals.py": "its blocks are entered in a loop",
-    "nats/connection.py": "it needs a loop: `_connect` waits for one",
     "render/event_writer.py": "Env waits for a loop when events have background work",
     "jetstream/message/publisher.py": "it publishes meanwhile only in a loop",
 }
