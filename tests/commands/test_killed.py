@@ -14,14 +14,12 @@ from jsctl.base.files import is_temporary
 from jsctl.commands.completing.name_cache import NameCache
 from jsctl.errors import MissingDependency
 from jsctl.monitor.report.recording import Recorder, Recording
-from jsctl.nats.connection import Connection
-from tests.support.killing import kill_points, print_table
+from tests.support.killing import REQUESTS, kill_points, print_table
 from tests.support.operator_site import Site
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.long
 
-REQUESTS: Mapping[Any, Sequence[str]] = {Connection: ["send"]}
 FILES: Mapping[Any, Sequence[str]] = {io: ["open"]}
 
 

@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jsctl.nats.asyncio_driver import AsyncioDriver
+
 _CALLS = ("open", "mkdir", "rename", "replace", "fsync", "unlink", "rmdir", "link", "symlink")
 
 
 _EVERYWHERE = ("fsync", "send")
 """Calls that count wherever they are; the last one is that of a connection."""
+
+REQUESTS: Mapping[Any, Sequence[str]] = {AsyncioDriver: ["send"]}
+"""What sends requests and messages, to be patched."""
 
 
 @dataclass

@@ -10,8 +10,7 @@ from threading import Timer
 
 import pytest
 
-from jsctl.nats.connection import Connection
-from tests.support.killing import kill_points
+from tests.support.killing import REQUESTS, kill_points
 from tests.support.operator_site import Site
 
 FILE = """
@@ -288,7 +287,7 @@ def test_killed_between_two_writes(site: Declared, tmp_path: Path) -> None:
     """Writes of files, and what is sent to servers."""
     names = set()
     line = f"apply -f {site.file} --force"
-    for _ in kill_points(lambda: site.cli(line, status=0), tmp_path, {Connection: ["send"]}):
+    for _ in kill_points(lambda: site.cli(line, status=0), tmp_path, REQUESTS):
         for account in site.store.read_accounts():
             names.add(account.name)
             assert site.store.has_seed(account.public)

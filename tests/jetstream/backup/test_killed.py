@@ -5,9 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +15,8 @@ from jsctl.errors import NotFound
 from jsctl.jetstream.backup import target
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.files import META, open_backup
-from jsctl.nats.connection import Connection
 from tests.support import js
-from tests.support.killing import kill_points, print_table
+from tests.support.killing import REQUESTS, kill_points, print_table
 from tests.support.run import Cli
 
 pytestmark = pytest.mark.long
@@ -214,9 +211,6 @@ def test_a_killed_change_of_a_context(
         assert not [left for left in cli.home.rglob("*") if is_temporary(left.name)], call
         put_back()
     print_table(line, calls, outcomes)
-
-
-REQUESTS: Mapping[Any, Sequence[str]] = {Connection: ["send"]}
 
 
 def messages(url: str) -> dict[str, int]:
