@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.files import read_input
+from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import add_former_places
@@ -25,7 +26,6 @@ from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.jetstream.stream.replicas import find_shortage
 from jsctl.monitor.server.requests import ping_account
-from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.connection import Connection
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
@@ -254,7 +254,7 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
         account_places = list(
             dict.fromkeys((place.context, place.account) for place in declared.places if place.account)
         )
-        logged_in = await gather_or_cancel(
+        logged_in = await gather(
             logins.connect(env, settings[index], account) for index, account in account_places
         )
         connections_by_login.update(zip(account_places, logged_in, strict=True))
@@ -276,7 +276,7 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
     """
     keys = [replace(place, js_domain="", js_api_prefix="", context="") for place in settings]
     distinct = list(dict.fromkeys(keys))
-    connections = await gather_or_cancel(env.connect(key) for key in distinct)
+    connections = await gather(env.connect(key) for key in distinct)
     by_key = dict(zip(distinct, connections, strict=True))
     return [by_key[key] for key in keys]
 

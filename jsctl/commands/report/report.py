@@ -11,7 +11,7 @@ from jsctl.commands.cli.values import parse_interval
 from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
-from jsctl.commands.report.failing import FailOn
+from jsctl.commands.report.fail_on import FailOn
 from jsctl.commands.report.screen import (
     ReportInterval,
     Selection,
@@ -189,9 +189,9 @@ async def report(
     order = sort or "name"
     if allow_unchecked and fail_on is None:
         raise BadInput("--allow-unchecked needs --fail-on", "without it nothing fails")
-    failing = FailOn(env, fail_on, allow_unchecked)
+    condition = FailOn(env, fail_on, allow_unchecked)
     is_single = watch is None and count is None and not record
-    failing.refuse_what_cannot_hold(has_consumers=consumers, has_rates=not is_single and count != 1)
+    condition.refuse_what_cannot_hold(has_consumers=consumers, has_rates=not is_single and count != 1)
     if keep is not None and not record:
         raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
@@ -232,7 +232,7 @@ async def report(
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    needed = failing.part or ("all" if record or selection.part == "servers" else "lists")
+    needed = condition.part or ("all" if record or selection.part == "servers" else "lists")
     watched = watch_places(env, targets, selection, lambda: needed)
     if is_single:
         try:
@@ -241,8 +241,8 @@ async def report(
             await watched.close()
         if len(places) == 1 and places[0].failure is not None and not env.wants_json:
             raise places[0].failure
-        return failing.judge(build(places, at=env.clock()), places)
+        return condition.apply(build(places, at=env.clock()), places)
     recorder = open_recorder(record, keep)
     rounds = fetch_rounds(watched, recorder, interval=interval, count=count, clock=env.clock)
-    screen = build_screen(env, targets, selection, queries, recorder, failing)
-    return events(failing.until_found(rounds, count))._replace(result=lambda: failing.status, live=screen)
+    screen = build_screen(env, targets, selection, queries, recorder, condition)
+    return events(condition.until_found(rounds, count))._replace(result=lambda: condition.status, live=screen)

@@ -12,7 +12,7 @@ from jsctl import registry
 from jsctl.base.units import SECOND, format_time, seconds_to_ns
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli.values import Parsed
-from jsctl.commands.report.failing import FailOn
+from jsctl.commands.report.fail_on import FailOn
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -101,16 +101,16 @@ def build_screen(
     selection: Selection,
     queries: Callable[[], Sequence[SparkQuery] | None],
     recorder: Recorder | None,
-    failing: FailOn,
+    condition: FailOn,
 ) -> Live:
     """Return the screen over these contexts and domains.
 
-    recorder: receives every round. failing: ends it. Both make each round ask for all parts.
+    recorder: receives every round. condition: ends it. Both make each round ask for all parts.
     """
     part = selection.part or "streams"
 
     def get_part() -> str:
-        return failing.part or (part if recorder is None else "all")
+        return condition.part or (part if recorder is None else "all")
 
     places = watch_places(env, targets, selection, get_part)
     open_pages = _Pages(places)
@@ -129,11 +129,11 @@ def build_screen(
             last_board = view.board(current_places, env.clock(), number, queries())
             yield last_board
         _record(recorder, places, current_places, env.clock())
-        failing.look(current_places)
+        condition.evaluate(current_places)
 
     async def close() -> None:
         await places.close()
-        failing.tell()
+        condition.report()
 
     return Live(
         fetch,
@@ -141,7 +141,7 @@ def build_screen(
         selection.interval,
         selection.rounds,
         close,
-        status=lambda: failing.status,
+        status=lambda: condition.status,
     )
 
 

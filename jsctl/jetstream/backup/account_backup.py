@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from jsctl.base.files import sync_folder
+from jsctl.base.loops import gather
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api
@@ -23,7 +24,6 @@ from jsctl.jetstream.backup.events import AccountBackupStarted, Advance, Observe
 from jsctl.jetstream.backup.stream_backup import BackupOptions, save_stream
 from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.awaiting import gather_or_cancel
 
 _CONCURRENT = 4
 """Streams that are backed up at the same time."""
@@ -136,4 +136,4 @@ async def _save_to(
                 return build_outcome(name, "warning", manifest["state"], remark)
             return build_outcome(name, "saved", manifest["state"])
 
-    return await gather_or_cancel(save(name) for name in names)
+    return await gather(save(name) for name in names)

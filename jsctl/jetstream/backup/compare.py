@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from jsctl.base.loops import gather
 from jsctl.errors import NotFound
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy_transfer import Endpoint
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.message import Message
 
 _CONCURRENT = 4
@@ -113,7 +113,7 @@ async def compare_streams(
                 advance(1)
 
     starts = range(first, last + 1, width) if int(state["messages"]) else range(0)
-    await gather_or_cancel(compare_range(start) for start in starts)
+    await gather(compare_range(start) for start in starts)
     return comparison
 
 

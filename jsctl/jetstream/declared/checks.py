@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.loops import gather
 from jsctl.base.units import MS, format_bytes
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared.step import Step, get_subjects
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.subjects import overlaps
 
 _LEAST_AGE = 100 * MS  #: ns
@@ -24,7 +24,7 @@ async def refuse_impossible(steps: Sequence[Step]) -> list[Step]:
     places: dict[Any, list[Step]] = {}
     for step in steps:
         places.setdefault(step.target.key, []).append(step)
-    refusals = await gather_or_cancel(map(_find_refusals, places.values()))
+    refusals = await gather(map(_find_refusals, places.values()))
     by_key = {key: reasons for place in refusals for key, reasons in place.items()}
     return [step._replace(refused={**by_key.get(step.key, {}), **step.refused}) for step in steps]
 
@@ -88,7 +88,7 @@ async def _find_overlaps(api: Api, steps: Sequence[Step], changed: Sequence[Step
             if others := [name for name in names if name not in planned and name != step.stream]:
                 overlapping.setdefault(step.stream, others[0])
 
-    await gather_or_cancel(ask(step) for step in claiming if step.stream not in overlapping)
+    await gather(ask(step) for step in claiming if step.stream not in overlapping)
     return overlapping
 
 

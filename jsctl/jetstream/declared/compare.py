@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from jsctl.base.loops import gather
 from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, BadInput, JsctlError, collecting
 from jsctl.jetstream.api import Json
@@ -49,7 +50,6 @@ from jsctl.jetstream.message.data_loss import NOTHING, UNKNOWN, DataLoss, measur
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT, is_protected
-from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.error_codes import ErrorCode
 
 OWNER_KEY = f"metadata.{LABEL}"
@@ -182,7 +182,7 @@ async def fetch_consumers(
     """Return the infos of declared consumers, None for each that does not exist."""
     if stream_info is None:
         return [None for _ in declared]
-    return await gather_or_cancel(fetch_consumer(target, stream, each.name) for each in declared)
+    return await gather(fetch_consumer(target, stream, each.name) for each in declared)
 
 
 async def collect(errors: list[BadInput], comparison: Awaitable[Step | None]) -> Step | None:

@@ -4,12 +4,12 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from jsctl.base.loops import gather
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared.compare import fetch_stream
 from jsctl.jetstream.declared.model import Place, Stream
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.message.copies import Copies
-from jsctl.nats.awaiting import gather_or_cancel
 
 _PAUSE_SECONDS = 0.25
 
@@ -35,7 +35,7 @@ async def _find_behind(
     declared: Sequence[Stream], targets: Mapping[Place, Target], copies: Mapping[int, Copies]
 ) -> list[str]:
     """Return sentences about what is not current. copies: by connection."""
-    infos = await gather_or_cancel(fetch_stream(targets[stream.place], stream.name) for stream in declared)
+    infos = await gather(fetch_stream(targets[stream.place], stream.name) for stream in declared)
     sentences: list[str] = []
     found: dict[int, dict[tuple[str, str], Json]] = defaultdict(dict)
     apis: dict[int, dict[str, Api]] = defaultdict(dict)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from jsctl.base.loops import gather
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.kind import Kind
@@ -12,7 +13,6 @@ from jsctl.jetstream.declared.compare import fetch_consumer, fetch_stream
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.nats.awaiting import gather_or_cancel
 
 
 class OwnedKey(NamedTuple):
@@ -31,7 +31,7 @@ class OwnedKey(NamedTuple):
 async def fetch_owners(declared: Declared, targets: Mapping[Place, Target]) -> list[OwnedKey]:
     """Return the keys of all streams and consumers that files declare and that exist. Raises what requests
     raise."""
-    owned = await gather_or_cancel(_fetch(stream, targets[stream.place]) for stream in declared.streams)
+    owned = await gather(_fetch(stream, targets[stream.place]) for stream in declared.streams)
     return [key for keys in owned for key in keys]
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from jsctl.base.loops import gather
 from jsctl.base.units import pluralize
 from jsctl.errors import BadInput, Unreachable, collecting, raise_all
 from jsctl.jetstream.api import Json
@@ -30,7 +31,6 @@ from jsctl.jetstream.declared.warnings import find_plan_warnings
 from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.awaiting import gather_or_cancel
 
 
 class Plan(NamedTuple):
@@ -94,7 +94,7 @@ async def make_plan(
                 return await _plan_stream(stream, targets[stream.place], rules)
             return []
 
-    groups = await gather_or_cancel(compare(stream) for stream in declared.streams)
+    groups = await gather(compare(stream) for stream in declared.streams)
     raise_all(errors)
     steps = [step for group in groups for step in group if step]
     if prune:
@@ -121,7 +121,7 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Ste
     errors: list[BadInput] = []
     step = await collect(errors, compare_stream(stream, target, info, rules, created))
     changed = _with_changes(info, step) if info else None
-    consumer_steps = await gather_or_cancel(
+    consumer_steps = await gather(
         collect(errors, compare_consumer(consumer, stream.name, target, changed, found, rules, created))
         for consumer, found in pairs
     )
@@ -141,7 +141,7 @@ async def _plan_removals(
 ) -> list[Step]:
     """Return removals of what carries a label and is no longer declared. planned: the other steps."""
     declared_keys = _list_declared_keys(declared, targets)
-    removals = await gather_or_cancel(
+    removals = await gather(
         _plan_removals_at(targets[place], labels, declared, declared_keys, rules, planned)
         for place, labels in declared.labels.items()
         if not targets[place].is_missing
@@ -193,7 +193,7 @@ async def _plan_removals_at(
                 ]
                 steps.append(await plan_consumer_removal(target, stream_info, info, label, created))
     removals = (plan_stream_removal(target, info, get_label(info["config"]), rules) for info in surplus)
-    return [*steps, *await gather_or_cancel(removals)]
+    return [*steps, *await gather(removals)]
 
 
 def _refuse_silent(noun: str, names: Sequence[str], target: Target) -> None:

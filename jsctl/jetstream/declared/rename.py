@@ -7,6 +7,7 @@ is continued by the next one.
 
 from contextlib import AbstractContextManager, nullcontext
 
+from jsctl.base.loops import gather
 from jsctl.errors import BadInput, JsctlError, raise_all
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
@@ -29,7 +30,6 @@ from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.nats.awaiting import gather_or_cancel
 
 
 async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step | None] | None:
@@ -49,7 +49,7 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     errors: list[BadInput] = []
     compared = await collect(errors, compare_stream(stream, target, as_new, rules))
     infos = await fetch_consumers(stream.consumers, stream.renamed_from, target, old)
-    consumer_steps = await gather_or_cancel(
+    consumer_steps = await gather(
         collect(errors, compare_consumer(consumer, stream.renamed_from, target, old, info, rules))
         for consumer, info in zip(stream.consumers, infos, strict=True)
     )

@@ -4,6 +4,7 @@ stay as they are, and a value that somebody else stores meanwhile is not overwri
 from pathlib import Path
 
 from jsctl.base.files import read_text
+from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.config.differences import Difference
@@ -16,7 +17,6 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import open_bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.names import stream_to_bucket, validate_new_key
-from jsctl.nats.awaiting import gather_or_cancel
 
 _TEXT = Text()
 
@@ -59,7 +59,7 @@ async def compare_values(bucket: Stream, target: Target, info: Json | None) -> S
     present: dict[str, str | None] = dict.fromkeys(bucket.values)
     if info is not None:
         store = await open_bucket(target.api, bucket.kind.stream_to_bucket(bucket.name))
-        entries = await gather_or_cancel(read.fetch_newest_entry(store, key) for key in bucket.values)
+        entries = await gather(read.fetch_newest_entry(store, key) for key in bucket.values)
         present = {key: _get_text(entry) for key, entry in zip(bucket.values, entries, strict=True)}
     changes = [
         Difference(f"values.{key}", present[key], value, _TEXT)
@@ -84,7 +84,7 @@ async def store_values(step: Step) -> None:
             raise JsctlError(f"the value of {key} was changed since the plan was made", "run it again")
         await write.put(store, key, change.after.encode(), expected=entry.revision if entry else 0)
 
-    await gather_or_cancel(put(change) for change in step.changes)
+    await gather(put(change) for change in step.changes)
 
 
 def _get_text(entry: Entry | None) -> str | None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
+from jsctl.base.loops import gather
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, list_origins
@@ -11,7 +12,6 @@ from jsctl.jetstream.declared.model import Stream, find_bucket_kind
 from jsctl.jetstream.declared.step import Key, Step, get_subjects
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
-from jsctl.nats.awaiting import gather_or_cancel
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import overlaps
 
@@ -38,7 +38,7 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
             config = stream.after if stream else await _fetch_config(step)
             return list(_warn_of_filters(get_filters(step.after or {}), config or {}))
 
-    texts = await gather_or_cancel(map(find, changed))
+    texts = await gather(map(find, changed))
     return [
         f"{step.position}: {step.format_name()}: {text}"
         for step, lines in zip(changed, texts, strict=True)

@@ -15,7 +15,7 @@ from jsctl.jetstream.paging import Memory, fetch_items
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.report.far_origins import LINK_CONFIG, check_origins
-from jsctl.monitor.report.turns import Turns
+from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.contexts import check_expiry
 from jsctl.monitor.stream.rows import (
@@ -118,13 +118,13 @@ async def fetch_overview(
     pattern: str = "",
     consumers: bool | None = True,
     account: bool = True,
-    turns: Turns | None = None,
+    order: PollingOrder | None = None,
     memory: Memory[StreamParts] | None = None,
 ) -> Overview:
     """Fetch the streams whose name matches the glob `pattern`, their consumers and the limits of the account.
 
     consumers: False when the user wants none, None when they are not asked for now. account: whether to fetch
-    its limits. turns: of whose consumers are listed in this round; None lists all, with a request for each.
+    its limits. order: of whose consumers are listed in this round; None lists all, with a request for each.
     memory: of the rounds before, from the same place with the same pattern. Raises what `Api.call` raises.
     """
     links: list[ReplicationRow] = []
@@ -195,13 +195,13 @@ async def fetch_overview(
         if with_consumers and consumers is False:
             gaps.append(Gap("consumers", "consumers were left out", is_chosen=True))
         return overview
-    listed = with_consumers if turns is None else turns.take(with_consumers)
+    listed = with_consumers if order is None else order.take(with_consumers)
     infos, failed = await _list_consumers(api, listed)
     return overview._replace(
         consumers=infos,
         consumed=consumed,
-        gaps=[*gaps, *_describe_gaps(failed if turns is None else turns.note_answers(listed, failed))],
-        listed=None if turns is None else frozenset(listed),
+        gaps=[*gaps, *_describe_gaps(failed if order is None else order.note_answers(listed, failed))],
+        listed=None if order is None else frozenset(listed),
     )
 
 

@@ -13,8 +13,8 @@ from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, fetch_overview, is_static
+from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
-from jsctl.monitor.report.turns import Turns
 from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
 from jsctl.monitor.rules.contexts import choose_code
 from jsctl.monitor.server.requests import ping
@@ -44,12 +44,12 @@ async def fetch_part(
     part: str,
     pattern: str,
     with_consumers: bool,
-    turns: Turns | None = None,
+    order: PollingOrder | None = None,
     memory: Memory[StreamParts] | None = None,
 ) -> Answers:
-    """Fetch what a part of the screen needs. turns: of whose consumers are listed; None lists all. memory: of
+    """Fetch what a part of the screen needs. order: of whose consumers are listed; None lists all. memory: of
     the rounds before. Raises what `Api.call` raises."""
-    overview = partial(fetch_overview, api, pattern=pattern, turns=turns, memory=memory)
+    overview = partial(fetch_overview, api, pattern=pattern, order=order, memory=memory)
     match part:
         case "all" | "everything":
             answers = await _fetch_all(api, pattern, with_consumers)
@@ -195,13 +195,13 @@ class Places:
         self._clock = clock
 
         self._seconds = 0.0
-        self._turns = [Turns(lambda: self._seconds, clock) for _ in targets]
+        self._orders = [PollingOrder(lambda: self._seconds, clock) for _ in targets]
 
         memories: list[Memory[StreamParts]] = [Memory(is_static) for _ in targets]
 
         def build_fetch(number: int) -> Fetch[Answers]:
             return lambda api: fetch_part(
-                api, part(), pattern, with_consumers, self._turns[number], memories[number]
+                api, part(), pattern, with_consumers, self._orders[number], memories[number]
             )
 
         self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace)
@@ -259,7 +259,7 @@ class Places:
         self._answered[index] = poller.at
         self.answers[index] = answers
         await take_answers(self.trackers[index], when, answers)
-        self.trackers[index].consumers_at = self._turns[index].oldest
+        self.trackers[index].consumers_at = self._orders[index].oldest
 
     def _build_place(self, index: int, poller: Poller[Answers], seconds: float) -> Place:
         failure, waiting = poller.failure, poller.waiting

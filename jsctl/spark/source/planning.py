@@ -10,7 +10,7 @@ from jsctl.nats.outcomes import ConnectionLost
 from jsctl.spark.session.task_archive import provide_pynacl
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.options import ReadOptions
-from jsctl.spark.source.range_reader import Patience
+from jsctl.spark.source.range_reader import RetryLimit
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class PlanningConnection:
         options = self._options
         if not self._is_known:
             self._open()
-        patience = Patience(options.retries, options.retry_timeout if self._is_known else 0)
+        retry_limit = RetryLimit(options.retries, options.retry_timeout if self._is_known else 0)
         first_asked_at = time.monotonic()
         while True:
             was_kept, asked_at = self._connection is not None, time.monotonic()
@@ -64,11 +64,11 @@ class PlanningConnection:
                 if was_kept and isinstance(error, ConnectionLost):
                     continue  # the connection may have ended long ago
                 name = options.stream or ", ".join(options.streams)
-                patience.record_failure(error, f"lost the connection while asking for {name}")
+                retry_limit.record_failure(error, f"lost the connection while asking for {name}")
             except BaseException:
                 self.close()  # an answer may be in flight
                 raise
-            patience.pause()
+            retry_limit.pause()
 
     def _open(self) -> StreamConnection:
         self._connection = self._connector.open()

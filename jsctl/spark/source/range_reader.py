@@ -58,7 +58,7 @@ class ReadJob(NamedTuple):
     without_payloads: bool = False
 
 
-class Patience:
+class RetryLimit:
     """A count of attempts without progress, while a server is away.
 
     retries: attempts that are always allowed. timeout: ns during which further attempts are allowed.
@@ -113,7 +113,7 @@ class RangeReader:
         self.lost = 0
         self._connect = connect
         self._connection: StreamConnection | None = None
-        self._patience = Patience(job.retries, job.retry_timeout)
+        self._retry_limit = RetryLimit(job.retries, job.retry_timeout)
 
     def __iter__(self) -> "Iterator[pa.RecordBatch]":
         try:
@@ -122,7 +122,7 @@ class RangeReader:
                 at_before = self.at
                 batch = self._with_retries(self.read_batch)
                 if self.at > at_before:
-                    self._patience.record_success()
+                    self._retry_limit.record_success()
                 if batch:
                     yield batch
             self._with_retries(self._check_stream)
@@ -158,13 +158,13 @@ class RangeReader:
                 self._disconnect()
                 if usable is not None:
                     return usable
-                self._patience.record_failure(error, self._describe_silence())
-                self._patience.pause()
+                self._retry_limit.record_failure(error, self._describe_silence())
+                self._retry_limit.pause()
 
     def count_failure(self, error: Exception) -> None:
         """Count an attempt without progress, although servers answer. Raises its error when there were too
         many."""
-        self._patience.record_failure(error, self._describe_silence(), timed=False)
+        self._retry_limit.record_failure(error, self._describe_silence(), timed=False)
 
     def _describe_silence(self) -> str:
         return f"no answer for {self.job.stream} from sequence {self.at} on"

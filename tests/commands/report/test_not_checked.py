@@ -10,7 +10,7 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
-from jsctl.monitor.report import turns
+from jsctl.monitor.report import polling_order
 from jsctl.monitor.report.places import Places
 from jsctl.nats.connection import Connection
 from tests.support import js
@@ -246,8 +246,8 @@ def test_a_live_report_lists_consumers_in_turns(
 ) -> None:
     """All at first; then some in each round, those asked longest ago first. What is not asked for is kept."""
     asyncio.run(_fill(url, 12))
-    monkeypatch.setattr(turns, "MIN_PER_ROUND", 5)
-    monkeypatch.setattr(turns, "PER_SECOND", 0)
+    monkeypatch.setattr(polling_order, "MIN_PER_ROUND", 5)
+    monkeypatch.setattr(polling_order, "PER_SECOND", 0)
     now = 1_000_000.0
 
     async def look() -> None:

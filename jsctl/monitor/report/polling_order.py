@@ -13,7 +13,7 @@ MIN_PER_ROUND = 100
 """Streams whose consumers are listed in each round, however short it is."""
 
 
-class Turns:
+class PollingOrder:
     """The order in which streams are asked for their consumers: all at first, then those asked longest ago.
 
     interval: returns seconds between two rounds. clock: returns seconds since 1970.

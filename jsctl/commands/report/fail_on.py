@@ -46,7 +46,7 @@ class FailOn:
         """The status that the condition gives."""
         return ExitStatus.FAILURE if self._names or self._unchecked else ExitStatus.OK
 
-    def look(self, places: Sequence[Place], *, is_last: bool = False) -> bool:
+    def evaluate(self, places: Sequence[Place], *, is_last: bool = False) -> bool:
         """Return whether the condition holds for a row, or cannot be answered. is_last: whether no round
         follows. Raises BadInput for a condition that no row can have."""
         if self._condition is None:
@@ -59,7 +59,7 @@ class FailOn:
             self._unchecked = ()
         return self.status is ExitStatus.FAILURE
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Name the rows for which it holds, and what could not be looked at."""
         for name in self._names[:_MAX_SHOWN]:
             self._env.say(f"jsctl: --fail-on holds for {name}")
@@ -68,11 +68,11 @@ class FailOn:
         for sentence in self._unchecked[:_MAX_SHOWN]:
             self._env.say(f"jsctl: --fail-on: not checked: {sentence}; --allow-unchecked lets it pass")
 
-    def judge(self, result: Result, places: Sequence[Place]) -> Result:
+    def apply(self, result: Result, places: Sequence[Place]) -> Result:
         """Return the result of a single report with its status, and name the rows."""
-        if not self.look(places):
+        if not self.evaluate(places):
             return result
-        self.tell()
+        self.report()
         return result._replace(status=self.status) if result.status is ExitStatus.OK else result
 
     async def until_found(
@@ -84,12 +84,12 @@ class FailOn:
         try:
             async for round in rounds:
                 number += 1
-                holds = self.look(round.places, is_last=number == count)
+                holds = self.evaluate(round.places, is_last=number == count)
                 yield round
                 if holds:
                     return
         finally:
-            self.tell()  # also when the last round was read, and nothing asks for another
+            self.report()  # also when the last round was read, and nothing asks for another
             await rounds.aclose()
 
 
