@@ -19,12 +19,13 @@ LAME_DUCK = "lame duck"
 
 _NODE: Fields = {**dict.fromkeys(("name", "cluster", "domain", "cwd", "url", "wanted"), str), "argv": [str]}
 _LOGIN: Fields = {"context": str, "domains": [str], "servers": int, "clusters": [str]}
+_LINK: Fields = {"kind": str, "hops": {"*": int}, "ends": [str], "gateway": str}
 _SHAPE = Shape(
     {
         **dict.fromkeys(("name", "source", "version", "digest"), str),
         "nodes": [Shape(_NODE, _NODE.keys() - {"url", "wanted"})],
         "logins": [Shape(_LOGIN, _LOGIN.keys() - {"clusters"})],
-        "links": {"*": Shape({})},
+        "links": {"*": Shape(_LINK, _LINK)},
         "temporary": bool,
         "ports": {"*": int},
         "scale": {"*": int},

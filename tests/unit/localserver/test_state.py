@@ -1,9 +1,13 @@
-"""The servers that names choose in a network."""
+"""The state of a network: its file, and the servers that names choose in it."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from jsctl.errors import BadInput
-from jsctl.localserver.state import NetworkState, NodeState
+from jsctl.errors import BadInput, JsctlError
+from jsctl.localserver.state import FILE, NetworkState, NodeState, load_state
 
 NETWORK = NetworkState(
     "cluster",
@@ -34,3 +38,9 @@ def test_a_server_beside_its_cluster_is_refused(names: tuple[str, ...]) -> None:
     with pytest.raises(BadInput, match="n1 is in cluster cluster, which is named, too") as refused:
         NETWORK.select(names)
     assert "--network cluster chooses the network" in str(refused.value)
+
+
+def test_a_damaged_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(json.dumps({**asdict(NETWORK), "links": {"hub": {"hops": {}}}}))
+    with pytest.raises(JsctlError, match="was not written by jsctl"):
+        load_state(tmp_path)
