@@ -236,9 +236,18 @@ def test_a_refused_login(driver: Driver, server: RealServer) -> None:
         driver.run(Settings(url=server.url_for("all", "y")), request)
 
 
-def test_no_server(driver: Driver) -> None:
-    with pytest.raises(Unreachable, match="connection refused"):
-        driver.run(Settings(url=f"nats://127.0.0.1:{free_port()}"), request)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(url=f"nats://127.0.0.1:{free_port()}"),
+        Settings(url=f"ws://127.0.0.1:{free_port()}"),
+        Settings(url="nats://127.0.0.1", socks_proxy=f"socks5://127.0.0.1:{free_port()}"),
+    ],
+    ids=["nats", "websocket", "proxy"],
+)
+def test_no_server(driver: Driver, settings: Settings) -> None:
+    with pytest.raises(Unreachable, match=r"refused|proxy at .* cannot be reached"):
+        driver.run(settings, request)
 
 
 @pytest.mark.slow

@@ -258,7 +258,7 @@ def test_a_server_that_is_killed_in_a_request_and_comes_back(tmp_path: Path) -> 
 
 
 def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) -> None:
-    """It may be stored already."""
+    """It may have changed something already."""
     server = RealServer(tmp_path, RIGHTS).start()
 
     def start_again() -> None:
@@ -271,7 +271,9 @@ def test_a_message_is_not_sent_again_when_the_connection_ends(tmp_path: Path) ->
         thread = threading.Thread(target=start_again)
         thread.start()
         try:
-            return await connection.request_message(OutgoingMessage("orders.new", b""))
+            return await connection.request_message(
+                OutgoingMessage("$JS.API.STREAM.CREATE.NEW", b'{"name": "NEW"}')
+            )
         finally:
             thread.join()
 

@@ -117,6 +117,26 @@ def test_one_result_needs_no_loop_and_two_do() -> None:
     assert loops.run(work(2)) == ["in a loop", "in a loop"]
 
 
+def test_when_one_fails_the_others_have_ended() -> None:
+    ended: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            ended.append("cancelled")
+
+    async def fail() -> None:
+        raise LookupError
+
+    async def work() -> None:
+        with pytest.raises(LookupError):
+            await loops.gather([wait(), fail(), wait()])
+        assert ended == ["cancelled"] * 2
+
+    loops.run(work())
+
+
 def test_what_is_begun_may_need_a_loop() -> None:
     async def needs() -> str:
         await loops.enter_event_loop()
