@@ -9,10 +9,8 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +32,7 @@ from tests.fuzz.commands import (
     without_spark,
 )
 from tests.support import js, verb_shapes
+from tests.support.interrupting import interrupt
 from tests.support.operator_site import Site
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, AccountServers
@@ -199,27 +198,13 @@ ENDING = {"latency", "trace", "service stats"}
 """Verbs that end here by themselves."""
 
 
-def run_until_interrupted(cli: Cli, url: str, line: list[str], seconds: float) -> Outcome:
-    """Run a verb without an end, until something has happened."""
-    ended = threading.Event()
-
-    def interrupt() -> None:
-        if not ended.wait(seconds):
-            with contextlib.suppress(Exception):  # the server of other accounts
-                for subject in EVENTS:
-                    js.send(url, subject, count=20)
-                for request, body in REQUESTS.items():
-                    js.ask(url, request, body)
-        while not ended.wait(seconds):
-            os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    try:
-        return cli(line)
-    finally:
-        ended.set()
-        thread.join()
+def make_events(url: str) -> None:
+    """Let happen what verbs without an end wait for."""
+    with contextlib.suppress(Exception):  # the server of other accounts
+        for subject in EVENTS:
+            js.send(url, subject, count=20)
+        for request, body in REQUESTS.items():
+            js.ask(url, request, body)
 
 
 @contextlib.contextmanager
@@ -252,7 +237,7 @@ def find_fault(cli: Cli, url: str, path: str, line: list[str]) -> str:
     endless = is_endless(path) and path not in ENDING
     if endless:
         for seconds in (0.15, 1, 5):  # on a busy machine
-            outcome = run_until_interrupted(cli, url, line, seconds)
+            outcome = interrupt(lambda: cli(line), seconds, lambda: make_events(url))
             written = (path, outcome.status, outcome.out)
             if path in NO_DOCUMENT or (
                 documents(outcome, line) and not verb_shapes.find_difference(*written, is_endless=True)

@@ -4,10 +4,8 @@ import itertools
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -23,6 +21,7 @@ from tests.fuzz.commands import lines as command_lines
 from tests.fuzz.record import Record, cases, max_seconds
 from tests.support import js
 from tests.support.hostile import Change, Middleman, hostile_server, middleman, mutate_answer
+from tests.support.interrupting import interrupt
 from tests.support.run import Cli, Outcome
 from tests.support.servers import Account, free_port
 
@@ -54,16 +53,9 @@ def run(
     url: str = "",
 ) -> None:
     """Run a command through the man in the middle, or at `url`; one without an end is interrupted."""
-    interrupt = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    environ = {"NATS_URL": url or (man.account_url if man else ""), "EDITOR": "true"}
     started = time.monotonic()
-    if endless:
-        interrupt.start()
-    try:
-        outcome = cli(line, environ={"NATS_URL": url or (man.account_url if man else ""), "EDITOR": "true"})
-        interrupt.cancel()
-        interrupt.join() if endless else None
-    except KeyboardInterrupt:  # it had just ended
-        return
+    outcome = interrupt(lambda: cli(line, environ=environ), 0.4) if endless else cli(line, environ=environ)
     spent = time.monotonic() - started
     assert spent < max_seconds(), (line, spent)
     record.slowest = max(record.slowest, spent)
