@@ -149,7 +149,7 @@ def list_lines(path: str) -> list[str]:
 
 RUN_HERE = {
     'python -m pip install -q -e ".[dev]"': "CI installs the clone with it",
-    "python -m pytest --fast": ".ci/run, on other Pythons",
+    "python -m pytest --fast=all": ".ci/run, on other Pythons",
     "python -m jsctl version": "tests/commands/test_version.py",
     ".ci/run": "CI",
     "python -m tests.support.release check ${{ github.ref_name }}": "test_a_tag_that_does_not_fit_...",

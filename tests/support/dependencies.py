@@ -59,7 +59,7 @@ def list_requirements(which: str, uv: list[str]) -> str:
 def list_tests(arguments: list[str]) -> list[str]:
     """Return pytest's arguments for the arguments of this module."""
     if arguments[:1] != ["few"]:
-        return ["--fast", *arguments]
+        return ["--fast=all", *arguments]
     files = sorted({f"tests/{path}" for paths in USERS.values() for path in paths})
     return ["-m", "not long and not cluster", *arguments[1:], *files]
 

@@ -70,7 +70,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     paths = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     quick = all(any(path.is_relative_to(TESTS / name) for name in _QUICK) for path in paths)
     one_file = len(paths) == 1 and all(path.is_file() for path in paths)
-    return 0 if quick or one_file else 4 if config.getoption("--fast") else 5
+    return 0 if quick or one_file else 4 if config.getoption("fast") else 5
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start what the workers of a run of all tests wait for; its first files need none of it."""
     is_controller = not hasattr(config, "workerinput") and config.option.numprocesses
     is_whole = config.args == config.getini("testpaths") and not config.option.markexpr
-    if is_controller and is_whole and not config.getoption("--fast"):
+    if is_controller and is_whole and not config.getoption("fast"):
         make = [sys.executable, "-m", spark_home.__name__, str(config.cache.mkdir("spark"))]
         nowhere = subprocess.DEVNULL
         subprocess.Popen(make, cwd=TESTS.parent, stdin=nowhere, stdout=nowhere, stderr=nowhere)
