@@ -4,6 +4,7 @@ import pytest
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.tables import read_table
 
 GUIDE = (
     "Consumer",
@@ -31,17 +32,14 @@ def rows(cli: Cli, line: str = "S") -> dict[str, dict[str, object]]:
 def test_the_guides_table(cli: Cli, url: str) -> None:
     js.publish(url, "s.a")
     cli("consumer add S dur --pull", status=0)
-    plain = {"NO_COLOR": "1"}
-    lines = cli("consumer report S", tty=True, environ=plain, status=0).out.splitlines()
-    assert "Consumer report for S with 1 consumer" in lines[1]
-    titles = [title.strip() for title in lines[3].strip("│").split("│")]
-    assert tuple(titles[:8]) == GUIDE
-    assert titles[-1] == "Cluster"
-    cells = [cell.strip() for cell in lines[5].strip("│").split("│")]
-    assert cells[:8] == ["dur", "Pull", "Explicit", "30.00s", "0", "0", "1 / 100%", "0"]
+    title = "Consumer report for S with 1 consumer"
+    row, *_ = read_table(cli("consumer report S", tty=True, status=0).out, title)
+    assert tuple(row)[:8] == GUIDE and list(row)[-1] == "Cluster"
+    shown = [row[column] for column in GUIDE]
+    assert shown == ["dur", "Pull", "Explicit", "30.00s", "0", "0", "1 / 100%", "0"]
     cli("consumer next S dur", status=0)
-    line = cli("consumer report S", tty=True, environ=plain, status=0).out.splitlines()[5]
-    assert [cell.strip() for cell in line.strip("│").split("│")][4:8] == ["0", "0", "0", "1"]
+    row, *_ = read_table(cli("consumer report S", tty=True, status=0).out, title)
+    assert [row[column] for column in GUIDE[4:]] == ["0", "0", "0", "1"]
 
 
 def test_a_stream_is_picked_or_all_are_taken(cli: Cli) -> None:

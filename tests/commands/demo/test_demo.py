@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.demo import DemoProcesses, ending
 from tests.support.processes import children
+from tests.support.tables import read_table
 from tests.support.waiting import wait_for
 
 
@@ -42,8 +43,11 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
 
 def lags(out: str) -> list[int]:
     """The unprocessed messages of the demo's consumer in each round of the live report."""
-    rows = [re.split(r"  +", line) for line in out.splitlines() if re.search(r"  WORKER  ", line)]
-    return [int(row[5].replace(",", "")) for row in rows]
+    rounds = [
+        part for part in re.split(r"^\d{4}-\d\d-\d\d .*\n", out, flags=re.MULTILINE) if "WORKER" in part
+    ]
+    rows = [row for part in rounds for row in read_table(part, "Consumer Report")]
+    return [int(row["Unprocessed"].replace(",", "")) for row in rows if row["Consumer"] == "WORKER"]
 
 
 @pytest.mark.slow
@@ -138,8 +142,8 @@ def test_the_whole_demo(demo: Demo) -> None:
     places = [out.index(f"$ {command}\n") for command in dict.fromkeys(commands)]
     assert places == sorted(places)
     last = out[out.index("# Both have copied") : out.index("# Both domains on one screen")]
-    rows = {line.split()[0]: line.split() for line in last.splitlines() if line.strip()}
-    assert rows["backup-test-leaf"][0:2] == ["backup-test-leaf", "Mirror"]
+    rows = {row["Stream"]: row for row in read_table(last, "Replication Report")}
+    assert rows["backup-test-leaf"]["Kind"] == "Mirror"
     assert "$JS.leaf.API" in last
     assert "Source" in last
     folder = demo.work / "jsctl-demo"

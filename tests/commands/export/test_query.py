@@ -10,6 +10,7 @@ import pytest
 from tests.commands.export.conftest import Lake
 from tests.support.cases import sample
 from tests.support.run import Cli
+from tests.support.tables import read_table
 
 pytestmark = pytest.mark.spark
 
@@ -26,8 +27,8 @@ def test_query_shows_a_table(streams: Cli, spark: Any, tmp_path: Path) -> None:
     streams(f"export reports --to {to}", status=0)
     ask = ["export", "query", "--from", str(to)]
     shown = streams([*ask, "SELECT stream, messages, bytes FROM streams WHERE stream = 'ORDERS'"], status=0)
-    assert shown.out.splitlines()[0].split() == ["stream", "messages", "bytes"]
-    assert shown.out.splitlines()[1].split()[:2] == ["ORDERS", "2"]
+    [row] = read_table(shown.out)
+    assert row == {"stream": "ORDERS", "messages": "2", "bytes": row["bytes"]}
     boxed = streams([*ask, "SELECT stream FROM streams WHERE stream = 'ORDERS'"], tty=True, status=0)
     assert "│ ORDERS │" in boxed.out
     assert streams([*ask, "SELECT * FROM streams WHERE false"], status=0).out == "no rows\n"

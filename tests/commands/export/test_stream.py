@@ -12,6 +12,7 @@ from tests.support import js
 from tests.support.cases import sample
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.tables import read_table
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.spark
@@ -205,7 +206,7 @@ def test_fields_are_found_and_kept(cli: Cli, url: str, spark: Any, tmp_path: Pat
     assert result["query"] == [{"ids": 55, "late": 5, "bad": 1}] and result["bad"] == 1
     fill(url, 1, payload=b'{"id": %d, "late": "text", "new": null}')
     shown = cli(line, status=0)
-    assert shown.out.splitlines()[1].split() == ["55", "5", "2"]
+    assert read_table(shown.out) == [{"ids": "55", "late": "5", "bad": "2"}]
     assert "exported 1 message (" in shown.err and "new columns" not in shown.err
 
 

@@ -5,6 +5,7 @@ import io
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.tables import read_table
 
 
 def test_ls(config: Cli, url: str) -> None:
@@ -12,9 +13,8 @@ def test_ls(config: Cli, url: str) -> None:
     js.bucket(url, "A")
     assert config("kv ls --names", status=0).out == "A\nCONFIG\n"
     assert config("kv ls --json", status=0).json == ["A", "CONFIG"]
-    rows = config("kv ls", status=0).out.splitlines()
-    assert rows[0] == "Key-Value Buckets"
-    assert [row.split()[0] for row in rows[2:]] == ["A", "CONFIG"]
+    rows = read_table(config("kv ls", status=0).out, "Key-Value Buckets")
+    assert [row["Bucket"] for row in rows] == ["A", "CONFIG"]
     assert config("kv ls --as csv", status=0).out.splitlines()[0].startswith("bucket,description,created")
 
 
@@ -32,10 +32,9 @@ def test_no_buckets_and_no_keys(cli: Cli, url: str) -> None:
 def test_keys(config: Cli) -> None:
     assert config("kv ls CONFIG", status=0).out == "logo\nuser.1\n"
     assert config("kv ls CONFIG 'user.*' --json", status=0).json == ["user.1"]
-    shown = config("kv ls CONFIG --verbose --display-value", status=0).out.splitlines()
-    assert shown[1].split() == ["Key", "Created", "Revision", "Size", "Value"]
-    assert shown[3].split()[-3:] == ["3", "B", "Bob"]
-    assert shown[2].endswith("00 ff 0a")
+    logo, user = read_table(config("kv ls CONFIG --verbose --display-value", status=0).out)
+    assert list(logo) == ["Key", "Created", "Revision", "Size", "Value"] and logo["Value"] == "00 ff 0a"
+    assert (user["Size"], user["Value"]) == ("3 B", "Bob")
     rows = config("kv ls CONFIG -v --json", status=0).json
     assert [(row["key"], row["revision"], row["size"]) for row in rows] == [("logo", 5, 3), ("user.1", 2, 3)]
     assert "value" not in rows[0]

@@ -2,16 +2,16 @@ import pytest
 
 from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf
+from tests.support.tables import read_table
 
 
 def test_hub_and_leaf(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
     line = f"server list --server {hub_leaf.system_url}"
     shown = hub_cli(line, tty=True, status=0).out
-    assert "Server Overview" in shown
-    lines = [[cell.strip() for cell in line.split("│")] for line in shown.splitlines() if "│" in line]
-    rows = {line[1]: line for line in reversed(lines) if len(line) > 10}
-    assert rows["hub-server"][5] == "hub"
-    assert rows["leaf-server"][2:4] == ["leaf-server", "127.0.0.1"], "the host is whole"
+    rows = {row["Name"]: row for row in read_table(shown, "Server Overview")}
+    assert rows["hub-server"]["JS"] == "hub"
+    assert rows["leaf-server"]["Cluster"] == "leaf-server"
+    assert rows["leaf-server"]["Host"] == "127.0.0.1", "it is whole"
     result = hub_cli(f"{line} --json", status=0).json
     assert {reply["server"]["name"] for reply in result} == {"hub-server", "leaf-server"}
     assert all("statsz" in reply for reply in result)

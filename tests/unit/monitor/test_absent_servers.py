@@ -1,7 +1,5 @@
 """What only a server that is away holds: nobody says that it does not exist, nor that all are online."""
 
-from typing import Any
-
 import pytest
 
 from jsctl.base.units import SECOND
@@ -11,6 +9,7 @@ from jsctl.monitor.doctor.snapshot import ServerView
 from jsctl.monitor.trouble import Trouble, check_replicas, is_away
 from jsctl.views.result import Table
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
+from tests.support.tables import list_cells
 
 COPY: Json = {"name": "COPY", "config": {"name": "COPY", "mirror": {"name": "ORDERS"}}, "state": {}}
 HERE: Json = {"name": "n2", "current": True, "active": SECOND}
@@ -27,7 +26,7 @@ def test_a_server_that_died_is_away_before_others_call_it_offline(peer: Json, aw
         [{"server": {"name": "n1"}, "data": {"meta_cluster": meta}}], JetStreamReport()
     ).parts
     group = next(one for one in parts if isinstance(one, Table) and "Meta" in one.title)
-    online: dict[str, Any] = {row[0].raw: row[4].raw for row in group.rows}
+    online = {row["Connection Name"].raw: row["Online"].raw for row in list_cells(group)}
     assert online == {"n1": True, "n2": not away}
 
 

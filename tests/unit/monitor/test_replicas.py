@@ -6,6 +6,7 @@ from jsctl.base.units import SECOND
 from jsctl.monitor.server.replicas import list_consumer_replicas, list_stream_replicas
 from jsctl.monitor.trouble import is_away
 from jsctl.views.server import replicas as view
+from tests.support.tables import list_cells
 
 
 def build_reply(server: str, size: int, delivered: int) -> dict[str, Any]:
@@ -32,9 +33,8 @@ def test_streams_show_how_far_they_are_from_the_leader() -> None:
     result = view.streams(list_stream_replicas(REPLIES), None)
     assert [row["deviation"] for row in result.document()] == [{"bytes": -1}, {}]
     (table,) = result.tables()
-    at = next(index for index, column in enumerate(table.columns) if column.key == "bytes")
-    assert table.rows[0][at].shown == "9.8 KiB (-1)" and table.rows[0][at].raw == 9_999
-    assert table.rows[1][at] == 10_000
+    first, second = [row["Bytes"] for row in list_cells(table)]
+    assert (first.shown, first.raw, second) == ("9.8 KiB (-1)", 9_999, 10_000)
 
 
 def test_consumers_show_how_far_they_are_from_the_leader_and_who_leads_the_stream() -> None:

@@ -9,6 +9,7 @@ from jsctl.base.units import read_known_time
 from jsctl.jetstream.paging import merge_pages
 from jsctl.monitor.stream import rows as reports
 from jsctl.views.stream import report as view
+from tests.support.tables import list_cells
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -63,8 +64,8 @@ def test_a_clustered_stream() -> None:
     assert (row.leader, row.cluster, row.peers) == ("n2", "c1", ("n1", "n3!", "n4!"))
     assert (row.deleted, row.lost, row.lost_bytes, row.api_level) == (3, 2, 2048, 2)
     assert row.placement == "cluster: c1 tags: a, b"
-    shown = view.streams_table([row]).rows[0]
-    assert shown[6].shown == "2 (2.0 KiB)" and shown[9].shown == "n1, n2*, n3!, n4!"
+    [shown] = list_cells(view.streams_table([row]))
+    assert shown["Lost"].shown == "2 (2.0 KiB)" and shown["Replicas"].shown == "n1, n2*, n3!, n4!"
 
 
 def test_replication() -> None:

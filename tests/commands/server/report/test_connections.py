@@ -1,6 +1,7 @@
 """`server report connections`."""
 
 from tests.support.run import Cli
+from tests.support.tables import read_table
 
 
 def test_a_wrong_expression(system: Cli) -> None:
@@ -17,10 +18,10 @@ def test_connections(system: Cli) -> None:
 
 
 def test_connections_per_server(system: Cli) -> None:
-    table, _, below = system("server report connections", status=0).out.partition("Connections per Server\n")
-    title, _, *rows = table.strip().splitlines()
-    counts = {line.split()[0]: int(line.split()[-1]) for line in below.splitlines()[1:]}
+    shown = system("server report connections", status=0).out
+    *rows, _ = read_table(shown, "Top ")
+    counts = {row["Server"]: int(row["Connections"]) for row in read_table(shown, "Connections per Server")}
     assert set(counts) == {"hub-server", "leaf-server"}
-    assert sum(counts.values()) == len(rows) - 1 == int(title.split()[1])
+    assert sum(counts.values()) == len(rows) and f"Top {len(rows)} Connections" in shown
     csv = system("server report connections --as csv", status=0)
     assert csv.out.startswith("cid,") and "hub-server," in csv.out and not csv.err

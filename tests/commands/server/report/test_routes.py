@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.tables import read_table
 
 
 def test_servers_without_routes(system: Cli) -> None:
@@ -17,6 +18,5 @@ def test_servers_without_routes(system: Cli) -> None:
 def test_routes(cluster_system: Cli, shared_cluster: Cluster) -> None:
     rows = cluster_system("server report routes --json", status=0).json
     assert {row["server"] for row in rows} == set(shared_cluster.servers)
-    lines = cluster_system("server report routes", status=0).out.splitlines()
-    assert lines[0] == "Cluster Report"
-    assert lines[-1].split()[:3] == ["3", "1", str(len(rows))]
+    *_, footer = read_table(cluster_system("server report routes", status=0).out, "Cluster Report")
+    assert [footer[title] for title in ("Server", "Cluster", "Address")] == ["3", "1", str(len(rows))]

@@ -2,6 +2,7 @@
 
 from jsctl.auth.store import AuthStore
 from tests.support.run import Cli
+from tests.support.tables import read_table
 
 
 def test_ls(acme: AuthStore, auth_cli: Cli) -> None:
@@ -10,5 +11,6 @@ def test_ls(acme: AuthStore, auth_cli: Cli) -> None:
     auth_cli("auth user add bob ORDERS --key ship", status=0)
     (row,) = auth_cli("auth account keys ls ORDERS --json", status=0).json
     assert (row["role"], row["pub_permissions"], row["users"], row["seed"]) == ("ship", 1, 1, True)
-    assert auth_cli("auth account keys ls ORDERS", status=0).out.splitlines()[2].startswith("ship ")
+    [shown] = read_table(auth_cli("auth account keys ls ORDERS", status=0).out)
+    assert shown["Role"] == "ship"
     assert "there is no account 'NOPE'" in auth_cli("auth account keys ls NOPE", status=3).err
