@@ -17,7 +17,7 @@ USER, SYSTEM = "user", "system"
 class Entry(NamedTuple):
     """One command or group.
 
-    help: its one line of help. The command's docstring holds only further paragraphs.
+    help: its one line of help, at most 80 characters. The command's docstring holds only further paragraphs.
     target: "module:attribute" of a click command; empty in the file of its noun where its path says it, as
         "stream ls" does stream.ls:ls. For a group, that of a command whose flags (and, with `runs`, whose
         callback) become those of the group; empty for a group without flags.
@@ -35,8 +35,8 @@ class Entry(NamedTuple):
 
 
 def reads(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
-    """Return the entry of a verb that changes nothing. target: "module:attribute" below jsctl.commands, and
-    scope: see `Entry`.
+    """Return the entry of a verb that changes nothing. help: at most 80 characters. target: "module:attribute"
+    below jsctl.commands, and scope: see `Entry`.
     """
     return Entry(help, target and COMMANDS + target, aliases, scope=scope)
 

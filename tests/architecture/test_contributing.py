@@ -28,67 +28,91 @@ def test_what_it_names_exists() -> None:
     assert [path for path in NAMED if not (ROOT / path).exists()] == []
 
 
-def copy_project(tmp_path: Path) -> None:
-    skipped = shutil.ignore_patterns("*.pyc.*")  # byte code that another process is about to move into place
-    for folder in ("jsctl", "tests", ".readme"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skipped)
-    for file in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / file, tmp_path)
+def run_in(folder: Path, *words: str) -> str:
+    """Run a program in a folder, and return what it says."""
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(folder)}
+    done = subprocess.run(words, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
-def run_in(folder: Path, *args: str) -> None:
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the project with one commit."""
     done = subprocess.run(
-        [sys.executable, *args],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(folder)},
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    for path in filter(None, done.stdout.split("\0")):
+        if (ROOT / path).is_file():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, tmp_path / path)
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    for words in (["init", "-qb", "main"], ["add", "."], ["commit", "-qm", "as it is"]):
+        run_in(tmp_path, "git", *author, *words)
+    return tmp_path
+
+
+def write(project: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        assert not (project / path).exists()
+        (project / path).write_text(text)
+
+
+def add_figure(project: Path) -> None:
+    declaration, *new = FIGURE_FILES
+    figure = textwrap.indent(f"{FIGURE_FILES[declaration].rstrip()},\n", "    ")
+    lines = (project / declaration).read_text().removesuffix(")\n")
+    (project / declaration).write_text(f"{lines}{figure})\n")
+    write(project, {path: FIGURE_FILES[path] for path in new})
+
+
+def add_verb(project: Path) -> None:
+    registry, *new = VERB_FILES
+    head, verbs, tail = (project / registry).read_text().partition("VERBS: dict[str, Entry] = {\n")
+    assert tail
+    (project / registry).write_text(f"{head}{verbs}{textwrap.indent(VERB_FILES[registry], '    ')}{tail}")
+    write(project, {path: VERB_FILES[path] for path in new})
+
+
+def list_changed(project: Path) -> set[str]:
+    lines = run_in(project, "git", "status", "--porcelain", "--untracked-files=all").splitlines()
+    return {line[3:] for line in lines}
+
+
+PYTHON = (sys.executable, "-m")
+GENERATED = {"jsctl/manual/streams.md", "tests/contract/json_shapes.txt"}
+"""What the one command writes for a verb of streams."""
 
 
 @pytest.mark.slow
-def test_its_steps_add_a_figure_in_two_files(tmp_path: Path) -> None:
-    copy_project(tmp_path)
-    declaration, test = FIGURE_FILES
-    lines = (tmp_path / declaration).read_text().removesuffix(")\n")
-    text = textwrap.indent(FIGURE_FILES[declaration].rstrip() + ",\n", "    ")
-    (tmp_path / declaration).write_text(f"{lines}{text})\n")
-    (tmp_path / test).write_text(FIGURE_FILES[test])
-    run_in(tmp_path, "-m", "ruff", "check", declaration, test)
-    run_in(tmp_path, "-m", "ruff", "format", "--check", declaration, test)
-    run_in(tmp_path, "-m", "pytest", "-n", "0", test)
+def test_its_steps_add_a_figure_in_two_files(project: Path) -> None:
+    add_figure(project)
+    assert list_changed(project) == set(FIGURE_FILES) and len(FIGURE_FILES) == 2
+    for words in (["check"], ["format", "--check"]):
+        run_in(project, *PYTHON, "ruff", *words, *FIGURE_FILES)
+    run_in(project, *PYTHON, "pytest", "-n", "0", *(path for path in FIGURE_FILES if "test_" in path))
 
 
 @pytest.mark.long
-def test_its_steps_add_a_verb(tmp_path: Path) -> None:
-    copy_project(tmp_path)
-    registry, *new = VERB_FILES
-    assert len(new) == 4
-    for path in new:
-        assert not (tmp_path / path).exists()
-        (tmp_path / path).write_text(VERB_FILES[path])
-    lines = (tmp_path / registry).read_text()
-    verbs = "VERBS: dict[str, Entry] = {\n"
-    assert verbs in lines
-    (tmp_path / registry).write_text(
-        lines.replace(verbs, verbs + textwrap.indent(VERB_FILES[registry], "    "))
-    )
-
-    run_in(tmp_path, "-m", "tests.support.readme")
-    run_in(tmp_path, "-m", "ruff", "check", *VERB_FILES)
-    run_in(tmp_path, "-m", "ruff", "format", "--check", *VERB_FILES)
-    architecture = ("tests/architecture/test_pages.py", "tests/architecture/test_wording.py")
-    folders = ("tests/contract", "tests/commands/stream/test_idle.py", *architecture)
-    run_in(
-        tmp_path,
-        "-m",
-        "pytest",
-        "-n",
-        "0",
-        *folders,
-        "-k",
-        "idle or test_pages.py or test_wording.py or test_commands.py",
-    )
-    assert (tmp_path / "jsctl" / "manual" / "streams.md").read_text().count("jsctl stream idle") == 1
+@pytest.mark.timeout(900)
+def test_its_steps_run_whole(project: Path) -> None:
+    """A verb in three files and a figure in two; what is generated by one command; then the fast loop."""
+    run_in(project, *PYTHON, "tests.support.generate")
+    assert list_changed(project) == set()
+    add_verb(project)
+    add_figure(project)
+    assert len(VERB_FILES) == 3
+    written = run_in(project, *PYTHON, "tests.support.generate")
+    assert {
+        line.removeprefix("written: ") for line in written.splitlines() if "written: " in line
+    } == GENERATED
+    assert list_changed(project) == {*VERB_FILES, *FIGURE_FILES, *GENERATED}
+    assert (project / "jsctl" / "manual" / "streams.md").read_text().count("jsctl stream idle") == 1
+    fast = run_in(project, *PYTHON, "pytest", "--fast")
+    assert "--fast: contracts, and the nearest" in fast and "7 files since" in fast

@@ -17,7 +17,7 @@ EACH = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 @EACH
 def test_generated_parts_are_new(page: Path) -> None:
     text = page.read_text()
-    assert rendered(text) == text, "run python -m tests.support.readme"
+    assert rendered(text) == text, "run python -m tests.support.generate"
 
 
 @EACH

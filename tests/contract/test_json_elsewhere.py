@@ -1,6 +1,7 @@
 """The statuses and keys of verbs that need a cluster or a local network: see
 `tests/support/verb_shapes.py`."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support import consumer_leaders, js, leaders, verb_shapes
 from tests.support.run import Cli
+from tests.support.server_run import Run
 from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
@@ -78,6 +80,14 @@ def test_verbs_that_need_something_of_their_own(cli: Cli, url: str) -> None:
     refused = cli("stream template add T")
     assert verb_shapes.find_difference("stream template", refused.status, "{}") == ""
     assert verbs.differences == []
+
+
+def test_a_server_in_the_foreground(tmp_path: Path) -> None:
+    run = Run(tmp_path, "--port", "0")
+    document = json.dumps(run.ready())
+    run.process.terminate()
+    status, _ = run.end()
+    assert verb_shapes.find_difference("server run", status, document, is_endless=True) == ""
 
 
 def test_verbs_that_list_their_steps(offline_cli: Cli) -> None:

@@ -1,7 +1,4 @@
-"""The README and the pages of the manual, and their generated parts.
-
-`python -m tests.support.readme` rewrites these.
-"""
+"""The README and the pages of the manual, and their generated parts, which `generate.py` rewrites."""
 
 import re
 from pathlib import Path
@@ -131,8 +128,3 @@ def rendered(text: str) -> str:
         return f"{match[1]}{made}\n{match[3]}"
 
     return _GENERATED.sub(fill, text)
-
-
-if __name__ == "__main__":
-    for page in PAGES:
-        page.write_text(rendered(page.read_text()))

@@ -68,7 +68,10 @@ _ORDER = (
 """Files and folders by how long they take."""
 
 _ORDER_FAST = (
-    *(f"contract/test_{name}.py" for name in ("json", "secrets_everywhere", "completion", "nouns")),
+    *(
+        f"contract/test_{name}.py"
+        for name in ("json", "secrets_everywhere", "completion", "nouns", "sigterm", "secrets")
+    ),
 )
 """Files that the fast loops run first, as they take longest."""
 

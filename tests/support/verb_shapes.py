@@ -3,11 +3,11 @@ tests/contract/json_shapes.txt, in the lines that begin with `= ` and in those b
 """
 
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.generated import is_writing, rewrite
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
@@ -52,9 +52,14 @@ class VerbShape(NamedTuple):
 
 def read() -> dict[str, VerbShape]:
     """Return the shapes by verb."""
+    return parse(FILE.read_text())
+
+
+def parse(text: str) -> dict[str, VerbShape]:
+    """Return the shapes by verb in the text of the file."""
     found: dict[str, VerbShape] = {}
     keys: dict[str, frozenset[str]] = {}
-    for line in FILE.read_text().splitlines():
+    for line in text.splitlines():
         head, _, rest = line[2:].partition(":")
         if line.startswith("= "):
             path, _, status = head.rstrip(")").rpartition(" (")
@@ -89,17 +94,24 @@ def _read_keys(out: str, by_name: str | None) -> dict[str, frozenset[str]]:
     return {path: frozenset(names) for path, names in keys.items()}
 
 
-def find_difference(path: str, status: int, out: str, *, is_endless: bool = False) -> str:
+def find_difference(
+    path: str, status: int, out: str, *, is_endless: bool = False, is_last: bool = True
+) -> str:
     """Return how a verb differs from its lines of the file: another status, or keys that are gone from an
-    object that is there; empty for nothing. New keys are none. JSCTL_GOLDEN=write writes the lines, to be
-    read before they are committed."""
+    object that is there; empty for nothing. New keys are none. JSCTL_GOLDEN=write writes what differs, to be
+    read before it is committed. is_last: whether the verb is not run again if it differs."""
     keys = _read_keys(out, NAMES_OF_VERBS.get(path))
     shape = VerbShape("until ctrl-C" if is_endless and status in (0, 130) else str(status), keys)
-    if os.environ.get("JSCTL_GOLDEN") == "write":
-        _write(path, shape)
-    expected = read().get(path)
+    difference = _compare(path, shape, read().get(path))
+    if difference and is_last and is_writing():
+        rewrite(FILE, lambda text: _merge(text, path, shape))
+        return ""
+    return difference
+
+
+def _compare(path: str, shape: VerbShape, expected: VerbShape | None) -> str:
     if expected is None:
-        return f"{path} is not in {FILE.name}; JSCTL_GOLDEN=write writes it"
+        return f"{path} is not in {FILE.name}; python -m tests.support.generate writes it"
     if shape.status != expected.status:
         return f"{path}: status {shape.status}, expected {expected.status}"
     gone = [
@@ -110,10 +122,21 @@ def find_difference(path: str, status: int, out: str, *, is_endless: bool = Fals
     return f"{path}: without {', '.join(gone)}" if gone else ""
 
 
-def _write(path: str, shape: VerbShape) -> None:
-    others = [line for line in FILE.read_text().splitlines() if not line.startswith(("= ", "- "))]
-    lines = [known.format(name) for name, known in sorted({**read(), path: shape}.items())]
-    FILE.write_text("\n".join([*others, *lines]) + "\n")
+def _merge(text: str, path: str, shape: VerbShape) -> str:
+    """Return the file with the lines of a verb as it has run; objects that were not there stay."""
+    known = parse(text)
+    keys = known[path].keys if path in known else {}
+    return _replace(text, {**known, path: VerbShape(shape.status, {**keys, **shape.keys})})
+
+
+def keep(text: str, verbs: Set[str]) -> str:
+    """Return the file without the lines of other verbs."""
+    return _replace(text, {path: shape for path, shape in parse(text).items() if path in verbs})
+
+
+def _replace(text: str, shapes: Mapping[str, VerbShape]) -> str:
+    others = [line for line in text.splitlines() if not line.startswith(("= ", "- "))]
+    return "\n".join([*others, *(known.format(name) for name, known in sorted(shapes.items()))]) + "\n"
 
 
 class Verbs:
