@@ -34,7 +34,7 @@ def test_a_page_has_at_most_60_lines(noun: str, offline_cli: Cli) -> None:
             text.partition("\nGlobal flags, ")[0].rpartition("Examples:\n")[2].count("\n  -")
             for text in (page, whole)
         )
-        more = re.search(r"^(\d+) more flags: (.*)$", page, re.MULTILINE)
+        more = re.search(r"^(\d+) more flags:\n  (.*)$", page, re.MULTILINE)
         assert all_flags - flags == (int(more[1]) if more else 0), path
 
 

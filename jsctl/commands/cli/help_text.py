@@ -142,7 +142,7 @@ class HelpPage(click.Command):
                     formatter.write_dl(rows[:room])
             room -= len(rows)
         if room < 0:
-            formatter.write(f"\n{-room} more flags: {ctx.command_path} --help --all\n")
+            formatter.write(f"\n{-room} more flags:\n  {ctx.command_path} --help --all\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if not ctx.meta.get(_ALL):
