@@ -2,9 +2,9 @@
 
 import pytest
 
-from jsctl.render.text import measure
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.tables import find_wide
 
 LONG = "ORDERS-with-a-name-of-which-nobody-knows-why-it-has-to-be-so-long"
 
@@ -59,7 +59,7 @@ def test_names_stay_whole_in_a_pipe(wide: Cli) -> None:
 
 def too_wide(text: str, width: int) -> list[str]:
     """The lines that do not fit and are not a command to copy."""
-    lines = [line.strip() for line in text.splitlines() if measure(line) > width]
+    lines = [line.strip() for line in find_wide(text, width)]
     return [line for line in lines if not line.removeprefix("try: ").removeprefix("$ ").startswith("jsctl ")]
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from jsctl.render.text import measure
 from jsctl.views.result import Table
 
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
@@ -34,6 +35,11 @@ def _split_columns(lines: list[str]) -> list[list[str]]:
     edges = [0, *(at for gap in re.finditer("11+", blank) for at in gap.span()), width]
     columns = list(zip(edges[::2], edges[1::2], strict=True))
     return [[line[start:end].strip() for start, end in columns] for line in block]
+
+
+def find_wide(shown: str, width: int) -> list[str]:
+    """Return the lines that are wider than a terminal, whatever their colors."""
+    return [line for line in _COLOR.sub("", shown).splitlines() if measure(line) > width]
 
 
 def list_cells(table: Table) -> list[dict[str, Any]]:

@@ -95,7 +95,10 @@ def start(settings: Collection[tuple[str, str]], log: Path) -> Any:
 
 
 def abort() -> None:
-    """Abort the start of the JVM, if it is starting, from any thread: `start` then fails at once."""
+    """Abort the start of the JVM, if it is starting, from any thread: `start` then fails at once.
+
+    Call it until `start` has ended: it cannot kill a process that is just being forked.
+    """
     for process in list(_starting):
         if getattr(process, "pid", None):
             process.kill()

@@ -1,8 +1,7 @@
 """`account report statistics` without the system account."""
 
-import re
-
 from tests.support.run import Cli
+from tests.support.tables import find_wide
 
 
 def test_statistics(cli: Cli) -> None:
@@ -10,5 +9,5 @@ def test_statistics(cli: Cli) -> None:
     assert row["server"] == "test-server" and row["connections"] == 1 and row["tags"] == ""
     shown = cli("a rep statsz", tty=True, width=80, status=0).out
     assert "Server Statistics" in shown and "Tags" not in shown
-    assert all(len(re.sub(r"\x1b\[\d+m", "", line)) <= 80 for line in shown.splitlines())
+    assert find_wide(shown, 80) == []
     assert "100ms" in cli("account report statistics --watch 1ms", status=64).err

@@ -1,10 +1,9 @@
 """What holds for every report on servers."""
 
-import re
-
 import pytest
 
 from tests.support.run import Cli
+from tests.support.tables import find_wide
 
 
 @pytest.mark.slow
@@ -26,7 +25,7 @@ from tests.support.run import Cli
 def test_each_fits_80_columns(system: Cli, line: str, title: str) -> None:
     out = system(f"server report {line}", tty=True, width=80, status=0).out
     assert title in out
-    assert all(len(re.sub(r"\x1b\[\d+m", "", row)) <= 80 for row in out.splitlines())
+    assert find_wide(out, 80) == []
 
 
 @pytest.mark.parametrize("interval", ["5", "0.5", "500ms"])

@@ -65,8 +65,9 @@ def run_command(java: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
             assert started.is_alive()
             threading.Event().wait(0.01)
     finally:
-        jvm.abort()
-        started.join()
+        while started.is_alive():
+            jvm.abort()
+            started.join(0.1)
     assert children(folder) == []
     return (java / "started").read_text().strip()
 
