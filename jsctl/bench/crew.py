@@ -235,13 +235,16 @@ class _Worker:
                 raise self._failure
 
     async def collect(self, advance: Callable[[int], None]) -> JsctlError | None:
-        """Wait for the results; return the error of a client."""
-        while self.result is None:
-            name, payload = await self._receive()
-            if name == "done":
-                advance(int(payload))
-            elif name == "result":
-                self._store_result(payload)
+        """Wait for the results; return the error of a client, or why the process has none."""
+        try:
+            while self.result is None:
+                name, payload = await self._receive()
+                if name == "done":
+                    advance(int(payload))
+                elif name == "result":
+                    self._store_result(payload)
+        except JsctlError as error:
+            return error
         return self._failure
 
     def _store_result(self, payload: bytes) -> None:

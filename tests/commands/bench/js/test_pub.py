@@ -1,6 +1,8 @@
 """`bench js pub`: one after the other, ahead, in batches, by fast ingest."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,6 +105,22 @@ def test_a_server_that_dies(clients: int, server: RealServer, tmp_path: Path) ->
     assert [line for line in err.splitlines() if "error" in line] == [
         f"jsctl: error: lost the connection to {server.url}"
     ]
+
+
+@pytest.mark.slow
+def test_a_process_that_hangs_does_not_hide_why_the_others_ended(server: RealServer, tmp_path: Path) -> None:
+    js.stream(server.url, "S", "m", storage="memory", max_msgs=10)
+    cli = Cli(tmp_path, server.url)
+    running = start(cli, "js pub async m --stream S --msgs 100000000 --clients 2 --json")
+    try:
+        wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > 20, "messages are published")
+        os.kill(int(workers(cli)[0]), signal.SIGSTOP)
+        server.kill()
+        out, err = running.communicate(timeout=20)
+    finally:
+        running.kill()
+    assert running.returncode == 4 and not json.loads(out)["complete"]
+    assert f"lost the connection to {server.url}" in err and "killed" not in err
 
 
 @pytest.mark.slow
