@@ -35,8 +35,9 @@ class Entry(NamedTuple):
 
 
 def reads(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
-    """Return the entry of a verb that changes nothing. help: at most 80 characters. target: "module:attribute"
-    below jsctl.commands, and scope: see `Entry`.
+    """Return the entry of a verb that changes nothing.
+
+    help: at most 80 characters. target: "module:attribute" below jsctl.commands, and scope: see `Entry`.
     """
     return Entry(help, target and COMMANDS + target, aliases, scope=scope)
 

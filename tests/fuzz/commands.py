@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,10 @@ def without_spark() -> Iterator[None]:
         raise MissingDependency("there is no Spark here")
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in SESSIONS:
-            patch.setattr(f"{module}.open_session", refuse)
-        preload()  # its memory is not that of a command
+        if find_spec("pyspark"):
+            for module in SESSIONS:
+                patch.setattr(f"{module}.open_session", refuse)
+            preload()  # its memory is not that of a command
         yield
 
 

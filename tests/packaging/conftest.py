@@ -20,6 +20,7 @@ class Dist(NamedTuple):
 
 def build(source: Path, folder: Path) -> Dist:
     """Build with the tools that are installed here; the sdist first, and from it the wheel."""
+    pytest.importorskip("build")
     words = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

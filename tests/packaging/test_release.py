@@ -111,8 +111,7 @@ def test_a_tag_that_does_not_fit_makes_no_release(tmp_path: Path, monkeypatch: p
 @pytest.mark.slow
 @pytest.mark.parametrize("path", SCHEMAS)
 def test_it_fits_its_published_schema(path: str) -> None:
-    from check_jsonschema.cli import main  # a second of imports
-
+    main = pytest.importorskip("check_jsonschema.cli").main  # a second of imports
     done = CliRunner().invoke(main, ["--builtin-schema", SCHEMAS[path], str(ROOT / path)])
     assert done.exit_code == 0, done.output
 
@@ -125,6 +124,7 @@ def test_every_file_of_github_is_checked() -> None:
 
 
 def test_the_hooks_before_a_commit_are_the_tools_of_the_project() -> None:
+    pytest.importorskip("pre_commit")
     words = [sys.executable, "-m", "pre_commit", "validate-config", str(ROOT / ".pre-commit-config.yaml")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -149,6 +149,7 @@ def list_lines(path: str) -> list[str]:
 
 RUN_HERE = {
     'python -m pip install -q -e ".[dev]"': "CI installs the clone with it",
+    'python -m pip install -q -e ".[dev-all]"': "the same",
     "python -m pytest --fast=all": ".ci/run, on other Pythons",
     "python -m jsctl version": "tests/commands/test_version.py",
     ".ci/run": "CI",
@@ -211,6 +212,7 @@ def test_other_versions_of_each_dependency_are_tried() -> None:
 
 
 def test_what_uv_builds_is_not_kept(tmp_path: Path) -> None:
+    pytest.importorskip("uv")
     words = [*release.uv_for(tmp_path), "cache", "dir"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()).is_relative_to(tmp_path)

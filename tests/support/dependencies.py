@@ -74,7 +74,7 @@ def try_tests(which: str, arguments: list[str]) -> int:
         print(versions.read_text(), flush=True)
         subprocess.run([*uv, "venv", "-q", "--python", sys.executable, str(environment)], check=True)
         python = str(environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
-        packages = ["-c", str(versions), "-e", f"{ROOT}[spark,decode,dev]"]
+        packages = ["-c", str(versions), "-e", f"{ROOT}[dev-all]"]
         subprocess.run([*uv, "pip", "install", "-q", "--python", python, *packages], check=True)
         words = [python, "-m", "pytest", *list_tests(arguments)]
         return subprocess.run(words, cwd=ROOT, check=False).returncode

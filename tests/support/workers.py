@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Make the quick Spark before a test's timeout begins to run: the first time, it takes a minute or more.
     What fails here fails in the test's setup, too."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception, pytest.skip.Exception):
         _use_quick_spark(item)
     return (yield)
 
@@ -118,4 +119,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _use_quick_spark(item: pytest.Item) -> None:
     if item.get_closest_marker("spark"):
+        if not find_spec("pyspark"):
+            pytest.skip("needs pyspark, of the extra dev-all")
         spark_home.use_quick_spark(Path(item.config.cache.mkdir("spark")))

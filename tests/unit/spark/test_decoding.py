@@ -8,19 +8,16 @@ import struct
 from decimal import Decimal
 from typing import Any
 
+import fastavro
+import pyarrow as pa
 import pytest
+import zstandard
 
 from jsctl.errors import BadInput
 from jsctl.spark.decoding import compression
-
-pa = pytest.importorskip("pyarrow")
-fastavro = pytest.importorskip("fastavro")
-pytest.importorskip("google.protobuf")
-zstandard = pytest.importorskip("zstandard")
-
-from jsctl.spark.decoding.model import SKIP_ID, Decoding  # noqa: E402
-from jsctl.spark.decoding.payloads import PayloadDecoder  # noqa: E402
-from tests.support.schemas import AVRO, avro_payload, descriptors, protobuf_payload  # noqa: E402
+from jsctl.spark.decoding.model import SKIP_ID, Decoding
+from jsctl.spark.decoding.payloads import PayloadDecoder
+from tests.support.schemas import AVRO, avro_payload, descriptors, protobuf_payload
 
 S2_STREAM = b"\xff\x06\x00\x00S2sTwO" + b"\x01\x09\x00\x00" + b"\0\0\0\0hello" + b"\xfe\x01\x00\x00\0"
 """The identifier, an uncompressed block, padding."""

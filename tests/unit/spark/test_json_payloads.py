@@ -5,21 +5,17 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql.types import StructType, VariantVal
 
 from jsctl.errors import BadInput
+from jsctl.spark.decoding import payloads
+from jsctl.spark.decoding.columns import PayloadColumns
+from jsctl.spark.decoding.ddl import parse_ddl
 from jsctl.spark.decoding.model import Decoding
-
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyspark")
-
-from pyspark.sql.types import StructType, VariantVal  # noqa: E402
-
-from jsctl.spark.decoding import payloads  # noqa: E402
-from jsctl.spark.decoding.columns import PayloadColumns  # noqa: E402
-from jsctl.spark.decoding.ddl import parse_ddl  # noqa: E402
 
 
 @pytest.mark.parametrize(
