@@ -32,7 +32,7 @@ class Watching:
         self.process.communicate()
 
     def lines(self) -> str:
-        return self.process.communicate(timeout=20)[0]
+        return self.process.communicate(timeout=60)[0]
 
 
 def sampled(url: str, cli: Cli) -> None:

@@ -99,7 +99,7 @@ def test_a_long_page_goes_through_the_pager(rows: int, tmp_path: Path) -> None:
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "xterm", "PAGER": str(pager)},
         dimensions=(rows, 80),
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
     )
     shown = screen.read()
     screen.close()

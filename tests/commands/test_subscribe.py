@@ -227,7 +227,7 @@ def test_queue_groups_share(cli: Cli, url: str) -> None:
             assert process.stderr and "Subscribing" in process.stderr.readline()
         wait_for_subscribers(url, "q", count=2)
         js.send(url, "q", b"x", 20)
-        outs = [process.communicate(timeout=30)[0] for process in running]
+        outs = [process.communicate(timeout=60)[0] for process in running]
     finally:
         for process in running:
             process.kill()

@@ -137,7 +137,7 @@ def shell(request: pytest.FixtureRequest, cli: Cli, tmp_path: Path) -> Iterator[
         },
         dimensions=(40, 200),
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
     )
     script = FOLDER / FILES[name]
     spawned.sendline(

@@ -59,7 +59,7 @@ def start(line: str, home: Path, **variables: str) -> Terminal:
         env={"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "xterm", **variables},
         dimensions=(24, 80),
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
     )
 
 

@@ -160,7 +160,7 @@ def test_every_endless_verb(login: Login, cli: Cli, tmp_path: Path) -> None:
                 out, err = process.communicate(timeout=max(0, until - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGINT)
-                out, err = process.communicate(timeout=20)
+                out, err = process.communicate(timeout=60)
             assert not any(secret in out + err for secret in login.secrets), (line, out, err)
 
 

@@ -53,7 +53,7 @@ def test_what_is_watched_ends_with_143(line: str, account: Account, tmp_path: Pa
     try:
         wait_for(lambda: is_connected(process.pid), "it does not connect")
         process.terminate()
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 143 and "Traceback" not in err, (out, err)

@@ -139,7 +139,7 @@ def test_terminals(variables: dict[str, str | None], url: str, tmp_path: Path) -
             env=environ,
             dimensions=(24, 40),
             encoding="utf-8",
-            timeout=20,
+            timeout=60,
         )
         child.expect(pexpect.EOF)
         child.close()

@@ -18,7 +18,7 @@ def start(cli: Cli, line: str) -> subprocess.Popen[str]:
 def stop(process: subprocess.Popen[str], number: int = signal.SIGINT) -> tuple[str, str]:
     """Send a signal to a benchmark, and return its stdout and stderr."""
     process.send_signal(number)
-    return process.communicate(timeout=20)
+    return process.communicate(timeout=60)
 
 
 def run(cli: Cli, line: str) -> dict[str, Any]:

@@ -54,4 +54,4 @@ def ending(demo: D) -> Iterator[D]:
         for process in demo.processes:
             if process.poll() is None:
                 process.terminate()
-                process.communicate(timeout=30)
+                process.communicate(timeout=60)

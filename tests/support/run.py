@@ -125,5 +125,5 @@ class Cli:
             env={**os.environ, **self.environ, **variables},
             dimensions=(rows, columns),
             encoding="utf-8",
-            timeout=20,
+            timeout=60,
         )

@@ -42,7 +42,7 @@ class Run:
 
     def end(self) -> tuple[int, str]:
         """Wait for the end; return exit status and stderr."""
-        _, err = self.process.communicate(timeout=30)
+        _, err = self.process.communicate(timeout=60)
         return self.process.returncode, err
 
     @property

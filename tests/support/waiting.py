@@ -1,4 +1,7 @@
-"""Waiting for what servers and processes do, instead of sleeping until they probably have."""
+"""Waiting for what servers and processes do, instead of sleeping until they probably have.
+
+A deadline is for what never comes: on a busy machine, all takes ten times as long.
+"""
 
 import time
 from collections.abc import Callable
@@ -7,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_for(condition: Callable[[], object], missing: str, seconds: float = 15) -> None:
+def wait_for(condition: Callable[[], object], missing: str, seconds: float = 60) -> None:
     """Return as soon as the condition is true. Raises AssertionError with `missing` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -15,7 +18,7 @@ def wait_for(condition: Callable[[], object], missing: str, seconds: float = 15)
         time.sleep(0.02)
 
 
-def wait_until(read: Callable[[], T], accept: Callable[[T], object], seconds: float = 30) -> T:
+def wait_until(read: Callable[[], T], accept: Callable[[T], object], seconds: float = 60) -> T:
     """Return the value of `read` as soon as it is accepted. Raises AssertionError with the last one."""
     deadline = time.monotonic() + seconds
     while not accept(value := read()):

@@ -18,7 +18,7 @@ def test_a_subscription_measures_what_arrives(cli: Cli) -> None:
             run(cli, "pub events --msgs 300 --size 77 --multisubject")
             if subscribing.poll() is not None:
                 break
-        out, _ = subscribing.communicate(timeout=20)
+        out, _ = subscribing.communicate(timeout=60)
     finally:
         subscribing.kill()
     document = json.loads(out)

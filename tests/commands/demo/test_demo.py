@@ -59,7 +59,7 @@ def test_a_folder_is_never_overwritten(demo: Demo) -> None:
     process = demo.start("demo", "--no-spark")
     wait_for((demo.work / "jsctl-demo-2").exists, "no fresh folder")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert [path.name for path in demo.work.iterdir()] == ["jsctl-demo"]
     assert (demo.work / "jsctl-demo" / "mine").read_text() == "mine"
 
@@ -95,7 +95,7 @@ def test_a_signal_at_any_point_leaves_nothing(demo: Demo, there: str, number: si
     process = demo.start("demo", "--no-spark")
     wait_for(lambda: not there or list(demo.work.glob(there)), f"no {there}")
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     # A signal that comes before jsctl has read its own code is Python's to answer.
     assert process.returncode in (130, -number), err
     assert process.returncode < 0 or "Traceback" not in err, err
@@ -106,7 +106,7 @@ def test_kill_9_leaves_no_process(demo: Demo) -> None:
     process = demo.start("demo", "--no-spark")
     wait_for(lambda: len(children(demo.work)) >= 3, "no servers")
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     wait_for(lambda: not children(demo.work), "a server outlived the demo")
 
 
@@ -174,7 +174,7 @@ def test_the_whole_demo(demo: Demo) -> None:
         [*again, "--background"], cwd=demo.work, env=demo.environ, stdout=subprocess.PIPE, text=True
     )
     demo.processes.append(started)
-    assert started.communicate(timeout=30)[0] and started.returncode == 0
+    assert started.communicate(timeout=60)[0] and started.returncode == 0
     own = {"NATS_URL": "", "NATS_CONTEXT": ""}
     listed, _ = demo.run("consumer", "ls", "aggregate-test-leaf", "--context", "hub", "--json", environ=own)
     assert json.loads(listed) == ["WORKER"]
@@ -191,7 +191,7 @@ def test_ctrl_c_during_the_export_leaves_nothing(demo: Demo, tmp_path: Path) -> 
     process = demo.start("demo", environ={"TMPDIR": str(temporary)})
     wait_for(lambda: list(temporary.glob("*/spark.log")), "the export does not start Spark", 120)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     demo.leaves_nothing()
     wait_for(lambda: not children(temporary), "the JVM outlived the demo")

@@ -255,5 +255,5 @@ def test_a_kill_leaves_no_server(demo: Demo) -> None:
     process = demo.start("demo", "guide")
     wait_for(lambda: [line for line in children(demo.home) if "nats-server" in line], "no server")
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     wait_for(lambda: not children(demo.home), "a server is left")

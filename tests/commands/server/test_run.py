@@ -29,7 +29,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     for run in runs:
         if run.process.poll() is None:
             run.process.terminate()
-            run.process.communicate(timeout=20)
+            run.process.communicate(timeout=60)
 
 
 def test_the_next_terminal_needs_only_the_context(start: Callable[..., Run]) -> None:
@@ -61,9 +61,10 @@ def test_signals_stop_it_cleanly(start: Callable[..., Run], number: signal.Signa
 @pytest.mark.parametrize("there", ["", "**/hub.conf", "**/hub.log", "**/leaf.log", "nats/context/*"])
 def test_a_signal_during_the_start_leaves_nothing(start: Callable[..., Run], there: str) -> None:
     run = start("hub-leaf", "--port", "0")
-    wait_for(lambda: not there or list(run.home.glob(there)), f"no {there}")
+    wait_for(lambda: not there or list(run.home.glob(there)) or run.process.poll() is not None, f"no {there}")
+    assert run.process.poll() is None, run.end()
     run.process.send_signal(signal.SIGTERM)
-    run.process.communicate(timeout=20)
+    run.process.communicate(timeout=60)
     wait_for(lambda: not children(run.home), "a process is left")
     assert not list(run.home.glob("nats/context/*"))
 

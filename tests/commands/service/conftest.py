@@ -20,4 +20,4 @@ def demo(cli: Cli) -> Iterator[subprocess.Popen[str]]:
     for process in running:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)

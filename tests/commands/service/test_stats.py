@@ -35,7 +35,7 @@ def test_stats_watch(demo: subprocess.Popen[str], cli: Cli) -> None:
     cli("service request demo echo x --count 20 -r", status=0)
     assert any(json.loads(watching.stdout.readline())[0]["rate"] > 0 for _ in range(20))
     watching.send_signal(signal.SIGINT)
-    watching.communicate(timeout=10)
+    watching.communicate(timeout=60)
 
 
 @pytest.mark.slow

@@ -187,7 +187,7 @@ def test_follow(orders: Cli, url: str) -> None:
         assert [(m["sequence"], m["data"]) for m in results] == [(7, "new 0"), (8, "new 1"), (9, "new 2")]
         assert consumers(url, "ORDERS") == 0
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (0, "", "")
     finally:
         process.kill()
@@ -201,7 +201,7 @@ def test_follow_ends_with_its_number_and_with_its_stream(orders: Cli, url: str) 
         assert process.stdout
         assert [process.stdout.readline() for _ in range(5)][-1] == "bye\n"
         js.ask(url, "STREAM.DELETE.ORDERS")
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=60)
         assert process.returncode == 3
         assert "stream not found (10059)" in err
     finally:
@@ -227,7 +227,7 @@ def test_follow_waits_for_a_server_that_was_killed(offline_cli: Cli, tmp_path: P
         js.publish(server.url, "s", b"after")
         assert process.stdout.readline() == "after\n"
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=60)
         assert process.returncode == 0
         assert "connected again" in err
     finally:

@@ -156,7 +156,7 @@ def test_two_servers_and_a_line_that_breaks_twice(
         with copying(cli, line) as process:
             reached(other.url, 0.3, "BIG")
             slow.cut()
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=60)
         assert process.returncode == 4
         assert "lost the connection" in err and "the same command continues with it" in err
         slow.up = 0
@@ -186,7 +186,7 @@ def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: 
             reached(other.url, 0.6)
             slow.stop()
             other.kill()
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=60)
         assert process.returncode == 4, err
     other.start()
     # Messages are published to the source meanwhile: they come along.
@@ -206,7 +206,7 @@ def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
         with copying(slow_cli, line) as process:
             reached(hub_leaf.url, 0.6, "BIG", "hub")
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "is not complete; the same command continues with it" in err
         slow.cut()  # or what it still holds is counted below

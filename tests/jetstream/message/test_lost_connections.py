@@ -95,7 +95,7 @@ def test_core_survives_a_killed_server(own: Cli, server: RealServer) -> None:
         server.start()
         again = read_until(process, "missed")
         js.send(server.url, "a", b"after")
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert "after\n" in out and process.returncode == 0
@@ -156,7 +156,7 @@ def test_a_consumer_that_is_removed(own: Cli, server: RealServer) -> None:
         js.ask(server.url, f"CONSUMER.DELETE.S.{name}")
         read_until(process, "continuing after sequence 3")
         js.publish(server.url, "s", b"last")
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert out == "x\nx\nx\nlast\n"
@@ -169,7 +169,7 @@ def test_a_stream_that_is_removed_is_an_error(own: Cli, server: RealServer) -> N
     try:
         wait_for(lambda: delivered(server.url) == [0], "there is no consumer")
         js.ask(server.url, "STREAM.DELETE.S")
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 3 and "stream S not found" in err
@@ -231,7 +231,7 @@ def test_publishing_continues_after_a_killed_server(own: Cli, server: RealServer
         server.kill()
         read_until(process, "connection lost")
         server.start()
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert err.count("Published 1 bytes") >= 15 and process.returncode == 0, (out, err)
@@ -243,7 +243,7 @@ def test_publishing_gives_up_in_time(own: Cli, server: RealServer) -> None:
     try:
         read_until(process, "Published 1 bytes")
         server.kill()
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 4 and err.splitlines()[-1].startswith("jsctl: error: "), err
@@ -258,7 +258,7 @@ def test_a_line_that_no_longer_accepts_data(own: Cli, server: RealServer) -> Non
         try:
             wait_for(lambda: line.up > 1_000_000, "nothing was published")
             line.open.clear()
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=60)
         finally:
             process.kill()
     assert process.returncode == 4

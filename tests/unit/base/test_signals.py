@@ -38,7 +38,7 @@ def test_the_first_signal_is_an_ordinary_end(number: int) -> None:
         ended = asyncio.Event()
         with signals.handle_signals(ended.set, once=True):
             send(number)
-            await asyncio.wait_for(ended.wait(), 10)
+            await asyncio.wait_for(ended.wait(), 60)
             await asyncio.sleep(0)
         return "done"
 
@@ -67,7 +67,7 @@ def test_a_second_interrupt_ends_the_process() -> None:
         ended = asyncio.Event()
         with signals.handle_signals(ended.set, once=True):
             send(signal.SIGINT)
-            await asyncio.wait_for(ended.wait(), 10)
+            await asyncio.wait_for(ended.wait(), 60)
             send(signal.SIGINT)
             await asyncio.sleep(10)
 
@@ -98,7 +98,7 @@ def test_an_ordinary_end_by_sigterm_and_then_an_interrupt() -> None:
         ended = asyncio.Event()
         with signals.signals_as_interrupts(), signals.handle_signals(ended.set, once=True):
             send(signal.SIGTERM)
-            await asyncio.wait_for(ended.wait(), 10)
+            await asyncio.wait_for(ended.wait(), 60)
             send(signal.SIGTERM)
             await asyncio.sleep(10)
 
@@ -113,7 +113,7 @@ def test_the_process_ends_by_the_signal_once_all_is_restored(monkeypatch: pytest
         ended = asyncio.Event()
         with signals.handle_signals(ended.set, signals.TERMINATION, resend=True):
             send(signal.SIGTERM)
-            await asyncio.wait_for(ended.wait(), 10)
+            await asyncio.wait_for(ended.wait(), 60)
             events.append("restored")
             monkeypatch.setattr(os, "kill", lambda pid, number: events.append(number))
 
@@ -149,7 +149,7 @@ def test_a_verb_that_ends_as_usual_by_a_signal_is_noticed_outside() -> None:
         ended = asyncio.Event()
         with signals.handle_signals(ended.set, once=True):
             send(signal.SIGTERM)
-            await asyncio.wait_for(ended.wait(), 10)
+            await asyncio.wait_for(ended.wait(), 60)
 
     with signals.signals_as_interrupts() as arrived, signals.signals_as_interrupts() as inner:
         asyncio.run(work())

@@ -32,7 +32,7 @@ def test_the_only_completion_is_inserted_however_fast_one_types(
             keys.send_text(typed)
             buffer, completed = prompt._session.default_buffer, asyncio.Event()
             buffer.on_text_changed += lambda _: completed.set() if buffer.text == line else None
-            await asyncio.wait_for(completed.wait(), 10)
+            await asyncio.wait_for(completed.wait(), 60)
             keys.send_text("\r")
             return await reading
 

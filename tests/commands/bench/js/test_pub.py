@@ -98,7 +98,7 @@ def test_a_server_that_dies(clients: int, server: RealServer, tmp_path: Path) ->
     try:
         wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > 20, "messages are published")
         server.kill()
-        out, err = running.communicate(timeout=20)
+        out, err = running.communicate(timeout=60)
     finally:
         running.kill()
     assert running.returncode == 4 and "stored" in out
@@ -116,7 +116,7 @@ def test_a_process_that_hangs_does_not_hide_why_the_others_ended(server: RealSer
         wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > 20, "messages are published")
         os.kill(int(workers(cli)[0]), signal.SIGSTOP)
         server.kill()
-        out, err = running.communicate(timeout=20)
+        out, err = running.communicate(timeout=60)
     finally:
         running.kill()
     assert running.returncode == 4 and not json.loads(out)["complete"]
@@ -129,5 +129,5 @@ def test_workers_end_with_us(cli: Cli, url: str) -> None:
     running = start(cli, "js pub sync m --stream S --msgs 100000000 --clients 2")
     wait_for(lambda: js.info(url, "S")["state"]["last_seq"] > 20, "messages are published")
     running.kill()
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     wait_for(lambda: not workers(cli), "the workers have ended")

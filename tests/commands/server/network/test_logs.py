@@ -27,7 +27,7 @@ def test_following_writes_to_stdout(networks: Networks, pair: str, flags: list[s
             log.write("one more\n")
         lines.append(process.stdout.readline())
         process.send_signal(signal.SIGINT)
-        rest, err = process.communicate(timeout=10)
+        rest, err = process.communicate(timeout=60)
     finally:
         process.kill()
     texts = [json.loads(line) for line in lines] if flags else [line.rstrip("\n") for line in lines]
