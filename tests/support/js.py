@@ -30,7 +30,7 @@ def ask(url: str, subject: str, body: Any = None, *, domain: str = "", timeout: 
 
 def ask_patiently(url: str, subject: str, body: Any = None, *, domain: str = "") -> dict[str, Any]:
     """Send a request, again and again while there is no leader; return the reply."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             return ask(url, subject, body, domain=domain, timeout=1)
