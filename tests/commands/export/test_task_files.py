@@ -88,7 +88,7 @@ def statistics(folder: Path) -> list[str]:
         columns = [group.column(number) for number in range(group.num_columns)]
         parts = [(column.path_in_schema, column.statistics) for column in columns]
         bounds = [
-            (path, part and (part.null_count, part.has_min_max and (part.min, part.max)))
+            (path, part and (part.null_count, part.has_min_max and (part.min_raw, part.max_raw)))
             for path, part in parts
         ]
         found.append(repr(bounds))
