@@ -23,8 +23,9 @@ from jsctl.errors import JsctlError
 GRACE_SECONDS = 8.0
 """How long processes may take to stop until they are killed."""
 
-_BIRTH_SECONDS = 5.0
-"""How long a process may take to write its number. It does so even if the jsctl that started it is killed."""
+_BIRTH_SECONDS = 60.0
+"""How long a process that holds its lock may take to write its number, on a machine that is busy. It does so
+even if the jsctl that started it is killed."""
 
 _PAUSE_SECONDS = 0.005
 
