@@ -4,7 +4,7 @@ Static tables and live screens share it. Numbers are never cut; output to pipes 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from jsctl.render.text import measure
 from jsctl.views.result import Column
@@ -39,38 +39,44 @@ def fit_columns(
     room: int,
     gap: int,
     *,
+    blank: Collection[int],
     prose: int = _COMFORTABLE,
     values: Sequence[int] = (),
 ) -> list[int]:
     """Return the indexes of the columns that fit side by side, and narrow their `widths`.
 
     spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
-    gap: cells between two of them. prose: cells of a sentence that are comfortable to read. values: cells of
-    the widest value of each column, for a table whose titles may be folded.
+    gap: cells between two of them. blank: indexes of the columns that are empty or zero in all rows. prose:
+    cells of a sentence that are comfortable to read. values: cells of the widest value of each column, for a
+    table whose titles may be folded.
 
-    Spare columns without values are left out first, then titles are folded between words. Long texts are
-    narrowed before a column is left out, but not below what is comfortable to read. When all spare columns
-    are left out, texts are narrowed further, and then the titles above numbers.
+    Columns of texts that are all empty are left out first, then titles are folded between words, then spare
+    columns are left out, first those that are blank. Long texts are narrowed before a column is left out, but
+    not below what is comfortable to read. When all spare columns are left out, texts are narrowed further,
+    and then the titles above numbers.
     """
     shown = list(range(len(columns)))
+    order = {key: place for place, key in enumerate(spare)}
+    spare_columns = [index for index in shown if columns[index].data_key in order]
+    spare_columns.sort(key=lambda index: (index not in blank, order[columns[index].data_key]))
+    empty = [index for index in reversed(shown[1:]) if index in blank and columns[index].kind not in NUMBERS]
+    empty.sort(key=lambda index: order.get(columns[index].data_key, len(order)))
+
+    def leave_out(dispensable: Sequence[int], limits: Sequence[int]) -> None:
+        for index in dispensable:
+            if sum(limits[place] for place in shown) + gap * (len(shown) - 1) <= room:
+                return
+            if index in shown and len(shown) > 1:
+                shown.remove(index)
+
+    leave_out(empty, widths)
     if values:
-        empty = {column.data_key for column, wide in zip(columns, values, strict=True) if not wide}
-        for key in filter(empty.__contains__, spare):
-            if sum(widths[index] + gap for index in shown) - gap <= room:
-                break
-            shown = [index for index in shown if columns[index].data_key != key] or shown
         _fold_titles(columns, widths, values, shown, room - gap * (len(shown) - 1))
     comfortable = [
-        _find_comfortable_width(column, width, prose) for column, width in zip(columns, widths, strict=True)
+        min(width, _find_comfortable_width(column, width, prose))
+        for column, width in zip(columns, widths, strict=True)
     ]
-
-    def measure_shown() -> int:
-        return sum(min(widths[index], comfortable[index]) for index in shown) + gap * (len(shown) - 1)
-
-    for key in spare:
-        if measure_shown() <= room:
-            break
-        shown = [index for index in shown if columns[index].data_key != key] or shown
+    leave_out(spare_columns, comfortable)
     excess = sum(widths[index] for index in shown) + gap * (len(shown) - 1) - room
     texts = [index for index in shown if columns[index].kind not in NUMBERS and widths[index] > _MIN_WIDTH]
     while excess > 0 and texts:

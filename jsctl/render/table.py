@@ -18,9 +18,9 @@ def format_boxed(
 ) -> Iterator[str]:
     """Yield the lines of the table in a rounded box of at most `width` columns.
 
-    If the table is wider, titles are folded between words. If that is not enough, the columns that it can
-    spare are left out, empty ones first, and named below it unless they are empty; prose is folded between
-    words, and other texts are cut in the middle.
+    If the table is wider, empty columns are left out and titles are folded between words. If that is not
+    enough, the columns that it can spare are left out, those of zeros first, and named below it; prose is
+    folded between words, and other texts are cut in the middle.
     """
     columns: Sequence[Column] = table.columns
     head = [clean(column.title) for column in columns]
@@ -32,7 +32,8 @@ def format_boxed(
     shown = list(range(len(columns)))
     if width and not fits:
         values = _measure([*rows, *([foot] if foot else [])]) if rows or foot else [0] * len(columns)
-        shown = fit_columns(columns, widths, table.spare, width - 4, 3, values=values)
+        blank = [index for index, column in enumerate(columns) if _is_blank(table, index, column)]
+        shown = fit_columns(columns, widths, table.spare, width - 4, 3, blank=blank, values=values)
         hidden_titles = [head[index] for index, wide in enumerate(values) if wide and index not in shown]
         columns = [columns[index] for index in shown]
         widths = [widths[index] for index in shown]
@@ -82,6 +83,11 @@ def format_boxed(
     if hidden_titles:
         note = f"no room for: {', '.join(hidden_titles)}; a wider terminal or a pipe shows all columns"
         yield from (paint(line, "dim") if color else line for line in fold(note, width or 0))
+
+
+def _is_blank(table: Table, index: int, column: Column) -> bool:
+    """Return whether a column is empty or zero in all rows."""
+    return not any(column.data_value(row[index]) for row in table.rows)
 
 
 def format_plain(table: Table) -> Iterator[str]:

@@ -64,6 +64,45 @@ def test_an_empty_column_is_left_out_first_and_silently() -> None:
     assert "no room for: Column-4;" in "".join(boxes(some, 50))
 
 
+VALUES: dict[Kind, list[object]] = {
+    "text": ["", "", "name", "a.longer.name.of.a.stream"],
+    "prose": ["", "", "the server is away, and nobody knows since when"],
+    "count": [0, 0, 7, 1_234_567_890],
+    "ago": [-1, 5_000_000],
+}
+
+
+@st.composite
+def any_tables(draw: st.DrawFn) -> Table:
+    kinds = draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=8))
+    columns = [Column(f"Column {index}", f"c{index}", kind) for index, kind in enumerate(kinds)]
+    rows = draw(st.lists(st.tuples(*[st.sampled_from(VALUES[kind]) for kind in kinds]), max_size=3))
+    spare = draw(st.lists(st.sampled_from([column.data_key for column in columns]), unique=True))
+    return Table("", columns, rows, spare=spare)
+
+
+@given(any_tables(), st.integers(20, 120))
+def test_a_column_that_says_nothing_goes_before_one_that_says_something(some: Table, width: int) -> None:
+    rows, _ = table.format_cells(some)
+    texts = [[column.title, *values] for column, *values in zip(some.columns, *rows, strict=True)]
+    widths = [max(map(measure, column)) for column in texts]
+    columns = list(enumerate(some.columns))
+    blank = {
+        index for index, column in columns if not any(column.data_value(row[index]) for row in some.rows)
+    }
+    values = [max(map(measure, column[1:]), default=0) for column in texts]
+    shown = fit.fit_columns(some.columns, widths, some.spare, width - 4, 3, blank=blank, values=values)
+    hidden = {index for index in range(len(widths)) if index not in shown}
+    spare = {index for index, column in columns if column.data_key in some.spare}
+    empty = {index for index in blank - {0} if some.columns[index].kind in ("text", "prose")}
+    assert shown
+    assert hidden <= spare | empty
+    if hidden - empty:
+        assert not empty & set(shown)
+    if hidden - blank:
+        assert not blank & spare & set(shown) - {0}
+
+
 def test_titles_are_folded_before_a_column_is_left_out() -> None:
     columns = (
         Column("ID", "id"),
