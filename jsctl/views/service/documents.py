@@ -28,7 +28,7 @@ STATS = (
     Column("Processing Time", "processing_time", "duration"),
     Column("Average Time", "average_processing_time", "duration"),
 )
-_SPARE_STATS = ("queue_group", "processing_time", "errors")
+_SPARE_STATS = ("queue_group", "processing_time_ns", "errors")
 _NOTHING = Cell(None, "-")
 _RATES = (
     Column("Service", "service"),
