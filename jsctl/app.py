@@ -17,7 +17,7 @@ from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Root
 from jsctl.env import Env, strip_logins
-from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, JsctlError
+from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, FileWarning, JsctlError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -75,6 +75,15 @@ def run(args: Sequence[str], env: Env) -> int:
 
         return find_place_flags(env, verb)
 
+    show_python_warning = warnings.showwarning
+
+    def show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, FileWarning):
+            env.say(f"warning: {message}")
+        else:
+            show_python_warning(message, category, *where, **more)
+
+    warnings.showwarning = show_warning
     try:
         with lines_at(find_place):
             return _run(args, env)
@@ -85,6 +94,7 @@ def run(args: Sequence[str], env: Env) -> int:
     except BaseException as error:  # while the outcome was being shown
         return _fail(env, JsctlError(f"unexpected {_format_exception(error)}", _BUG))
     finally:
+        warnings.showwarning = show_python_warning
         for line in env.closing_lines:
             with contextlib.suppress(OSError, ValueError):  # stderr cannot be written
                 env.say(line)
@@ -107,7 +117,12 @@ def _run(args: Sequence[str], env: Env) -> int:
         from jsctl.commands.completing.shells import register
 
         register()
+    has_files = any(arg.startswith("@") for arg in args)
     try:
+        if has_files:
+            from jsctl.base.argument_files import expand_files
+
+            args = env.words = expand_files(args)
         for arg in args:
             _check_argument(arg)
         value = root.main(
@@ -138,7 +153,7 @@ def _run(args: Sequence[str], env: Env) -> int:
         env.streams.stderr.flush()
         return ExitStatus.USAGE
     except click.ClickException as error:
-        return _fail(env, BadInput(*_describe_usage_error(error).split("; ", 1)))
+        return _fail(env, BadInput(*_describe_usage_error(error, has_files=has_files).split("; ", 1)))
     except (KeyboardInterrupt, click.Abort) as error:
         # Python would warn of a coroutine that was just created and is no longer awaited.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
@@ -207,7 +222,8 @@ def _check_argument(arg: str) -> None:
         raise BadInput("an argument contains an unpaired surrogate") from None
 
 
-def _describe_usage_error(error: click.ClickException) -> str:
+def _describe_usage_error(error: click.ClickException, *, has_files: bool) -> str:
+    """Return what is wrong with the command line, then what to do. has_files: whether @FILE was in it."""
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         from jsctl.base.similar_names import find_nearest
@@ -225,6 +241,10 @@ def _describe_usage_error(error: click.ClickException) -> str:
     for kind, words in _KINDS.items():
         message = message.replace(f"is not a valid {kind}", f"is not a {words}")
     ctx = getattr(error, "ctx", None)
+    if has_files and "extra argument" in message:
+        from jsctl.base.argument_files import CONTENT_HINT
+
+        message += f"; {CONTENT_HINT}"
     if ctx is not None and ";" not in message:
         message += f"; {ctx.command_path} --help shows the usage"
     return message

@@ -65,6 +65,10 @@ MAX_ERRORS = 20
 """Maximum number of errors that are collected from a file."""
 
 
+class FileWarning(UserWarning):
+    """Something in a file that is not as it should be, and makes no difference."""
+
+
 @contextlib.contextmanager
 def collecting(errors: list[BadInput]) -> Iterator[None]:
     """Add a BadInput of the block to `errors` instead of raising it; raise all once there are too many."""

@@ -15,6 +15,9 @@ UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\
 overrides and isolates, tags. No terminal sees one.
 """
 
+_SPECIAL = ("-", "@")
+"""How words begin that are more than text on a command line: flags, and files of arguments."""
+
 _PLAIN = r"(?a:[\w@%+:,./-][\w@%+=:,./-]*)"
 """A word that no shell changes; zsh takes one with a leading `=` for a program."""
 
@@ -55,7 +58,9 @@ def build_line(
     """
     all_flags = [*flags, *(_find_place(verb) if place is None else place)]
     words = (
-        [*all_flags, "--", *names] if any(name.startswith("-") for name in names) else [*names, *all_flags]
+        [*all_flags, "--", *names]
+        if any(name.startswith(_SPECIAL) for name in names)
+        else [*names, *all_flags]
     )
     return format_arguments([*verb.split(), *words], program)
 
@@ -70,9 +75,9 @@ def format_arguments(arguments: Sequence[str], program: str = "jsctl") -> str:
 
 
 def build_flag(name: str, value: object) -> list[str]:
-    """Return the words of a flag: `--user NAME`, in one word when the value begins with a dash."""
+    """Return the words of a flag: `--user NAME`, in one word when the value begins with a dash or `@`."""
     text = str(value)
-    return [f"{name}={text}"] if text.startswith("-") else [name, text]
+    return [f"{name}={text}"] if text.startswith(_SPECIAL) else [name, text]
 
 
 def _quote(word: str) -> str:

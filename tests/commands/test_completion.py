@@ -187,7 +187,7 @@ def test_powershell_gets_words_it_reads_back(home_cli: Cli) -> None:
     for name in names:
         (folder / f"{name}.json").write_text("{}")
     shown = complete_for_powershell(["context", "rm", ""], home_cli.home)
-    assert sorted(item["value"] for item in shown) == sorted(names)
+    assert sorted(item["value"] for item in shown) == sorted(set(names) - {"@x"})  # a file of arguments
     for item in shown:
         assert read_as_powershell(item["insert"]) == item["value"]
         assert item["value"] == "plain" or item["insert"].startswith("'")

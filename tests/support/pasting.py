@@ -7,6 +7,7 @@ from pathlib import Path
 HOSTILE = (
     "E;touch${IFS}pwned;#",
     "-x",
+    "@x",
     "--force",
     "--",
     "a b",

@@ -67,8 +67,9 @@ def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def is_safe(name: str) -> bool:
-    """Return whether a name may be completed: it has no control characters and does not look like a flag."""
-    return name.isprintable() and not name.startswith("-")
+    """Return whether a name may be completed: it has no control characters, and looks like neither a flag nor
+    a file of arguments."""
+    return name.isprintable() and not name.startswith(("-", "@"))
 
 
 def _list_safe_names(list_all: Callable[[], list[str]], incomplete: str) -> list[str]:

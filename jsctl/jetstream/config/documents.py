@@ -3,13 +3,14 @@
 import json
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.units import format_rfc3339
-from jsctl.errors import BadInput, collecting, raise_all
+from jsctl.errors import BadInput, FileWarning, collecting, raise_all
 from jsctl.jetstream.config.nodes import QUOTES_HINT, Node
 
 if TYPE_CHECKING:
@@ -109,8 +110,10 @@ class _JsonReader:
             self._expect(":")
             node = self._read(depth + 1)
             if key in members:
-                line = 1 + self._text.count("\n", 0, start)
-                raise BadInput(f"{self._file}:{line}: {key!r} is set twice")
+                place = f"{self._file}:{1 + self._text.count(chr(10), 0, start)}"
+                if members[key].to_json() != node.to_json():
+                    raise BadInput(f"{place}: {key!r} is set twice")
+                warnings.warn(f"{place}: {key!r} is set twice, to the same", FileWarning, stacklevel=1)
             members[key] = node
             self._skip_space()
         self._at += 1

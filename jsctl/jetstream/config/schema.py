@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.command_lines import build_flag
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import MS, pluralize
 from jsctl.errors import BadInput, collecting, raise_all
@@ -219,7 +220,7 @@ class Schema(Object):
                 words.append(f"--{field.flag}" if field.kind.from_flag(value) else f"--no-{field.flag}")
                 continue
             for text in field.kind.to_flag_texts(value):
-                words += [f"--{field.flag}={text}"] if text.startswith("-") else [f"--{field.flag}", text]
+                words += build_flag(f"--{field.flag}", text)
         return words
 
     def parse_config(self, text: str, file: str, *, live: Json | None = None) -> Json:

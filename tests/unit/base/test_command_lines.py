@@ -73,7 +73,7 @@ def test_the_place() -> None:
 
 
 def read_back(verb: list[str], names: list[str], flags: Sequence[str] = ()) -> list[str]:
-    is_odd = any(name.startswith("-") for name in names)
+    is_odd = any(name.startswith(("-", "@")) for name in names)
     return [*verb, *flags, "--", *names] if is_odd else [*verb, *names, *flags]
 
 
