@@ -16,7 +16,7 @@ from jsctl.base.signals import handle_signals
 from jsctl.base.units import SECOND, format_exact_duration, pluralize
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render import delimited
-from jsctl.render.closed_pipe import wait_until_closed
+from jsctl.render.closed_pipe import wait_until_closed, wait_until_read
 from jsctl.render.delimited import TABLES, Delimiters
 from jsctl.render.emit import Form, emit, format_json_items, simplify_value
 from jsctl.render.fit import fold_lines
@@ -183,6 +183,8 @@ class _Writer(Generic[E]):
                     items = self._take(batch)
                     if items:
                         self._write(items)
+                        if self._shown.awaits_reader:
+                            await wait_until_read(self._out)
                         self._written += len(items) if counts is None else sum(map(counts, items))
                     complete = limit and self._written >= limit
                     if complete and stop is not None:
@@ -296,7 +298,7 @@ class _Writer(Generic[E]):
 
     def _write(self, batch: Sequence[E]) -> None:
         notice = self._shown.notice
-        if notice is None:
+        if notice is None or self._json:
             self._write_events(batch)
             return
         for event in batch:

@@ -33,10 +33,12 @@ class Presentation(NamedTuple, Generic[E]):
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
         shown whole repeatedly.
     raw: the event byte for byte, in place of `text` if stdout is not a terminal.
-    notice: a line on stderr ahead of each event, whatever its form; empty for none.
+    notice: a line on stderr ahead of each event, except with --json; empty for none.
     heading: what the texts are called in CSV, one per line; empty if events have no table.
     as_json: write records whatever form was asked for.
     layout, terminator, indent: how records are laid out.
+    awaits_reader: whether the next batch is asked for once the reader of a pipe has read this one, as what
+        nobody reads is not acknowledged.
     """
 
     record: Callable[[E], object]
@@ -51,6 +53,7 @@ class Presentation(NamedTuple, Generic[E]):
     layout: Layout = "lines"
     terminator: str = "\n"
     indent: int | None = None
+    awaits_reader: bool = False
 
 
 class End(NamedTuple, Generic[E]):

@@ -330,7 +330,10 @@ authorization { users: [{user: u, password: p, permissions: {subscribe: ["ok", "
     ).start()
     try:
         failed = Cli(tmp_path / "c", server.url_for("u", "p"))("sub secret", status=5)
-        assert "not allowed to subscribe to secret; ask for that permission" in failed.err
+        assert (
+            "not allowed to subscribe to secret (Permissions Violation); ask for that permission"
+            in failed.err
+        )
     finally:
         server.stop()
 

@@ -10,6 +10,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
 from jsctl.nats.acks import ACK, NAK, TERM
+from jsctl.render.closed_pipe import is_pipe
 from jsctl.views.consumer import next as view
 from jsctl.views.events import Events
 
@@ -78,5 +79,6 @@ async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowle
         ack=options.acknowledgement,
         wait=options.wait,
         group=options.group,
+        one_by_one=is_pipe(env.streams.stdout),
     )
     return view.events(deliveries, env.clock, raw=options.raw)

@@ -12,6 +12,7 @@ from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Deli
 from jsctl.jetstream.message.receive import Received, Receiver
 from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.nats.acks import ACK
+from jsctl.render.closed_pipe import is_pipe
 from jsctl.views.consumer import next as next_view
 from jsctl.views.events import Events
 from jsctl.views.message import subscribe as view
@@ -45,7 +46,9 @@ async def sub(
         )
     if count is None and not config.get("deliver_subject"):
         wants_ack = config.get("ack_policy", "none") != "none" if ack is None else ack
-        deliveries = Deliveries(api, stream, consumer, ack=ACK if wants_ack else None)
+        deliveries = Deliveries(
+            api, stream, consumer, ack=ACK if wants_ack else None, one_by_one=is_pipe(env.streams.stdout)
+        )
         return next_view.events(deliveries, env.clock, raw=raw)
     quiet = raw or env.wants_json
     receiver = Receiver(

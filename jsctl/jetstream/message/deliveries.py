@@ -34,7 +34,8 @@ class Deliveries:
     """One run of pulling: iterate over `read_batches`.
 
     limit: number of messages. ack: how to acknowledge them, None not at all. wait: maximum of a random time
-    before an acknowledgement, in ns. group: the priority group to pull for.
+    before an acknowledgement, in ns. group: the priority group to pull for. one_by_one: whether each message
+    is acknowledged alone, as it may be the last one that is taken.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Deliveries:
         limit: int = 1,
         wait: int = 0,
         group: str = "",
+        one_by_one: bool = False,
     ) -> None:
         self.limit = limit
         self.timeout = api.timeout  #: ns without a message that end it
@@ -55,6 +57,7 @@ class Deliveries:
         self._stream = stream
         self._consumer = consumer
         self._ack, self._wait, self._group = ack, wait, group
+        self._one_by_one = one_by_one
         self.acks = pull.Acks(api.connection)
 
     async def read_batches(self) -> AsyncGenerator[Sequence[Delivery | Acknowledgement], None]:
@@ -71,14 +74,16 @@ class Deliveries:
             self.limit,
             wait=self.timeout,
             batch=1 if self._wait else pull.BATCH,
+            careful=self._one_by_one,
             group=self._group,
         )
         async with acks, aclosing(pulled) as batches:
             async for messages in batches:
                 self.received += len(messages)
                 # The first message is delivered alone: it shows whether anybody receives acknowledgements.
-                parts = (messages,) if acks.sent or not self._ack else (messages[:1], messages[1:])
-                for part in filter(None, parts):
+                is_first = self._ack is not None and not acks.sent
+                parts = (messages[:1], messages[1:]) if is_first else (messages,)
+                for part in ([message] for message in messages) if self._one_by_one else filter(None, parts):
                     async for events in self._deliver(part):
                         yield events
             await acks.settle(0, self.timeout)

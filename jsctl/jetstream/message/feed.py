@@ -18,7 +18,6 @@ from jsctl.jetstream.api import Api, Json, is_transient
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
-from jsctl.nats.acks import ACK
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
@@ -70,6 +69,7 @@ class Feed:
         self._is_reported = False  #: whether a line about the present silence was written
         self._heard = asyncio.get_running_loop().time()  #: when something came from the stream
         self.troubles = 0
+        self.acknowledges = False  #: whether messages are to be acknowledged once they were used
 
     async def run(self) -> None:
         """Read until the feed ends. Raises ApiError and Denied for the server's refusals."""
@@ -139,7 +139,6 @@ class ConsumerFeed(Feed):
         self._start = source.start  #: start of an ephemeral consumer that is created again
         # One name however often it is created again: removing it leaves none on the server.
         self._name = f"jsctl_{consumers.generate_name()}" if self._ephemeral else source.durable
-        self._ack = False
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
         self._open = 0  #: messages that were requested and have not arrived
         self._inbox = ""
@@ -194,7 +193,7 @@ class ConsumerFeed(Feed):
         self._batch = int(self._config.get("max_batch") or 0) or BATCH
         self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
         policy = self._config.get("ack_policy", "none")
-        self._ack = policy != "none" if ack is None else ack
+        self.acknowledges = policy != "none" if ack is None else ack
         self._next = 1
         return info
 
@@ -342,8 +341,6 @@ class ConsumerFeed(Feed):
         self._last = metadata.sequence
         self._open -= 1
         self._deliver(message)
-        if self._ack:
-            self._connection.post(encode_publish(message.reply, ACK))
         if self._source.to_end and metadata.pending == 0:
             self._end()
         elif self._open <= self._batch // 2:

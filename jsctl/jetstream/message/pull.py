@@ -25,6 +25,9 @@ from jsctl.nats.message import Message
 BATCH = 500
 """Number of messages requested at once, well below the 1,000 that may await acknowledgement by default."""
 
+_CAREFUL_SHARE = 16
+"""With a reader that may stop, such as `head`, at most this part of what it has read is requested at once."""
+
 _MIN_EXPIRES = 50 * MS  #: minimum time that a request waits
 _MARGIN = 500 * MS  #: time that a reply may be on its way after the request expired
 
@@ -33,15 +36,24 @@ EndStatus = tuple[int, str]
 
 
 async def pull(
-    api: Api, stream: str, consumer: str, count: int, *, wait: int, batch: int = BATCH, group: str = ""
+    api: Api,
+    stream: str,
+    consumer: str,
+    count: int,
+    *,
+    wait: int,
+    batch: int = BATCH,
+    careful: bool = False,
+    group: str = "",
 ) -> AsyncGenerator[list[Message], None]:
     """Iterate over at most `count` messages, in lists as they are received.
 
-    wait: ns without a message after which it ends. group: the priority group to pull for. Raises NotFound
+    wait: ns without a message after which it ends. careful: whether few are requested ahead, as they may not
+    be taken; one at first. group: the priority group to pull for. Raises NotFound
     without any message or without the consumer; JsctlError for a push consumer and other refusals of the
     server; Unreachable, Denied.
     """
-    puller = _Puller(api, stream, consumer, wait, batch, group)
+    puller = _Puller(api, stream, consumer, wait, batch, careful, group)
     with api.connection.watching(puller.watch):
         async with api.connection.receive(puller.inbox, puller.handle):
             async for messages in puller.run(count):
@@ -65,13 +77,16 @@ async def _refuse_paused(api: Api, stream: str, consumer: str) -> None:
 class _Puller:
     """The open requests of a pull, and the replies on their inbox."""
 
-    def __init__(self, api: Api, stream: str, consumer: str, wait: int, batch: int, group: str) -> None:
+    def __init__(
+        self, api: Api, stream: str, consumer: str, wait: int, batch: int, careful: bool, group: str
+    ) -> None:
         self.inbox = api.connection.new_inbox()
         self.received = 0
         self._api = api
         self._stream, self._consumer = stream, consumer
         self._wait = wait
         self._batch = batch
+        self._careful = careful
         self._request: dict[str, str] = {"group": group} if group else {}
         self._longest = wait  #: ns that the consumer allows a request to wait
         self._open = 0  #: messages that were requested and have not arrived
@@ -110,9 +125,10 @@ class _Puller:
             idle = int((loop.time() - last) * SECOND)
             if idle >= self._wait and not self._open:
                 return
-            batch = min(self._batch, count - self.received) - self._open
-            if self._open <= self._batch // 2 and batch > 0:
-                await self._ask(batch, max(self._wait - idle, _MIN_EXPIRES))
+            most = max(1, self.received // _CAREFUL_SHARE) if self._careful else BATCH
+            batch = min(self._batch, most)
+            if self._open <= batch // 2 and (asked := min(batch, count - self.received) - self._open) > 0:
+                await self._ask(asked, max(self._wait - idle, _MIN_EXPIRES))
             messages = await self._receive_messages(idle)
             if messages:
                 self.received += len(messages)

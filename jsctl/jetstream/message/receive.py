@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -98,7 +98,7 @@ class Receiver:
         self._stalled_at, self._stalled_for = time.monotonic(), seconds
 
     async def read_batches(self) -> AsyncGenerator[Sequence[Received], None]:
-        """Yield messages as they are received.
+        """Yield messages as they are received; they are acknowledged when the next batch is requested.
 
         Raises BadInput for a subject that is not valid, NotFound for a missing stream, Denied for a refused
         subscription, Unreachable when the connection is closed for good, and what the stream refuses.
@@ -117,6 +117,17 @@ class Receiver:
                     stack.push_async_callback(self._feed.stop, work)
                 async for batch in self._buffer.read_batches(self.options.idle):
                     yield batch
+                    if self._acknowledges:
+                        self._acknowledge(received.message for received in batch)
+
+    @property
+    def _acknowledges(self) -> bool:
+        return bool(self.options.ack) if self._feed is None else self._feed.acknowledges
+
+    def _acknowledge(self, messages: Iterable[Message]) -> None:
+        replies = (message.reply for message in messages if message.metadata)
+        if block := b"".join(encode_publish(reply, ACK) for reply in replies):
+            self._connection.post(block)
 
     async def read_decoded(self, decode: Callable[[Message], T | None]) -> AsyncGenerator[list[T], None]:
         """Yield what `decode` makes of the messages of `read_batches`; it returns None for one to leave
@@ -161,7 +172,7 @@ class Receiver:
         return kind(api, feed_options, self._build_acceptor(), self._warn)
 
     def _build_handler(self, subscription: str) -> MessageHandler:
-        limit, acknowledges = self.options.limit, self.options.ack
+        limit = self.options.limit
         statistics, buffer, accept = self._statistics, self._buffer, self._build_acceptor(subscription)
 
         def handle(message: Message) -> None:
@@ -171,8 +182,6 @@ class Receiver:
                 feed.answer_flow_control(self._connection, message)  # which is not shown
                 return
             accept(message)
-            if acknowledges and message.metadata:
-                self._connection.post(encode_publish(message.reply, ACK))
             if limit and statistics.messages >= limit and not self._requests:
                 buffer.close()
 
@@ -190,6 +199,8 @@ class Receiver:
         def accept(message: Message) -> bool:
             subject = message.subject
             if ignored and any(matches(subject_filter, subject) for subject_filter in ignored):
+                if self._acknowledges:
+                    self._acknowledge([message])
                 return False
             statistics.messages = number = statistics.messages + 1
             statistics.bytes += len(message.data)

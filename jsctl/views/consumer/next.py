@@ -39,6 +39,7 @@ def events(
             raw=raw_bytes if raw else None,
             layout="single" if limit == 1 else "array",
             indent=2,
+            awaits_reader=True,
         ),
         summary=lambda ending: summary(deliveries, ending),
         result=lambda: ExitStatus.OK if deliveries.received >= limit else ExitStatus.NOT_FOUND,

@@ -38,11 +38,8 @@ def events(
     receiver: Receiver, batches: AsyncGenerator[Sequence[Received], None], show: Show
 ) -> Events[Received]:
     """Return the messages of a receiver, each with its views, and the summary at the end."""
-    text = (
-        raw_text_view(show)
-        if show.is_raw
-        else text_view(show, reads_stream=receiver.options.stream is not None)
-    )
+    options = receiver.options
+    text = raw_text_view(show) if show.is_raw else text_view(show, reads_stream=options.stream is not None)
     return Events(
         batches=batches,
         shown=Presentation(
@@ -50,8 +47,9 @@ def events(
             record=record,
             folds="" if show.is_raw else "first",
             raw=raw_view(exact=show.raw_bytes) if show.is_raw else None,
+            awaits_reader=bool(options.ack or (options.stream and options.stream.durable)),
         ),
-        end=End(limit=receiver.options.limit, endless=True, stop=receiver.stop),
+        end=End(limit=options.limit, endless=True, stop=receiver.stop),
         stalled=receiver.record_stall,
         summary=lambda ending: summary(receiver.statistics, ending),
     )

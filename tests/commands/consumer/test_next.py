@@ -1,5 +1,6 @@
 """consumer next: messages as people and pipes get them, acknowledgements, and every way that it ends."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,8 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
+
+READ_ONE = "import sys; sys.stdin.buffer.raw.read(1)"
 
 
 @pytest.fixture(autouse=True)
@@ -233,6 +236,38 @@ def test_a_reader_that_disconnects(cli: Cli, url: str, pull: None) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("verb", "reader", "taken", "left"),
+    [
+        ("consumer next S C --count 5 --raw", "head -1", 1, 1),
+        ("consumer next S C --count 30 --raw", "head -7", 7, 1),
+        ("consumer next S C --count 5 --raw --json", "head -c 1", 0, 1),
+        ("consumer next S C --count 5", "true", 0, 1),
+        ("consumer next S C --count 5 --raw", f"python3 -c '{READ_ONE}'", 0, 1),
+        ("consumer next S C --count 30 --raw", "cat", 30, 0),
+        ("sub --stream S --durable C --raw --count 30", f"python3 -c '{READ_ONE}'", 0, 30),
+        ("sub --stream S --durable C --raw --count 30", "cat", 30, 0),
+    ],
+)
+def test_only_what_a_reader_took_is_acknowledged(
+    verb: str, reader: str, taken: int, left: int, cli: Cli, url: str, pull: None
+) -> None:
+    """Of the others, at most one is taken from other clients until its ack wait is over."""
+    js.publish_all(url, (("s.a", str(number).encode()) for number in range(1, 31)))
+    line = f"{sys.executable} -m jsctl {verb} | {reader}"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        env={**cli.environ, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert b"Traceback" not in done.stderr
+    info = js.ask(url, "CONSUMER.INFO.S.C")
+    assert (info["ack_floor"]["stream_seq"], info["num_ack_pending"]) == (taken, left), info
+
+
 def test_a_denied_next(tmp_path: Path) -> None:
     from tests.support.servers import RealServer
 

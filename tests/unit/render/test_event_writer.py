@@ -86,7 +86,7 @@ def test_notices_and_the_summary_are_for_stderr() -> None:
         summary=lambda ending: ending
     )
     assert write(what) == ("<a>\n<b>\n", ["aa", "bb", "complete"])
-    assert write(shown(events(batches(["a"])), notice=lambda event: event), "json")[1] == ["a"]
+    assert write(shown(events(batches(["a"])), notice=lambda event: event), "json")[1] == []
 
 
 def test_tables_are_refused() -> None:
