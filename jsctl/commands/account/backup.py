@@ -14,12 +14,16 @@ from jsctl.views.shared.transfers import backup_intent
 
 @command(
     "backup",
-    examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --force --check"],
+    examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --overwrite --check"],
 )
 @argument("target", default="")
 @option("--check", is_flag=True, help="Have the server check every message first")
 @option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
-@destructive("Replace an existing backup without asking", "Only show what would be saved")
+@destructive(
+    "Replace an older backup once the new one is complete",
+    "Only show what would be saved",
+    also=["--overwrite"],
+)
 @option("--critical-warnings", "-w", is_flag=True, help="Treat warnings as failures")
 @option(
     "--data",

@@ -6,7 +6,7 @@ done without a question. With --missing-ok, an error with the status NOT_FOUND e
 where several names are given, the verb passes such an error to `env.excuse`, and goes on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -43,10 +43,11 @@ def destructive(
     *,
     no_force: bool = False,
     missing_ok: bool = False,
+    also: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Declare --dry-run and --force. force, dry_run: their help. no_force, missing_ok: declare --no-force,
-    --missing-ok, too.
+    --missing-ok, too. also: other names of --force.
     """
     name = "--force/--no-force" if no_force else "--force"
-    forcing = option(name, "-f", is_flag=True, default=False, help=force)
+    forcing = option(*also, name, "-f", "force", is_flag=True, default=False, help=force)
     return declare_all(dry_run_flag(dry_run), forcing, *([_missing_ok] if missing_ok else []))

@@ -8,7 +8,15 @@ from pathlib import Path
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, destructive, option
 from jsctl.env import Env
-from jsctl.jetstream.backup.events import Event, Phase, Question, RemoveUnfinished
+from jsctl.jetstream.backup.events import (
+    CopyInterrupted,
+    DigestMissing,
+    Event,
+    Phase,
+    Question,
+    RemoveUnfinished,
+    ReplaceBackup,
+)
 from jsctl.views.shared import transfers as view
 
 restore_flags = declare_all(
@@ -43,13 +51,15 @@ class TerminalObserver:
     def notify(self, event: Event) -> None:
         if intent := view.beginning(event):
             self._env.announce(intent)
-        self._env.say(view.sentence(event))
+        is_doubt = isinstance(event, (CopyInterrupted, DigestMissing))
+        (self._env.say if is_doubt else self._env.inform)(view.sentence(event))
 
     async def confirm(self, question: Question) -> None:
         loses = isinstance(question, RemoveUnfinished) and question.loses
         needed = ["--force", *(["--allow-data-loss"] if loses else [])]
         missing = [flag for flag in needed if not self._given[flag]]
-        await self._env.confirm(view.intent(question), force=not missing, flag=" ".join(missing))
+        flag = "--overwrite" if isinstance(question, ReplaceBackup) else " ".join(missing)
+        await self._env.confirm(view.intent(question), force=not missing, flag=flag)
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
         shown_total = total if self._progress else 0

@@ -17,7 +17,7 @@ from jsctl.views.stream import backup as view
     "backup",
     examples=[
         "jsctl stream backup ORDERS /data/backup/ORDERS",
-        "jsctl stream backup ORDERS /data/backup/ORDERS.tgz",
+        "jsctl stream backup ORDERS /data/backup/ORDERS.tgz --overwrite",
     ],
 )
 @argument("stream", default="")
@@ -35,7 +35,11 @@ from jsctl.views.stream import backup as view
     default=0,
     help="Bytes that the server sends ahead of acknowledgements",
 )
-@destructive("Replace an existing backup without asking", "Only show what would be saved")
+@destructive(
+    "Replace an older backup of the stream once the new one is complete",
+    "Only show what would be saved",
+    also=["--overwrite"],
+)
 async def backup(
     env: Env, stream: str, target: str, progress: bool, options: BackupOptions, force: bool
 ) -> Result:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from jsctl import __version__
 from jsctl.base.units import MS, format_rfc3339
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.events import (
@@ -58,8 +58,9 @@ async def backup_stream(
 ) -> StreamBackup:
     """Back up a stream to a folder or .tgz file.
 
-    The observer is asked before another backup is replaced. Raises BadInput for a target that holds other
-    files, Cancelled, ApiError, JsctlError, OSError; nothing of the new backup is left then.
+    The observer is asked before an older backup of the stream is replaced, which stays until the new one is
+    complete. Raises BadInput for a target that holds another stream's backup or other files, Cancelled,
+    ApiError, JsctlError, OSError; nothing of the new backup is left then.
     """
     files.describe_existing(target)
     await streams.fetch_info(api, stream)
@@ -69,6 +70,7 @@ async def backup_stream(
             files.remove_backup_files(target)  # it cannot be restored, and nobody is writing to it
         elif existing:
             locked.check_replaceable(existing)
+            _check_same_stream(target, stream)
             await observer.confirm(ReplaceBackup(target, existing))
         started = time.monotonic_ns()
         with ExitStack() as phases:
@@ -88,6 +90,16 @@ async def backup_stream(
                 with suppress(OSError):
                     remove_path(folder)
         return StreamBackup(stream, target, manifest, time.monotonic_ns() - started)
+
+
+def _check_same_stream(target: Path, stream: str) -> None:
+    """Raise BadInput if the complete backup of this stream is not what a target holds."""
+    try:
+        held = files.open_backup(target).stream
+    except JsctlError as error:
+        raise BadInput(error.message, "remove it, or choose another target") from None
+    if held != stream:
+        raise BadInput(f"{target} holds a backup of stream {held}", "remove it, or choose another target")
 
 
 def _put(folder: Path, target: Path, locked: BackupTarget) -> None:

@@ -22,7 +22,7 @@ authorization { users: [
 
 def test_round_trip(cli: Cli, account: str, tmp_path: Path) -> None:
     had = {name: stored(account, name) for name in ("ORDERS", "MEM")}
-    outcome = cli(f"account backup {tmp_path}/all --json", status=0)
+    outcome = cli(f"account backup {tmp_path}/all --json", terminal_error=True, status=0)
     assert statuses(outcome.json) == {"A_MIRROR": "saved", "MEM": "saved", "ORDERS": "saved"}
     assert "Performing backup of 3 streams" in outcome.err
     # Nothing but folders: the nats tool restores no other.
@@ -43,7 +43,7 @@ def test_an_empty_account(cli: Cli, tmp_path: Path) -> None:
 
 def test_an_existing_target_is_asked_for(cli: Cli, account: str, tmp_path: Path) -> None:
     cli(f"account backup {tmp_path}/all", status=0)
-    assert "--force" in cli(f"account backup {tmp_path}/all", status=64).err
+    assert "--overwrite" in cli(f"account backup {tmp_path}/all", status=64).err
     cli("stream rm MEM --force", status=0)
     cli(f"account backup {tmp_path}/all", tty=True, answers=[True], status=0)
     assert {entry.name for entry in (tmp_path / "all").iterdir()} == {"ORDERS", "A_MIRROR"}

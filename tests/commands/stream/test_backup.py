@@ -4,7 +4,10 @@ import json
 import re
 from pathlib import Path
 
-from jsctl.jetstream.backup.files import DATA, MANIFEST, META
+import pytest
+
+from jsctl.jetstream.backup.files import DATA, MANIFEST, META, open_backup
+from tests.support import js
 from tests.support.js import ask, publish
 from tests.support.run import Cli
 from tests.support.stored import stored
@@ -12,13 +15,13 @@ from tests.support.stored import stored
 
 def test_round_trip(cli: Cli, mixed: str, tmp_path: Path) -> None:
     before, had = ask(mixed, "STREAM.INFO.ORDERS"), stored(mixed, "ORDERS")
-    outcome = cli(f"stream backup ORDERS {tmp_path}/b --json", status=0)
+    outcome = cli(f"stream backup ORDERS {tmp_path}/b --json", terminal_error=True, status=0)
     assert outcome.json["messages"] == 9
     assert outcome.json["stored_bytes"] == (tmp_path / "b" / DATA).stat().st_size
     assert "Starting backup of Stream ORDERS with 9 messages" in outcome.err
     cli("stream rm ORDERS --force", status=0)
 
-    restored = cli(f"stream restore {tmp_path}/b", status=0)
+    restored = cli(f"stream restore {tmp_path}/b", terminal_error=True, status=0)
     assert "Starting restore of Stream ORDERS" in restored.err
     assert re.match(rf"Restored Stream ORDERS from {tmp_path}/b in \S+, .+/s, 9 messages\n", restored.out)
     after = ask(mixed, "STREAM.INFO.ORDERS")
@@ -51,13 +54,32 @@ def test_an_existing_target_is_asked_for(cli: Cli, mixed: str, tmp_path: Path) -
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     digest = (tmp_path / "b" / MANIFEST).read_bytes()
     refused = cli(f"stream backup ORDERS {tmp_path}/b", status=64)
-    assert refused.err.count("\n") == 1 and "--force" in refused.err
+    assert refused.err.count("\n") == 1 and "--overwrite" in refused.err
     assert cli(f"stream backup ORDERS {tmp_path}/b", tty=True, answers=[False]).status == 0
     assert (tmp_path / "b" / MANIFEST).read_bytes() == digest
     publish(mixed, "ORDERS.1", b"more")
     cli(f"stream backup ORDERS {tmp_path}/b", tty=True, answers=[True], status=0)
     assert (tmp_path / "b" / MANIFEST).read_bytes() != digest
     assert [entry.name for entry in tmp_path.glob("b*")] == ["b"]
+
+
+@pytest.mark.parametrize("name", ["b", "b.tgz"])
+def test_only_a_complete_backup_of_the_same_stream_is_replaced(
+    name: str, cli: Cli, url: str, tmp_path: Path
+) -> None:
+    """So that cron has a line: nothing is asked, and nothing is on stderr."""
+    for stream in ("S", "T"):
+        js.stream(url, stream, stream)
+    cli(f"stream backup S {tmp_path}/{name}", status=0)
+    js.publish(url, "S")
+    assert cli(f"stream backup S {tmp_path}/{name} --overwrite", status=0).err == ""
+    refused = cli(f"stream backup T {tmp_path}/{name} --overwrite", status=64)
+    assert f"{name} holds a backup of stream S; remove it" in refused.err
+    backup = open_backup(tmp_path / name)
+    assert (backup.stream, backup.state["messages"]) == ("S", 1)
+    if name == "b":
+        (tmp_path / "b" / DATA).unlink()
+        assert "truncated; remove it" in cli(f"stream backup S {tmp_path}/b --overwrite", status=64).err
 
 
 def test_other_files_are_never_touched(cli: Cli, mixed: str, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_a_killed_backup(
     put_back()
     before, after = "1" if older else "none", "2"
     for number, call in kill_points(
-        lambda: cli(f"{verb} --force", status=0),
+        lambda: cli(f"{verb} --overwrite", status=0),
         here,
         {posix: ["exchange"] if exchange else []},
         step,
