@@ -1,5 +1,6 @@
 """`jsctl consumer edit`."""
 
+from collections.abc import Callable
 from functools import partial
 
 from jsctl.commands.cli import argument, command
@@ -8,7 +9,7 @@ from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, e
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.message.change_estimate import estimate_consumer_loss
@@ -42,17 +43,24 @@ async def edit(env: Env, stream: str, consumer: str, editing: EditOptions, flags
             "jsctl consumer copy --target creates one",
         )
 
+    target = build_target(api, stream, live, lambda config: flags.apply(config, env.clock()))
+    return await edit_config(env, target, file, editing)
+
+
+def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json], Json]) -> Editable:
+    """Return what edit changes of a consumer. live: its configuration."""
+    name = str(live.get("name") or live["durable_name"])
+
     async def estimate_loss(info: Json, config: Json) -> DataLoss:
         return await estimate_consumer_loss(api, await streams.fetch_info(api, stream), info, config)
 
-    target = Editable(
+    return Editable(
         schema=CONSUMER,
-        label=f"Consumer {stream} > {consumer}",
-        fetch=partial(consumers.fetch_info, api, stream, consumer),
+        label=f"Consumer {stream} > {name}",
+        fetch=partial(consumers.fetch_info, api, stream, name),
         name_keys={key: live[key] for key in ("name", "durable_name") if key in live},
-        apply_flags=lambda config: flags.apply(config, env.clock()),
+        apply_flags=apply_flags,
         update=partial(consumers.update, api, stream),
         estimate_loss=estimate_loss,
         sheet=view.sheet,
     )
-    return await edit_config(env, target, file, editing)

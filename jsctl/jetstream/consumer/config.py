@@ -5,6 +5,7 @@ from typing import Any
 
 from jsctl.base.units import (
     MINUTE,
+    MS,
     format_rfc3339,
     parse_duration,
     parse_future_time,
@@ -202,8 +203,8 @@ def parse_backoff(
 ) -> list[int]:
     """Parse a backoff into the waits before redeliveries, in ns.
 
-    `linear` grows evenly from `shortest` to `longest`, `none` is empty, `1s,5s,1m` lists them. Raises
-    ValueError.
+    `linear` grows evenly from `shortest` towards `longest`, by whole ms (jsm.go: LinearBackoffPeriods),
+    `none` is empty, `1s,5s,1m` lists them. Raises ValueError.
     """
     if mode.lower() == "none":
         return []
@@ -214,9 +215,8 @@ def parse_backoff(
         return waits
     if steps < 1 or shortest <= 0 or longest < shortest:
         raise ValueError("a linear backoff must have at least one step, from a shorter to a longer wait")
-    if steps == 1:
-        return [shortest]
-    return [shortest + (longest - shortest) * step // (steps - 1) for step in range(steps)]
+    growth = (longest - shortest) // steps
+    return [shortest + (step * growth + MS // 2) // MS * MS for step in range(steps)]
 
 
 def parse_deadline(text: str, now: float) -> str:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from jsctl import registry
-from jsctl.base.command_lines import build_line
 from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
@@ -140,7 +139,7 @@ async def create(api: Api, stream: str, config: Json, *, is_name_new: bool = Fal
                 error.code,
                 error.err_code,
                 f"consumer {stream} > {name} exists with another configuration",
-                f"{build_line('consumer edit')} changes it",
+                "consumer add --update gives it this one",
             ) from None
         raise
     return created, existing is None or existing.get("created") != created.get("created")

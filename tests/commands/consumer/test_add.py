@@ -139,7 +139,7 @@ def test_what_is_there_already(cli: Cli) -> None:
     again = cli("consumer add ORDERS C --pull", status=0)
     assert again.out.startswith("Consumer ORDERS > C already exists, nothing was changed\n")
     other = cli("consumer add ORDERS C --pull --max-pending 7", status=1)
-    assert "exists with another configuration (10148); jsctl consumer edit changes it" in other.err
+    assert "exists with another configuration (10148); consumer add --update gives" in other.err
 
 
 def test_output_and_config(cli: Cli, tmp_path: Path) -> None:
@@ -347,3 +347,27 @@ def test_the_command_line_makes_the_same_consumer(cli: Cli, flags: str) -> None:
     cli("consumer rm ORDERS C -f", status=0)
     cli(shlex.split(line)[1:], status=0)
     assert cli("consumer info ORDERS C --json", status=0).json["config"] == config
+
+
+def test_update_creates_or_updates(cli: Cli, url: str) -> None:
+    """As `nats consumer add` does; what the line leaves out takes its default."""
+    line = "consumer add ORDERS C --pull --ack explicit --defaults"
+    cli(f"{line} --update --max-pending 5 --description first", status=0)
+    has(cli("consumer info ORDERS C --json", status=0).json["config"], max_ack_pending=5, description="first")
+    refused = cli(f"{line} --max-pending 7", status=1)
+    assert "exists with another configuration (10148); consumer add --update gives it this one" in refused.err
+    done = cli(f"{line} --update --max-pending 7", status=0)
+    assert done.out.startswith("Consumer ORDERS > C was updated\n") and done.err == ""
+    config = cli("consumer info ORDERS C --json", status=0).json["config"]
+    has(config, max_ack_pending=7, description=None)
+    assert cli(f"{line} --update --max-pending 7 --json", status=0).json["config"] == config
+
+
+def test_update_does_not_delete_messages_unasked(cli: Cli, url: str) -> None:
+    js.stream(url, "INTEREST", "i.>", retention="interest")
+    cli("consumer add INTEREST C --pull --filter i.a --defaults", status=0)
+    js.publish(url, "i.a", count=3)
+    line = "consumer add INTEREST C --pull --filter i.b --defaults --update"
+    assert "this deletes 3 messages" in cli(line, status=64).err
+    cli(f"{line} --allow-data-loss", status=0)
+    assert js.ask(url, "STREAM.INFO.INTEREST")["state"]["messages"] == 0

@@ -53,7 +53,7 @@ def test_edit_more(cli: Cli, pull: None) -> None:
     assert "filter_subject" not in config("--filter ''")
     assert config("--backoff linear --backoff-steps 2 --backoff-min 1s --backoff-max 5s")["backoff"] == [
         10**9,
-        5 * 10**9,
+        3 * 10**9,
     ]
     assert "backoff" not in config("--backoff none")
     assert config("--sample 5")["sample_freq"] == "5"

@@ -51,13 +51,15 @@ def test_wrong_start_policies(words: str) -> None:
 def test_backoffs() -> None:
     assert parse_backoff("none") == []
     assert parse_backoff("1s,5s,1m") == [SECOND, 5 * SECOND, MINUTE]
-    assert parse_backoff("linear", steps=3, shortest=MINUTE, longest=3 * MINUTE) == [
-        MINUTE,
-        2 * MINUTE,
-        3 * MINUTE,
+    # as `nats` 0.5.0: never up to the longest
+    assert parse_backoff("linear", steps=3, shortest=SECOND, longest=10 * SECOND) == [
+        SECOND,
+        4 * SECOND,
+        7 * SECOND,
     ]
     assert len(parse_backoff("linear")) == 10
-    assert parse_backoff("linear")[-1] == 20 * MINUTE
+    assert parse_backoff("linear")[-1] == 18 * MINUTE + 6 * SECOND
+    assert parse_backoff("linear", steps=3, shortest=SECOND, longest=2 * SECOND)[1] == 1_333_000_000
     assert parse_backoff("linear", steps=1) == [MINUTE]
 
 
