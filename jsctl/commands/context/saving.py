@@ -1,7 +1,8 @@
 """The flags of a context, and saving it: the common parts of `context add` and `context copy`."""
 
 import base64
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,8 @@ def save(
         parse_addresses(str(updated.raw["url"]))
     if updated.raw.get("socks_proxy"):
         parse_proxy(str(updated.raw["socks_proxy"]))
-    _check_files(values, embed=flags.embed)
+    for missing in [*_check_files(values, embed=flags.embed)]:
+        env.say(f"warning: {missing}")
     if flags.embed:
         _embed(updated.raw)
     if updated.replaced:
@@ -87,11 +89,15 @@ def _name_kept_login(env: Env, base: Context, values: Mapping[str, Any], raw: Ma
     return " and ".join(method for method in METHODS if raw.get(CONTEXT_KEYS[method]))
 
 
-def _check_files(values: Mapping[str, Any], *, embed: bool) -> None:
-    """Raise BadInput for a file of the login that cannot be read or, unless it is embedded, not again."""
+def _check_files(values: Mapping[str, Any], *, embed: bool) -> Iterator[str]:
+    """Yield a sentence for each file of the login that does not exist yet. Raise BadInput for one that cannot
+    be read or, unless it is embedded, not again."""
     for field in PATHS:
         path = str(values.get(field) or "")
         if not path or schemes.parse(path) or "$" in str(expand_path(path)):
+            continue
+        if not embed and not os.path.lexists(expand_path(path)):
+            yield f"--{field}: {path} does not exist yet"
             continue
         try:
             read_bytes(expand_path(path), regular=not embed)

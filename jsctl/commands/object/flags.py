@@ -13,6 +13,7 @@ from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.kinds import Map
 from jsctl.jetstream.object.model import ObjectInfo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,10 +94,10 @@ def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:
     """Parse `KEY=VALUE`. Raises BadInput."""
     metadata: dict[str, str] = {}
     for pair in pairs:
-        key, sign, value = pair.partition("=")
-        if not key or not sign:
-            raise BadInput(f"{pair!r} is not valid metadata", "use KEY=VALUE")
-        metadata[key] = value
+        try:
+            metadata |= Map().parse(pair)
+        except ValueError as error:
+            raise BadInput(str(error), "use --metadata KEY=VALUE") from None
     return metadata
 
 

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from jsctl.errors import ApiError, JsctlError, NotFound
+from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
@@ -18,11 +18,9 @@ from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.marks import add_mark, remove_mark, update_marked
 from jsctl.jetstream.backup.s2 import FrameScanner
 from jsctl.jetstream.backup.snapshot import Chunks, request_snapshot, restore_snapshot
-from jsctl.jetstream.error_hints import find_hint
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.error_codes import ErrorCode
 
 ORIGIN = "jsctl.origin"
 """Metadata key of an incomplete copy; the value identifies its origin."""
@@ -278,12 +276,7 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
 
     Raises ApiError.
     """
-    subjects = config.get("subjects") or ([] if config.get("sources") else [target.stream])
-    for subject in subjects:
-        if await streams.list_names(target.api, subject):
-            text = "subjects overlap with an existing stream"
-            code = ErrorCode.STREAM_SUBJECT_OVERLAP
-            raise ApiError(400, code, text, find_hint(code))
+    await streams.check_overlap(target.api, {**config, "name": target.stream}, "--subjects gives it others")
     rest_name = name_rest_stream(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
     trial |= {"name": rest_name, "subjects": [name_rest_subject(target.stream)]}

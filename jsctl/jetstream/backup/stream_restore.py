@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_rfc3339, parse_time_ns
-from jsctl.errors import ApiError, JsctlError, NotFound
+from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
@@ -34,7 +34,6 @@ from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.error_codes import ErrorCode
 
 _READ_SIZE = 512 << 10
 _APPLIED_AFTERWARDS = frozenset(("sealed", "deny_delete", "deny_purge", "sources", "subject_transform"))
@@ -96,7 +95,7 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
     await streams.check_level(api, config)  # an older server would ignore what it does not know
     landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
     if "mirror" not in config:  # nobody can publish to a mirror
-        await check_subjects(api, config)
+        await streams.check_overlap(api, config, "jsctl stream restore --subjects gives it other subjects")
         landing["subjects"] = [name_rest_subject(str(config["name"]))]
     if config["name"] != backup.config["name"]:
         await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
@@ -183,19 +182,6 @@ async def holds_all(api: Api, info: Json, backup: Backup) -> bool:
     except NotFound:
         return False
     return message.timestamp == str(backup.state.get("last_ts"))
-
-
-async def check_subjects(api: Api, config: Json) -> None:
-    """Raise ApiError if another stream stores messages on the subjects of a stream."""
-    for subject in config.get("subjects") or ([] if config.get("sources") else [str(config["name"])]):
-        if names := await streams.list_names(api, subject):
-            code = ErrorCode.STREAM_SUBJECT_OVERLAP
-            raise ApiError(
-                400,
-                code,
-                f"subjects overlap with an existing stream, {names[0]}",
-                "jsctl stream restore --subjects gives it other subjects",
-            )
 
 
 def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:

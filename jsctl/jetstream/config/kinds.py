@@ -1,5 +1,6 @@
 """Kinds of configuration values other than numbers: how each is parsed, read, validated and formatted."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -200,12 +201,12 @@ class Map(Kind):
     schema = "{text}?"
 
     def parse(self, text: str) -> dict[str, str]:
-        key, mark, value = text.partition("=") if "=" in text else text.partition(":")
-        if not mark or not key:
+        key, *value = re.split("[=:]", text, maxsplit=1)  # as `nats`, also K:V
+        if not value or not key:
             raise ValueError(f"{text!r} is not KEY=VALUE")
         if is_server_metadata(key):
             raise ValueError(f"{key!r} is a key of the server")
-        return {key: value}
+        return {key: value[0]}
 
     def collect(self, values: Sequence[Any], present: Any) -> dict[str, str]:
         pairs = dict(present or {})

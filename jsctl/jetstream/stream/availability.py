@@ -40,20 +40,5 @@ async def check_subjects_are_free(api: Api, subjects: Sequence[str]) -> None:
         for other in subjects[:at]:
             if overlaps(subject, other):
                 raise ValueError(f"{other} and {subject} overlap")
-        try:
-            owners = await streams.list_names(api, subject)
-        except JsctlError:
-            continue
-        if owners:
-            owner = owners[0]
-            owned = ", ".join(await _list_subjects(api, owner))
-            raise ValueError(
-                f"{subject} overlaps with stream {owner}" + (f", which stores {owned}" if owned else "")
-            )
-
-
-async def _list_subjects(api: Api, name: str) -> list[str]:
-    try:
-        return list((await streams.fetch_info(api, name))["config"].get("subjects") or [])
-    except JsctlError:
-        return []
+    if overlap := await streams.describe_overlap(api, subjects):
+        raise ValueError(overlap)

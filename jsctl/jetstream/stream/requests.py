@@ -1,12 +1,13 @@
 """Stream requests. Arguments and results are the server's own JSON."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
 from jsctl import registry
 from jsctl.base.loops import gather
-from jsctl.errors import ApiError, Denied, MissingName
+from jsctl.errors import ApiError, Denied, JsctlError, MissingName
 from jsctl.jetstream import paging
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Collected
@@ -77,7 +78,7 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
         existing = await fetch_info_or_none(api, name)
     except Denied:
         existing = None  # an account may be allowed to create streams and not to look at them
-    created = await _with_name(api, name, api.call(f"STREAM.CREATE.{name}", config))
+    created = await _send_config(api, "CREATE", config)
     created.pop("did_create", None)
     # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).
     return created, existing is None or existing.get("created") != created.get("created")
@@ -86,8 +87,46 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
 async def update(api: Api, config: Json) -> Json:
     """Replace a stream's configuration; return its info. Raises BadInput, ApiError."""
     await check_level(api, config)
+    return await _send_config(api, "UPDATE", config)
+
+
+async def _send_config(api: Api, verb: str, config: Json) -> Json:
     name = str(config["name"])
-    return await _with_name(api, name, api.call(f"STREAM.UPDATE.{name}", config))
+    try:
+        return await _with_name(api, name, api.call(f"STREAM.{verb}.{name}", config))
+    except ApiError as error:
+        if error.err_code == ErrorCode.STREAM_SUBJECT_OVERLAP:
+            await check_overlap(api, config, "choose other subjects")
+        raise
+
+
+async def check_overlap(api: Api, config: Json, hint: str) -> None:
+    """Raise the ApiError of an overlap if another stream has subjects of this configuration, and name both.
+    hint: of the error.
+    """
+    name = str(config["name"])
+    subjects = config.get("subjects") or ([] if config.get("mirror") or config.get("sources") else [name])
+    if overlap := await describe_overlap(api, subjects, but=name):
+        text = f"subjects overlap with an existing stream: {overlap}"
+        raise ApiError(400, ErrorCode.STREAM_SUBJECT_OVERLAP, text, hint) from None
+
+
+async def describe_overlap(api: Api, subjects: Sequence[str], *, but: str = "") -> str:
+    """Say which of the subjects overlaps with which stream other than `but`, and its subjects; empty for
+    none. What the login may not look up counts as none."""
+    for subject in subjects:
+        with suppress(JsctlError):
+            for owner in await list_names(api, subject):
+                if owner != but:
+                    return f"{subject} overlaps with stream {owner}{await _describe_subjects(api, owner)}"
+    return ""
+
+
+async def _describe_subjects(api: Api, name: str) -> str:
+    with suppress(JsctlError):
+        if subjects := (await fetch_info(api, name))["config"].get("subjects"):
+            return f", which stores {', '.join(subjects)}"
+    return ""
 
 
 async def count_subjects(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:
