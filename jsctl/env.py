@@ -154,8 +154,8 @@ class Env:
         return self._prompter
 
     def say(self, text: str) -> None:
-        """Write a line for people to stderr, wrapped on a terminal; while a screen is active, show it
-        there."""
+        """Write a line to stderr, wrapped on a terminal, about what is wrong or missing: also into a pipe.
+        While a screen is active, show it there. See `inform`."""
         from jsctl.render.text import clean_lines
 
         lines = clean_lines(strip_logins(text))
@@ -168,6 +168,11 @@ class Env:
             lines = fold_lines(lines, self.error_width)
         self.streams.stderr.write(lines + "\n")
         self.streams.stderr.flush()
+
+    def inform(self, text: str) -> None:
+        """Write a line that no script asked for, about what is being or was done: only to a terminal."""
+        if self._show_notice is not None or self.streams.stderr.isatty():
+            self.say(text)
 
     @contextmanager
     def progress(self, label: str, total: int, *, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
@@ -199,7 +204,11 @@ class Env:
         return self._write(self.select(result))
 
     def _write(self, result: "Result") -> ExitStatus:
-        from jsctl.render.emit import emit
+        from jsctl.render.emit import emit, format_lines
+
+        if result.is_report and self.form in ("table", "plain"):
+            self.inform("\n".join(format_lines(result, box=False)))
+            return result.status
 
         scheme = self._find_scheme() if self.color else ""
         width = self.width if self.is_terminal else None
@@ -398,11 +407,11 @@ class Env:
         if self.dry_run:
             raise DryRun(intent.result())
 
-    def excuse(self, error: JsctlError, *, missing_ok: bool = False) -> None:
-        """With --missing-ok or `missing_ok`, report something that does not exist; raise any other error."""
-        if not (self.missing_ok or missing_ok) or error.status is not ExitStatus.NOT_FOUND:
+    def excuse(self, error: JsctlError) -> None:
+        """With --missing-ok, report something that does not exist; raise any other error."""
+        if not self.missing_ok or error.status is not ExitStatus.NOT_FOUND:
             raise error
-        self.say(f"jsctl: {error.message}")
+        self.inform(f"jsctl: {error.message}")
 
     async def confirm(self, intent: "Intent", *, force: bool, flag: str = "--force") -> None:
         """Ask before something is destroyed; with --dry-run, raise DryRun with what would be.

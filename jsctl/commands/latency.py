@@ -49,7 +49,7 @@ async def latency(env: Env, options: Options) -> Result:
 
     def announce(subscribed: str) -> None:
         if not env.wants_json:
-            env.say(view.announcement(publisher.url, subscribed, options.rate))
+            env.inform(view.announcement(publisher.url, subscribed, options.rate))
 
     measurement = await domain.measure(
         publisher,

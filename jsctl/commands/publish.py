@@ -184,7 +184,8 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         reports=options.reports,
         retry=RetryPolicy(api, env.say),
     )
-    return view.events(publisher, _publish_with_progress(env, publisher, options), quiet=options.quiet)
+    quiet = options.quiet or env.form == "json"
+    return view.events(publisher, _publish_with_progress(env, publisher, options), quiet=quiet)
 
 
 async def _publish_with_progress(

@@ -10,7 +10,7 @@ from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import INTERVAL, argument, command, option
-from jsctl.commands.options.watch import check_every, watch_results
+from jsctl.commands.options.watch import check_screen, watch_results
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.top import SORTS, Top
@@ -35,7 +35,6 @@ class Options:
     subs: bool
 
     def __post_init__(self) -> None:
-        check_every(self.interval, "--interval")
         if self.delimiter and not self.output:
             raise BadInput("--delimiter needs --output", "it separates the file's columns")
         if len(self.delimiter) > 1:
@@ -78,9 +77,11 @@ class Options:
 @option("--subs", is_flag=True, help="Show the subjects of subscriptions")
 async def top(env: Env, options: Options) -> Events[Result] | Result | None:
     """Show the connections of a server, or of all servers, and what they send and receive, on a screen with
-    keys until q; in a pipe, a table per round. SERVER is a name or an ID. A login of the system account is
-    needed.
+    keys until q; --as plain writes a table per round. SERVER is a name or an ID. A login of the system
+    account is needed.
     """
+    count = options.max_refresh if options.max_refresh > 0 else None
+    check_screen(env, options.interval, count or (1 if options.output else None), "--interval")
     connection = await env.connection()
     connections = Top(
         connection,
@@ -98,9 +99,7 @@ async def top(env: Env, options: Options) -> Events[Result] | Result | None:
         return view.top(load, rows, raw=options.raw, subscriptions=options.subs, closed=closed)
 
     if not options.output:
-        return watch_results(
-            fetch, options.interval, options.max_refresh if options.max_refresh > 0 else None
-        )
+        return watch_results(fetch, options.interval, count)
     result = await fetch()
     if options.output == "-" and not options.delimiter:
         return result

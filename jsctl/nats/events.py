@@ -49,14 +49,17 @@ class PermissionDenied(ErrorReported):
 
 
 def denied_error(operation: str, subject: str, inbox: str = "_INBOX") -> Denied:
-    """Return the error for a subject that the login may not use. inbox: the prefix of inboxes."""
+    """Return the error for a subject that the login may not use, with the words that scripts look for.
+
+    inbox: the prefix of inboxes.
+    """
     if operation == "subscription" and subject.startswith(f"{inbox}."):
         return Denied(
-            f"not allowed to subscribe to {inbox}.>, where replies arrive",
+            f"not allowed to subscribe to {inbox}.>, where replies arrive (Permissions Violation)",
             "ask for that permission, or name a permitted prefix with --inbox-prefix",
         )
     verb = "subscribe" if operation == "subscription" else "publish"
-    return Denied(f"not allowed to {verb} to {subject}", "ask for that permission")
+    return Denied(f"not allowed to {verb} to {subject} (Permissions Violation)", "ask for that permission")
 
 
 EventHandler = Callable[[ConnectionEvent], bool | None]

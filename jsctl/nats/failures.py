@@ -47,12 +47,12 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
         return error
     server_error = parse_error(str(error))
     if isinstance(error, ProxyFailure):
-        return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", "check --socks-proxy")
+        return _build_failure(server, describe_error(error), "check --socks-proxy")
     if server_error.is_authentication:
         if expired := _describe_expiry(settings):
             return Denied(f"{server.url} refuses the login: {expired}", RENEWING)
         return Denied(
-            f"{server.url} refuses the login: {describe_error(error).lower()}",
+            f"{server.url} refuses the login: {describe_error(error)}",
             f"check user, password, token, creds or JWT; {build_line('context info')} shows what is set",
         )
     if server_error.is_limit:
@@ -62,8 +62,9 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
             f"close some, or raise max_connections{account}",
         )
     if isinstance(error, TimeoutError):
-        return Unreachable(
-            f"cannot connect to {server.url}: no answer in time",
+        return _build_failure(
+            server,
+            "no answer in time",
             "check that it is a NATS server; --tlsfirst or --timeout may help",
         )
     if isinstance(error, NoTls):
@@ -81,13 +82,15 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
     if isinstance(error, NotNats):
         return Unreachable(f"{server.url} is not a NATS server")
     if isinstance(error, NoGreeting):
-        return Unreachable(
-            f"cannot connect to {server.url}: the server closed the connection without a reason",
+        return _build_failure(
+            server,
+            "the server closed the connection without a reason",
             "check that it is a NATS server; with handshake_first, it needs --tlsfirst",
         )
     if isinstance(error, (BrokenPipeError, ConnectionResetError)):
-        return Unreachable(
-            f"cannot connect to {server.url}: the server closed the connection",
+        return _build_failure(
+            server,
+            "the server closed the connection",
             "see its log; a server that verifies clients needs --tlscert and --tlskey",
         )
     hint = (
@@ -95,7 +98,12 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
         if _is_local(server)
         else "check the address, or --server"
     )
-    return Unreachable(f"cannot connect to {server.url}: {describe_error(error)}", hint)
+    return _build_failure(server, describe_error(error), hint)
+
+
+def _build_failure(server: ServerAddress, reason: str, hint: str) -> Unreachable:
+    """Return the error of a connection that was not made, with the words that scripts look for."""
+    return Unreachable(f"cannot connect to {server.url}: {reason} (no servers available)", hint)
 
 
 def _describe_expiry(settings: Settings) -> str:

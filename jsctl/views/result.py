@@ -292,6 +292,7 @@ class Result(NamedTuple):
         tables: a list for one table, a mapping by title for several. A long list in it may be an iterator.
     table: what CSV and TSV hold, where people see no table.
     paged: whether a terminal shows it a screen at a time.
+    is_report: whether its parts only say what was done, which no script asked for; see `Env.inform`.
     error: what ended the work early; it is raised after the result, which holds what was done until then, is
     shown.
     """
@@ -302,6 +303,7 @@ class Result(NamedTuple):
     table: Table | None = None
     error: JsctlError | None = None
     paged: bool = False
+    is_report: bool = False
 
     def document(self) -> Any:
         """Return the one JSON document that stands for this result."""
@@ -316,3 +318,8 @@ class Result(NamedTuple):
     def tables(self) -> list[Table]:
         """Return the tables among the parts."""
         return [part for part in self.parts if isinstance(part, Table)]
+
+
+def report(sentence: str, data: Any) -> Result:
+    """Return a result that says what was done, in a sentence for people; `data` is its document."""
+    return Result([Text(sentence)], data, is_report=True)

@@ -105,7 +105,7 @@ async def large(url: str, each: int) -> None:
 
     await asyncio.gather(*(add(stream, number) for stream in names for number in range(each)))
     await connection.close()
-    places = Places([Settings(url=url)], pattern="", with_consumers=True, part=lambda: "problems")
+    places = Places([Settings(url=url)], pattern="", with_consumers=True, needs="screen")
     model = with_size(build_first_model(Start("jsctl report", part="consumers"), 2 * SECOND), 120, 40)
     for number in range(3):
         began, used = time.monotonic(), time.process_time()
@@ -120,9 +120,7 @@ async def large(url: str, each: int) -> None:
 
 async def memory(urls: list[str], rounds: int) -> None:
     """Resident memory over many rounds without a pause."""
-    places = Places(
-        [Settings(url=url) for url in urls], pattern="", with_consumers=True, part=lambda: "problems"
-    )
+    places = Places([Settings(url=url) for url in urls], pattern="", with_consumers=True, needs="screen")
     model = with_size(build_first_model(Start("jsctl report"), SECOND), 120, 40)
     sizes = []
     for number in range(rounds):

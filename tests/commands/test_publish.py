@@ -43,7 +43,7 @@ def test_stdin(stream: Cli, url: str) -> None:
 
 
 def test_many(stream: Cli) -> None:
-    assert "50,000 messages" in stream("pub s.a hello --count 50000", status=0).out
+    assert "50,000 messages" in stream("pub s.a hello --count 50000", status=0).err
     deadline = time.monotonic() + 10
     while stream("stream info S --json", status=0).json["state"]["messages"] < 50_000:
         assert time.monotonic() < deadline
@@ -66,17 +66,17 @@ def headers(url: str, seq: int) -> list[tuple[str, str]]:
 
 def test_an_ack_is_shown(stream: Cli) -> None:
     outcome = stream("pub -J s.a hello", status=0)
-    assert outcome.out == "Stored in Stream: S Sequence: 1\n"
+    assert (outcome.out, outcome.err.splitlines()[1:]) == ("", ["Stored in Stream: S Sequence: 1"])
     assert stream("pub -J s.a hello --json", status=0).json == {"stream": "S", "seq": 2}
-    assert stream("pub -J s.a hello -q", status=0).out == ""
-    again = stream("pub -J s.a x -H Nats-Msg-Id:7 --count 2", status=0).out.splitlines()
+    assert stream("pub -J s.a hello -q", status=0).err == ""
+    again = stream("pub -J s.a x -H Nats-Msg-Id:7 --count 2", status=0).err.splitlines()[1::2]
     assert again == ["Stored in Stream: S Sequence: 4", "Stored in Stream: S Sequence: 4 Duplicate: true"]
 
 
 def test_many_acks_are_summed_up(stream: Cli, url: str) -> None:
     outcome = stream("pub -J s.{{Count}} 'message {{Count}}' --count 3000", status=0)
-    assert "Stored in Stream: S Sequences: 1 to 3,000" in outcome.out
-    assert outcome.err == ""
+    assert "Stored in Stream: S Sequences: 1 to 3,000" in outcome.err
+    assert outcome.out == ""
     sums = stream("pub -J s.a x --count 30 --json", status=0).json
     assert sums["streams"] == [{"stream": "S", "first_seq": 3001, "last_seq": 3030}]
     message = js.ask(url, "STREAM.MSG.GET.S", {"seq": 1234})["message"]
@@ -100,7 +100,7 @@ def test_the_zone_of_a_time_stamp(zone: str, end: str, stream: Cli, url: str) ->
 
 def test_lines_of_stdin(stream: Cli, url: str) -> None:
     outcome = stream("pub s.a --send-on newline -J", stdin="one\ntwo {{Count}}\r\n\nlast", status=0)
-    assert outcome.out.count("Stored") == 4
+    assert outcome.err.count("Stored") == 4
     assert [stored(url, seq) for seq in (1, 2, 4)] == ["b25l", "dHdvIDI=", "bGFzdA=="]
 
 
@@ -207,7 +207,7 @@ def test_nothing_on_stdin_is_an_empty_body(redirection: str, stream: Cli, url: s
     empty.touch()
     ended = run(stream, f"$JSCTL pub s.a -J {redirection.replace('EMPTY', str(empty))}")
     assert js.ask(url, "STREAM.MSG.GET.S", {"seq": 1})["message"].get("data") is None
-    assert ended.stderr == 'Published 0 bytes to "s.a"\n'
+    assert ended.stderr == 'Published 0 bytes to "s.a"\nStored in Stream: S Sequence: 1\n'
 
 
 def test_a_stdin_that_cannot_be_read_is_no_empty_body(stream: Cli, url: str) -> None:
@@ -261,7 +261,7 @@ def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Pa
     cli("pub s.b x --schedule-every 1h -H Nats-Schedule-Target:s.y", status=0)
     assert headers(url, 3)[:2] == [("Nats-Schedule-Target", "s.y"), ("Nats-Schedule", "@every 3600s")]
     outcome = cli("pub s.c x -H 'Nats-Schedule: @every 1h' -H Nats-Schedule-Target:s.y", status=0)
-    assert outcome.out == "Stored in Stream: S Sequence: 4\n"
+    assert outcome.err.endswith("Stored in Stream: S Sequence: 4\n")
     file = tmp_path / "dump.jsonl"
     file.write_text('{"subject": "s.d", "data": "x", "headers": {"Nats-TTL": ["5s"], "A": ["1"]}}\n')
     cli(f"pub --from-dump {file} --ttl 2m", status=0)
@@ -271,7 +271,7 @@ def test_flags_replace_headers_of_the_same_name(cli: Cli, url: str, tmp_path: Pa
 def test_atomic_batches(cli: Cli, url: str) -> None:
     js.stream(url, "S", "s.>", allow_atomic=True)
     outcome = cli("pub s.a --atomic --send-on newline", stdin="1\n2\n3\n", status=0)
-    assert outcome.out.startswith("Wrote batch ID: ") and "Messages: 3 Sequence: 3" in outcome.out
+    assert outcome.err.startswith("Wrote batch ID: ") and "Messages: 3 Sequence: 3" in outcome.err
     assert cli("pub s.a x --atomic --count 1001", status=64).err.startswith("jsctl: error: 1,001 messages")
     failed = cli("pub s.a x --atomic --count 3 -H Nats-Expected-Last-Sequence:7")
     assert failed.status == 1 and failed.err.count("\n") == 1
@@ -355,7 +355,7 @@ def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None
     began = time.monotonic()
     outcome = cli(f"pub t.b --from-dump {file} --original-pace -J", status=0)
     assert time.monotonic() - began > 0.35
-    assert "Sequences: 1 to 3" in outcome.out
+    assert "Sequences: 1 to 3" in outcome.err
     lines = cli("sub --stream T --all -T --json", status=0).out.splitlines()
     records = [json.loads(line) for line in lines]
     assert [(r["subject"], r["data"], r["headers"]) for r in records] == [

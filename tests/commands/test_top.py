@@ -63,5 +63,5 @@ def test_wrong_flags(offline_cli: Cli, line: str, words: str) -> None:
 
 
 def test_a_missing_server(system: Cli, cli: Cli) -> None:
-    assert "did you mean hub-server?" in system("top hub-serve", status=3).err
-    assert "system account" in cli("top --timeout 1s", status=5).err
+    assert "did you mean hub-server?" in system("top hub-serve --max-refresh 1", status=3).err
+    assert "system account" in cli("top --max-refresh 1 --timeout 1s", status=5).err

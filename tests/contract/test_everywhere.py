@@ -43,7 +43,8 @@ def test_hidden_streams_are_counted(cli: Cli, url: str) -> None:
     for name in ("A", "KV_b", "OBJ_o", "KV_c"):
         js.stream(url, name, f"s.{name}")
     for line in ("stream ls", "stream ls --json", "stream find", "stream find --json"):
-        listed = cli(line, status=0)
+        listed = cli(line, terminal_error=True, status=0)
+        assert cli(line, status=0).err == ""
         assert "3 more with -a" in listed.err, line
         assert "KV_b" not in listed.out
         everything = cli(f"{line} -a", status=0)
@@ -73,11 +74,11 @@ def test_patterns_count_what_they_leave_out(cli: Cli, url: str) -> None:
         "export config *",
     ):
         left_out = 2 if "KV_c" in line else 3
-        assert f"{left_out} more with -a" in cli(line.split(), status=0).err, line
-        assert "more with" not in cli([*line.split(), "-a"], status=0).err
+        assert f"{left_out} more with -a" in cli(line.split(), terminal_error=True, status=0).err, line
+        assert "more with" not in cli([*line.split(), "-a"], terminal_error=True, status=0).err
     for line in ("stream rm K* -f", "stream purge K* -f", "export config K*"):
         assert "-a includes 2 of buckets" in cli(line.split(), status=3).err
-    assert "3 more with -a" in cli("stream info", answers=["A"], status=0).err
+    assert "3 more with -a" in cli("stream info", answers=["A"], terminal_error=True, status=0).err
     js.ask(url, "STREAM.DELETE.A")
     assert "-a includes 3 of buckets" in cli("stream info", answers=[], status=3).err
 
@@ -91,7 +92,7 @@ def test_all_after_every_verb_of_consumers(cli: Cli, url: str) -> None:
     )
     for line in ("consumer -a report", "consumer report -a"):
         assert "KV_b" in cli(line, status=0).out
-    assert "1 more with -a" in cli("consumer report", status=0).err
+    assert "1 more with -a" in cli("consumer report", terminal_error=True, status=0).err
     for line in ("consumer info KV_b C -a", "consumer ls KV_b -a", "consumer -a info KV_b C"):
         cli(line, status=0)
 
@@ -132,15 +133,19 @@ def test_addresses(address: str, offline_cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--creds", "--nkey", "--tlscert", "--tlskey", "--tlsca"])
-def test_context_add_refuses_a_missing_file(flag: str, offline_cli: Cli, tmp_path: Path) -> None:
-    err = offline_cli(["context", "add", "x", flag, str(tmp_path / "nope")], status=64).err
-    assert flag in err and "No such file" in err and "not saved" in err
+def test_context_add_warns_of_a_file_that_is_to_come(flag: str, offline_cli: Cli, tmp_path: Path) -> None:
+    """As `nats` saves it; what can never be read is refused."""
     err = offline_cli(["context", "add", "x", flag, str(tmp_path)], status=64).err
-    assert "directory" in err
+    assert "directory" in err and "not saved" in err
     assert not offline_cli("context ls --names", status=0).out
+    saved = offline_cli(["context", "add", "x", flag, str(tmp_path / "nope")], status=0)
+    assert saved.err == f"warning: {flag}: {tmp_path}/nope does not exist yet\n"
+    assert offline_cli("context ls --names", status=0).out == "x\n"
+    if flag in ("--creds", "--nkey"):
+        line = ["context", "add", "y", flag, str(tmp_path / "nope"), "--embed"]
+        assert "No such file" in offline_cli(line, status=64).err
     key = {"--tlscert": "cert", "--tlskey": "key", "--tlsca": "ca"}.get(flag, flag[2:])
     folder = offline_cli.home / "nats" / "context"
-    folder.mkdir(parents=True)
     (folder / "y.json").write_text(f'{{"url": "nats://h", "{key}": "{tmp_path}/nope"}}')
     offline_cli("context validate", status=1)
 
@@ -207,7 +212,10 @@ def test_permission_errors(tmp_path: Path) -> None:
         for line in DEAF:
             outcome = deaf(line, status=5)
             (output,) = outcome.err.splitlines()[-1:]
-            assert "not allowed to subscribe to _INBOX.>, where replies arrive; ask for" in output, output
+            assert (
+                "not allowed to subscribe to _INBOX.>, where replies arrive (Permissions Violation); ask for"
+                in output
+            ), output
             assert "--inbox-prefix" in output and outcome.err.count("_INBOX.") == 1, outcome
         after = js.info(server.url_for("quiet-admin"), "S")
         assert (after["state"], after["config"]) == (before["state"], before["config"])

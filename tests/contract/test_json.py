@@ -325,13 +325,12 @@ def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> N
     assert "\n".join(filter(None, faults)) == ""
 
 
-@pytest.mark.slow
-def test_verbs_about_servers(
-    own_account: Account, account_servers: AccountServers, system_url: str, tmp_path: Path, here: Path
-) -> None:
-    system = Cli(tmp_path / "system", system_url)
+def server_lines(
+    own_account: Account, account_servers: AccountServers, system: Cli, here: Path
+) -> dict[str, list[str]]:
+    """The lines of verbs of the system account, by verb, after making what they name."""
     (server,) = system("server list --json", status=0).json
-    prepare(Cli(tmp_path / "config", own_account.url), own_account.url, here)
+    prepare(Cli(here.parent / "config", own_account.url), own_account.url, here)
     # With a consumer: endless verbs remove that of the other account.
     kept = account_servers.new_account().url
     js.stream(kept, "KEPT", "kept.>")
@@ -343,60 +342,74 @@ def test_verbs_about_servers(
         "other": account_servers.new_account().user.upper(),
         "id": server["server"]["id"],
     }
-    faults = []
+    found = {}
     for path, line in lines(here).items():
         if path.startswith(NOT_OF_ACCOUNT[1:]):
             words = OF_SYSTEM[path].format(**values).split() if path in OF_SYSTEM else line
-            words = [
+            found[path] = [
                 server["server"]["name"] if word == "n1" else word
                 for word in words
                 if word not in ("--user", "--password", "admin", "--context", "system")
             ]
-            faults.append(fault(system, own_account.url, path, [*words, "--json"]))
+    return found
+
+
+@pytest.mark.slow
+def test_verbs_about_servers(
+    own_account: Account, account_servers: AccountServers, system_url: str, tmp_path: Path, here: Path
+) -> None:
+    system = Cli(tmp_path / "system", system_url)
+    found = server_lines(own_account, account_servers, system, here)
+    faults = [fault(system, own_account.url, path, [*words, "--json"]) for path, words in found.items()]
     assert "\n".join(filter(None, faults)) == ""
+
+
+def store_lines(cli: Cli, here: Path) -> dict[str, list[str]]:
+    """The lines of verbs of the store, by verb, after making what they name."""
+    cli("auth nkey gen curve --output mine.nk", status=0)
+    cli("auth nkey gen user --output operator.nk", status=0)
+    public = cli("auth nkey show mine.nk --json", status=0).json
+    values = {"curve": public["public"], "jwt": here.parent / "data/nats/nsc/stores/ACME/ACME.jwt"}
+    operator = cli("auth nkey show operator.nk --json", status=0).json["public"]
+    (here / "operator.pub").write_text(operator)
+    for name in ("backup.nk", "report.pdf", "release.tar"):
+        (here / name).write_bytes((here / "mine.nk").read_bytes())
+    (here / "release.sig").write_text(cli("auth nkey sign release.tar operator.nk", status=0).out)
+    for command in (
+        "auth nkey seal report.pdf mine.nk {curve} --output sealed",
+        "auth operator add THIRD",
+        "auth operator backup THIRD third.json",
+        "auth operator select ACME",
+        "auth operator keys add ACME",
+        *(f"auth account add {name} --defaults" for name in ("ORDERS", "SHOP", "OLD", "AUTH")),
+        *(f"auth user add {name} ORDERS --defaults" for name in ("alice", "bob")),
+        "auth user add service AUTH --defaults",
+        "auth account exports add orders orders.> ORDERS",
+        "auth account exports add new new.> ORDERS",
+        "auth account exports add prices prices.get ORDERS --service --private",
+        "auth account imports add orders orders.> SHOP --source ORDERS",
+        "auth account imports add new new.> SHOP --source ORDERS",
+        "auth account keys add ORDERS shipper",
+        "auth account mappings add ORDERS orders.new orders.v2 100",
+        "auth account mappings add ORDERS orders.old orders.v1 100",
+        "auth account revocations add bob ORDERS",
+        "auth account push --all",
+    ):
+        cli(command.format(**values), status=0)
+    values["key"] = cli("auth operator keys ls ACME --json", status=0).json[-1]["key"]
+    return {
+        path: OF_STORE[path].format(**values).split() if path in OF_STORE else line
+        for path, line in lines(here).items()
+        if path.startswith("auth ")
+    }
 
 
 @pytest.mark.slow
 def test_verbs_of_the_store(tmp_path: Path, here: Path) -> None:
     site = Site(tmp_path)
     try:
-        cli = site.cli
-        cli("auth nkey gen curve --output mine.nk", status=0)
-        cli("auth nkey gen user --output operator.nk", status=0)
-        public = cli("auth nkey show mine.nk --json", status=0).json
-        values = {"curve": public["public"], "jwt": tmp_path / "data/nats/nsc/stores/ACME/ACME.jwt"}
-        operator = cli("auth nkey show operator.nk --json", status=0).json["public"]
-        (here / "operator.pub").write_text(operator)
-        for name in ("backup.nk", "report.pdf", "release.tar"):
-            (here / name).write_bytes((here / "mine.nk").read_bytes())
-        (here / "release.sig").write_text(cli("auth nkey sign release.tar operator.nk", status=0).out)
-        for command in (
-            "auth nkey seal report.pdf mine.nk {curve} --output sealed",
-            "auth operator add THIRD",
-            "auth operator backup THIRD third.json",
-            "auth operator select ACME",
-            "auth operator keys add ACME",
-            *(f"auth account add {name} --defaults" for name in ("ORDERS", "SHOP", "OLD", "AUTH")),
-            *(f"auth user add {name} ORDERS --defaults" for name in ("alice", "bob")),
-            "auth user add service AUTH --defaults",
-            "auth account exports add orders orders.> ORDERS",
-            "auth account exports add new new.> ORDERS",
-            "auth account exports add prices prices.get ORDERS --service --private",
-            "auth account imports add orders orders.> SHOP --source ORDERS",
-            "auth account imports add new new.> SHOP --source ORDERS",
-            "auth account keys add ORDERS shipper",
-            "auth account mappings add ORDERS orders.new orders.v2 100",
-            "auth account mappings add ORDERS orders.old orders.v1 100",
-            "auth account revocations add bob ORDERS",
-            "auth account push --all",
-        ):
-            cli(command.format(**values), status=0)
-        values["key"] = cli("auth operator keys ls ACME --json", status=0).json[-1]["key"]
-        faults = []
-        for path, line in lines(here).items():
-            if path.startswith("auth "):
-                words = OF_STORE[path].format(**values).split() if path in OF_STORE else line
-                faults.append(fault(cli, "", path, [*words, "--json"]))
+        found = store_lines(site.cli, here)
+        faults = [fault(site.cli, "", path, [*words, "--json"]) for path, words in found.items()]
     finally:
         site.server.stop()
     assert "\n".join(filter(None, faults)) == ""

@@ -41,6 +41,9 @@ CREATES = {path for path in VERBS if path.endswith(" add")}
 STREAMING = {"stream graph", "consumer graph", "consumer sub", "consumer events", "object watch", "kv watch"}
 """Verbs that print a document for each event, until ctrl-C."""
 
+SCREENS = {"stream graph", "consumer graph"}
+"""Verbs that need a terminal, or a number of rounds."""
+
 REFUSED = {
     "stream cluster step-down": "one replica",
     "stream cluster evacuate": "not in a cluster",
@@ -81,6 +84,7 @@ def command_line(path: str, names: dict[str, str], folder: Path) -> list[str]:
                 words[words.index(one)] = names[param.noun]
             replaced += bool(values)
         if replaced == len(nouns_of(path)):
+            words += ["--count", "1"] if path in SCREENS else []
             return [str(folder / word.lstrip("/")) if word.startswith("/") else word for word in words]
     raise AssertionError(f"no example of {path} names its {nouns_of(path)[0].name}")
 

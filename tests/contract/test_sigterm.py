@@ -42,7 +42,7 @@ def account(account_servers: AccountServers, tmp_path_factory: pytest.TempPathFa
         "report --watch 200ms",
         "report --watch 200ms --json",
         "account report connections --watch 200ms",
-        "server watch jetstream",
+        "server watch jetstream --as plain",
     ],
 )
 def test_what_is_watched_ends_with_143(line: str, account: Account, tmp_path: Path) -> None:

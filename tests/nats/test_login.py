@@ -40,7 +40,7 @@ def refused(outcome: Outcome, *secrets: str) -> None:
     assert outcome.status == ExitStatus.DENIED, outcome
     assert outcome.out == ""
     assert outcome.err.count("\n") == 1, outcome.err
-    assert "refuses the login: authorization violation" in outcome.err
+    assert "refuses the login: Authorization Violation" in outcome.err
     for secret in (SECRET, *secrets):
         assert secret not in outcome.err
 

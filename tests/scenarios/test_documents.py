@@ -49,7 +49,7 @@ def runner(cli: Cli, lines: Sequence[str]) -> Run:
         wanted = f"jsctl {start}"
         line = wanted if wanted in lines else next(line for line in lines if line.startswith(wanted))
         line = line.removeprefix("jsctl ").replace(*replaced)
-        done = cli(f"{line} {with_}", answers=answers, status=status)
+        done = cli(f"{line} {with_}", answers=answers, terminal_error=True, status=status)
         both = done.out + done.err
         assert re.search(words, both), f"{line}: {both}"
         return done.out

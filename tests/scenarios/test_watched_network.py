@@ -120,7 +120,7 @@ async def watching(net: Network, *contexts: str, seconds: int = 2) -> AsyncItera
     targets = [replace(settings(cli, one), timeout=seconds * SECOND) for one in contexts]
     screen: Screen
 
-    places = Places(targets, pattern="", with_consumers=True, part=lambda: screen.part)
+    places = Places(targets, pattern="", with_consumers=True, needs="screen")
     screen = Screen(places)
     try:
         yield screen

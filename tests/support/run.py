@@ -70,6 +70,7 @@ class Cli:
         line: str | Sequence[str],
         *,
         tty: bool = False,
+        terminal_error: bool = False,
         answers: Sequence[Any] | Mapping[str, Any] | None = None,
         stdin: str = "",
         width: int = 160,
@@ -78,10 +79,11 @@ class Cli:
     ) -> Outcome:
         """Run one command line (a string is split as a shell does).
 
-        tty: stdout and stdin are a terminal. answers: a ScriptedPrompter's. status: assert this one.
+        tty: stdin, stdout and stderr are a terminal. terminal_error: stderr is one. answers: a
+        ScriptedPrompter's. status: assert this one.
         """
         args = shlex.split(line) if isinstance(line, str) else list(line)
-        out, err = _Stream(tty=tty), _Stream(tty=tty)
+        out, err = _Stream(tty=tty), _Stream(tty=tty or terminal_error)
         prompter = ScriptedPrompter(answers) if answers is not None else None
         variables = {**self.environ, **(environ or {})}
         env = Env(Streams(_Stream(stdin, tty=tty), out, err, width=width), variables, prompter=prompter)

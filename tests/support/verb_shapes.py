@@ -158,5 +158,6 @@ class Verbs:
         except AssertionError:
             raise AssertionError(f"{line}: {outcomes[-1]}") from None
         difference = find_difference(path, 0, outcomes[-1].out)
-        self.differences += [difference] if difference else []
+        said = f"{path} says without a terminal: {outcomes[-1].err}" if outcomes[-1].err else ""
+        self.differences += filter(None, (difference, said))
         return json.loads(outcomes[-1].out)

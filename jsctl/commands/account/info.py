@@ -25,4 +25,8 @@ async def info(env: Env) -> Result:
         is_off = (
             api.prefix == build_api_prefix()
         )  # nobody answers in another domain: it does not exist, or is not linked
-    return view.info(user, connection, jetstream, failure, is_off=is_off)
+    result = view.info(user, connection, jetstream, failure)
+    if not is_off:
+        return result._replace(error=failure)
+    env.say("jsctl: JetStream is not enabled in this account")
+    return result

@@ -41,4 +41,4 @@ def save_context(env: Env, store: AuthStore, account: Record, user: Record, name
     server = env.flags.get("server") or ("" if before else ",".join(str(url) for url in urls))
     values = {"creds": str(creds)} | ({"url": server} if server else {})
     env.contexts.save(name, update(before, values).raw)
-    env.say(f"jsctl: context {name} logs in as {user.name} of account {account.name}")
+    env.inform(f"jsctl: context {name} logs in as {user.name} of account {account.name}")

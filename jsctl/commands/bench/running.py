@@ -47,7 +47,8 @@ async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
     connection = await env.connection()
     await connection.close()  # the clients have their own, and report their end
     if not env.wants_json:
-        env.say(view.announcement(plan, len(plan.payload)))
+        tell = env.say if plan.kind == "sub" else env.inform  # that one waits for others
+        tell(view.announcement(plan, len(plan.payload)))
     with contextlib.ExitStack() as stack:
         steps = plan.total if flags.progress else 0
         advance = stack.enter_context(env.progress(view.NAMES[plan.kind][0], steps))

@@ -24,10 +24,8 @@ from jsctl.views.events import Events
 async def graph(
     env: Env, stream: str, consumer: str, every: int, count: int | None
 ) -> Events[ConsumerSample]:
-    """Draw charts on a terminal until ctrl-C or q; in a pipe, write a line per sample, as JSON with
-    --json.
-    """
-    check_graph(env, every)
+    """Draw charts on a terminal until ctrl-C or q; --as plain or --json writes a line per sample."""
+    check_graph(env, every, count)
     api, stream, consumer = await open_consumer(env, stream, consumer)
     await consumers.fetch_info(api, stream, consumer)
     return view.events(stream, consumer, activity.make_sampler(api, stream, consumer), every, count)

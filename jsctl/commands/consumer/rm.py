@@ -8,7 +8,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message.change_estimate import estimate_consumer_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.consumer.intent import change_intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command("rm", examples=["jsctl consumer rm ORDERS NEW", "jsctl consumer rm ORDERS NEW --force"])
@@ -24,6 +24,4 @@ async def rm(env: Env, stream: str, consumer: str, force: bool) -> Result:
         loss = await estimate_consumer_loss(api, await streams.fetch_info(api, stream), info, None)
         await env.confirm(change_intent("delete", info, loss=loss), force=force)
     await consumers.delete(api, stream, consumer)
-    return Result(
-        [Text(f"Consumer {stream} > {consumer} was removed")], data={"stream": stream, "consumer": consumer}
-    )
+    return report(f"Consumer {stream} > {consumer} was removed", {"stream": stream, "consumer": consumer})

@@ -18,7 +18,7 @@ async def rm(env: Env, name: str, force: bool) -> Result:
     name = await pick(env, "context", name)
     if not store.exists(name):
         if force:
-            env.say(f"there is no context {name}, nothing was changed")
+            env.inform(f"there is no context {name}, nothing was changed")
             return Result(data={"context": name, "removed": False})
         raise store.missing(name)
     if store.selected() == name and not force and store.names() != [name]:

@@ -161,10 +161,10 @@ async def _change(
     if options.dry_run:
         losses = [await _estimate_alone(target, info, draft, change, loss) for change in changes]
         return changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT)
-    env.say(f"Changes to {target.label}:")
-    for change in changes:
-        env.say("  " + format_change(change))
-    env.say(f"This deletes {loss}\n" if loss else "")
+    env.inform("\n  ".join([f"Changes to {target.label}:", *map(format_change, changes)]))
+    if loss:
+        env.say(f"This deletes {loss}")
+    env.inform("")
     without_asking = options.force or not (target.needs_force or env.can_ask)
     refuse_unasked_loss(
         env,

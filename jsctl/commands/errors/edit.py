@@ -30,7 +30,7 @@ async def edit(env: Env, file: str, code: int) -> Result:
     text = json.dumps(initial, indent=2, ensure_ascii=False) + "\n"
     edited = await edit_text(env, text, "error.json", _parse_edited)
     if edited is None:
-        env.say(f"{file} was not changed")
+        env.inform(f"{file} was not changed")
         return Result(data={"file": file, "errors": len(entries)})
     if index is None:
         entries.append(edited)

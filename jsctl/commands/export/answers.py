@@ -37,5 +37,5 @@ def add_answer(env: Env, result: Result, answer: Answer, limit: int, closing: st
     """Return the answer, and say the closing line of the export; with --json both are in one document."""
     shown = show_answer(env, answer, limit)
     if not env.wants_json:
-        env.say(closing)
+        env.inform(closing)
     return Result(shown.parts, dict(result.data, query=shown.data), result.status)

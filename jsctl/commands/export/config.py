@@ -68,7 +68,7 @@ async def config(
     names = [item["name"] for item in declared]
     _check_patterns(stream, [*names, *_list_bucket_streams(buckets)], hidden)
     if hidden:
-        env.say(f"left out: {format_hidden_hint(hidden)}")
+        env.inform(f"left out: {format_hidden_hint(hidden)}")
     if missing_consumers:
         env.say(f"left out: {pluralize(len(missing_consumers), 'consumer')} without a durable name or answer")
     error = None

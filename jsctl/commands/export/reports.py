@@ -79,7 +79,7 @@ async def reports(env: Env, options: Options) -> Result:
     def announce_start() -> None:
         if options.every:
             end = f"for {format_exact_duration(options.duration)}" if options.duration else "until Ctrl-C"
-            env.say(f"taking a sample every {format_exact_duration(options.every)} {end}")
+            env.inform(f"taking a sample every {format_exact_duration(options.every)} {end}")
 
     stop = asyncio.Event()
     with signals_as_interrupts(), handle_signals(stop.set, once=True) if options.every else nullcontext():

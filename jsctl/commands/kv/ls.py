@@ -48,7 +48,7 @@ async def ls(
     entries = await _list_entries(store, patterns, with_values=with_values)
     if not entries:
         condition = f" that match {', '.join(patterns)}" if key else ""
-        env.say(f"jsctl: no keys{condition} in bucket {store.name}")
+        env.inform(f"jsctl: no keys{condition} in bucket {store.name}")
     if not verbose or names_only:
         return names(_split_pages([entry.key for entry in entries]))
     return view.keys(store.name, entries, with_values=with_values) if entries else Result([], data=[])

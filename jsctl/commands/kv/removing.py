@@ -25,7 +25,7 @@ async def remove_keys(
     ttl: str = "",
 ) -> Result:
     """Delete or purge the keys that are named or match. Raises NotFound, also for keys already deleted; with
-    `force`, as in the `nats` tool, a missing key is not an error.
+    `force`, as in the `nats` tool, a key that was never stored gets a marker, too.
     """
     verb, done = _VERBS[operation]
     names = await _list_removable_keys(env, bucket, keys, operation, force=force)
@@ -47,14 +47,11 @@ async def _list_removable_keys(
     names: dict[str, None] = {}
     for key in literal:
         try:
-            entry = await read.fetch_newest_entry(bucket, key)
-            if entry is None:
-                raise read.missing_key_error(bucket, key)
-            if not _is_removable(entry, operation):
-                await read.get(bucket, key)
+            if not force:
+                await _check_removable(bucket, key, operation)
             names[key] = None
         except JsctlError as error:
-            env.excuse(error, missing_ok=force)
+            env.excuse(error)
     if globs:
         entries = [
             head for head in await read.fetch_newest_heads(bucket, globs) if _is_removable(head, operation)
@@ -65,6 +62,15 @@ async def _list_removable_keys(
             env.excuse(error)
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)
+
+
+async def _check_removable(bucket: Bucket, key: str, operation: str) -> None:
+    """Raise NotFound for a key without anything to remove."""
+    entry = await read.fetch_newest_entry(bucket, key)
+    if entry is None:
+        raise read.missing_key_error(bucket, key)
+    if not _is_removable(entry, operation):
+        await read.get(bucket, key)
 
 
 def _is_removable(entry: Entry, operation: str) -> bool:

@@ -11,7 +11,7 @@ from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists, sheets
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command(
@@ -68,7 +68,7 @@ async def _remove_bucket(env: Env, api: Api, name: str, *, force: bool) -> Resul
         objects = len(await requests.list_all(api, name))
         await env.confirm(sheets.removal(name, info, objects), force=force)
     await buckets.remove(api, name)
-    return Result([Text(f"Bucket {name} was removed")], data={"bucket": name, "removed": True})
+    return report(f"Bucket {name} was removed", {"bucket": name, "removed": True})
 
 
 async def _remove_unfinished(env: Env, api: Api, name: str, *, force: bool) -> Result:
@@ -76,8 +76,8 @@ async def _remove_unfinished(env: Env, api: Api, name: str, *, force: bool) -> R
     count = f"{pluralize(len(nuids), 'unfinished put')} ({pluralize(sum(nuids.values()), 'chunk')})"
     data = {"bucket": name, "unfinished": len(nuids), "chunks": sum(nuids.values())}
     if not nuids:
-        return Result([Text("There are no unfinished puts")], data=data)
+        return report("There are no unfinished puts", data)
     await env.confirm(Intent(f"remove {count}; a put that still runs fails then", data), force=force)
     for nuid in nuids:
         await requests.remove_chunks(api, name, nuid)
-    return Result([Text(f"Removed {count}")], data=data)
+    return report(f"Removed {count}", data)

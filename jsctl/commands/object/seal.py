@@ -20,7 +20,7 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
     api, name = await open_bucket(env, bucket)
     info = await buckets.fetch_info(api, name)
     if info["config"].get("sealed"):
-        env.say(f"Bucket {name} is already sealed; nothing was changed")
+        env.inform(f"Bucket {name} is already sealed; nothing was changed")
         return view.bucket(info)
     await env.confirm(seal_intent(f"Bucket {name}", "buckets", info), force=force)
     config = (await buckets.fetch_info(api, name))[

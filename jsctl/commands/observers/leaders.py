@@ -14,7 +14,7 @@ def announce_move(env: Env) -> Callable[[RaftGroup, Move], None]:
 
     def announce(group: RaftGroup, move: Move) -> None:
         label = group.label[:1].upper() + group.label[1:]
-        env.say(f"{label}: {move.leader} stepped down, {move.preferred} leads")
+        env.inform(f"{label}: {move.leader} stepped down, {move.preferred} leads")
 
     return announce
 
@@ -27,11 +27,11 @@ async def step_down(env: Env, group: RaftGroup, preferred: str, force: bool) -> 
         facts = {"leader": leader, "peers": peers, "preferred": preferred}
         env.announce(Intent(f"ask {request}{f', so that {preferred} leads' if preferred else ''}", facts))
         current, count = leader or "an unknown leader", pluralize(peers, "peer")
-        env.say(f"Requesting leader step down of {current} for {group.label}, {count}")
+        env.inform(f"Requesting leader step down of {current} for {group.label}, {count}")
 
     change = await elect_leader(group, preferred, force=force, on_request=announce)
     if change.new_leader == change.old_leader:
-        env.say(f"{change.new_leader} leads again")
+        env.inform(f"{change.new_leader} leads again")
     else:
-        env.say(f"New leader elected: {change.new_leader}")
+        env.inform(f"New leader elected: {change.new_leader}")
     return change

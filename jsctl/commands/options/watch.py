@@ -37,9 +37,18 @@ def check_interval(watch: int | None, hint: str = "", flag: str = "--watch") -> 
         raise BadInput(f"{flag} must be 100ms or more", hint)
 
 
-def check_graph(env: Env, every: int) -> None:
+def check_screen(env: Env, every: int, count: int | None, flag: str = "--every") -> None:
+    """Raise BadInput for a live screen without a terminal: a script would wait for ever. One that asks for a
+    form, or for a number of rounds, gets them. every: ns between two rounds."""
+    check_every(every, flag)
+    if not (env.is_terminal or count or "form" in env.flags):
+        path = click.get_current_context().command_path
+        raise BadInput(f"{path} is a screen and needs a terminal", "--json or --as plain writes its rounds")
+
+
+def check_graph(env: Env, every: int, count: int | None) -> None:
     """Raise BadInput for a graph that cannot be drawn. every: ns between two samples."""
-    check_every(every)
+    check_screen(env, every, count)
     if env.form in ("csv", "tsv"):
         raise BadInput("a graph has no table", "use --json")
 

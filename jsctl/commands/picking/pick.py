@@ -52,7 +52,7 @@ async def pick(
         where = f"{noun.parent} {parent} has no {noun.name}s" if parent else f"there are no {noun.name}s"
         raise NotFound(f"{where} to pick from", noun.format_create())
     if hidden:
-        env.say(f"jsctl: {format_hidden_hint(len(hidden))}")
+        env.inform(f"jsctl: {format_hidden_hint(len(hidden))}")
     question = f"Select a {noun.label}"
     marked = default if default in names else None
     return str(await (prompter or env.prompter).select(question, names, flag=noun.argument, default=marked))
@@ -100,7 +100,7 @@ async def pick_streams(env: Env, api: Api, names: Sequence[str]) -> list[str]:
         left_out.update(hidden_matches)
         picked.update(dict.fromkeys(matching))
     if left_out := left_out - set(picked):
-        env.say(f"jsctl: {format_hidden_hint(len(left_out))}")
+        env.inform(f"jsctl: {format_hidden_hint(len(left_out))}")
     return list(picked)
 
 

@@ -38,7 +38,7 @@ class ShownNames:
     def report_hidden(self) -> None:
         """Say how many names were left out, so that nobody takes the list for all of them."""
         if self.hidden:
-            self._env.say(f"jsctl: {format_hidden_hint(self.hidden)}")
+            self._env.inform(f"jsctl: {format_hidden_hint(self.hidden)}")
 
 
 async def list_shown(

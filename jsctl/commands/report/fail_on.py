@@ -7,7 +7,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.jetstream.find.expression import Condition
-from jsctl.monitor.report.places import Place, Round
+from jsctl.monitor.report.places import Needs, Place, Round
 from jsctl.views.report import report as view
 from jsctl.views.report.conditions import list_holders, list_rates, matching_rows
 from jsctl.views.result import Result
@@ -28,10 +28,10 @@ class FailOn:
             self._holders = [] if condition is None else list_holders(condition)
 
     @property
-    def part(self) -> str:
-        """What it needs of places, see `Places`; empty without a condition."""
+    def needs(self) -> Needs | None:
+        """What it needs of places; None without a condition."""
         if self._condition is None:
-            return ""
+            return None
         return "everything" if ["servers"] in self._holders else "all"
 
     def refuse_what_cannot_hold(self, *, has_consumers: bool, has_rates: bool) -> None:

@@ -232,8 +232,8 @@ async def report(
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    needed = condition.part or ("all" if record or selection.part == "servers" else "lists")
-    watched = watch_places(env, targets, selection, lambda: needed)
+    needs = condition.needs or ("all" if record or selection.part == "servers" else "lists")
+    watched = watch_places(env, targets, selection, needs)
     if is_single:
         try:
             places = await watched.once()

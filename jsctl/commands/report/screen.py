@@ -17,7 +17,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
-from jsctl.monitor.report.places import Place, Places, Round
+from jsctl.monitor.report.places import Needs, Place, Places, Round
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import build_round, build_round_document
@@ -105,25 +105,19 @@ def build_screen(
 ) -> Live:
     """Return the screen over these contexts and domains.
 
-    recorder: receives every round. condition: ends it. Both make each round ask for all parts.
+    recorder: receives every round. condition: ends it.
     """
-    part = selection.part or "streams"
-
-    def get_part() -> str:
-        return condition.part or (part if recorder is None else "all")
-
-    places = watch_places(env, targets, selection, get_part)
+    places = watch_places(env, targets, selection, condition.needs or ("screen" if recorder is None else "all"))
     open_pages = _Pages(places)
     number = 0
     last_board = Board(())
 
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
-        nonlocal part, number, last_board
+        nonlocal number, last_board
         page = query().page
         if isinstance(page, Page):
             yield last_board._replace(page=await open_pages.fetch(page))
             return
-        part = query().part or part
         number += 1
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries())
@@ -145,15 +139,13 @@ def build_screen(
     )
 
 
-def watch_places(
-    env: Env, targets: Sequence[Settings], selection: Selection, part: Callable[[], str]
-) -> Places:
-    """Return contexts and domains that are asked in rounds. part: see Places."""
+def watch_places(env: Env, targets: Sequence[Settings], selection: Selection, needs: Needs) -> Places:
+    """Return contexts and domains that are asked in rounds."""
     return Places(
         targets,
         pattern=selection.pattern,
         with_consumers=selection.consumers,
-        part=part,
+        needs=needs,
         clock=env.clock,
         trace=env.trace,
     )

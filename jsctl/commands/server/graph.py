@@ -25,10 +25,10 @@ from jsctl.views.server import graph as view
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
 async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | None) -> Events[ServerSample]:
-    """Draw charts on a terminal until ctrl-C or q; in a pipe, write a line per sample, as JSON with --json.
+    """Draw charts on a terminal until ctrl-C or q; --as plain or --json writes a line per sample.
     SERVER is a name or an ID. A login of the system account is needed.
     """
-    check_graph(env, every)
+    check_graph(env, every, count)
     connection = await env.connection()
     server = (await find_server(connection, name))["server"]
     return view.events(

@@ -127,13 +127,14 @@ async def _run_network(
     env: Env, options: Options, plan: Plan, server: binary.Binary
 ) -> AsyncGenerator[Result, None]:
     """Start a network, yield a description of what runs, and wait for its end or ctrl-C."""
+    tell = env.inform if options.background else env.say
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
-            for sentence in view.kept_files(network):
-                env.say(sentence)
             yield view.running(network)
-            for sentence in view.notes(network, server.version, background=options.background):
+            for sentence in view.cautions(network):
                 env.say(sentence)
+            for sentence in view.notes(network, server.version, background=options.background):
+                tell(sentence)
             if options.background:
                 await network.leave()
                 return

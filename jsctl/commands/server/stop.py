@@ -44,7 +44,7 @@ async def stop(env: Env, name: str) -> Result:
     if env.dry_run and (names := list_running(folder.absolute())):
         env.announce(intents.change_servers("stop", str(folder), names))
     await stop_network(folder.absolute(), env.environ)
-    env.say(f"stopped the servers in {folder}")
+    env.inform(f"stopped the servers in {folder}")
     return Result(data={"folder": str(folder), "stopped": True})
 
 

@@ -28,7 +28,7 @@ def _make(env: Env) -> Result:
 
     archive = class_archive.find()
     if not class_archive.is_whole(archive):
-        env.say("making the archive of Spark's classes ...")
+        env.inform("making the archive of Spark's classes ...")
     is_new = make(archive)
     size = class_archive.measure(archive)
     text = f"{archive} {'was made' if is_new else 'is there already'}: {format_bytes(size)}"

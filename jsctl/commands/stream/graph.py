@@ -19,10 +19,8 @@ from jsctl.views.stream import graph as view
 @option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
 @option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
 async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[StreamSample]:
-    """Draw charts on a terminal until ctrl-C or q; in a pipe, write a line per sample, as JSON with
-    --json.
-    """
-    check_graph(env, every)
+    """Draw charts on a terminal until ctrl-C or q; --as plain or --json writes a line per sample."""
+    check_graph(env, every, count)
     api, name = await open_stream(env, stream)
     await streams.fetch_info(api, name)
     return view.events(name, activity.make_sampler(api, name), every, count)

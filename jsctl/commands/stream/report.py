@@ -32,7 +32,7 @@ async def report(
     """Sort by size, unless a flag says otherwise."""
     api = await env.jetstream()
     if env.form in ("table", "plain"):
-        env.say("Obtaining Stream stats\n")
+        env.inform("Obtaining Stream stats\n")
     rows = await fetch_report(api, subject=subject, cluster=cluster)
     if dot:
         write_output(dot, view.dot(rows.links))

@@ -19,7 +19,7 @@ async def seal(env: Env, stream: str, force: bool) -> Result:
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     if info["config"].get("sealed"):
-        env.say(f"Stream {name} is already sealed; nothing was changed")
+        env.inform(f"Stream {name} is already sealed; nothing was changed")
         return view.sheet(info)
     await env.confirm(seal_intent(f"Stream {name}", "streams", info), force=force)
     config = (await streams.fetch_info(api, name))[

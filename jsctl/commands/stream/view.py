@@ -141,4 +141,4 @@ async def _page_interactively(env: Env, batches: Batches, page: int) -> Batches:
                 return
             count += len(batch)
             yield batch
-    env.say("Reached apparent end of data")
+    env.inform("Reached apparent end of data")

@@ -9,7 +9,11 @@ from jsctl.jetstream.message.payload import encode_headers_field
 from jsctl.nats.message import Message
 
 OPERATION, REASON, TTL, ROLLUP = "KV-Operation", "Nats-Marker-Reason", "Nats-TTL", "Nats-Rollup"
-PUT, DELETE, PURGE = "PUT", "DEL", "PURGE"
+PUT, DELETE, PURGE = "PUT", "DELETE", "PURGE"  #: as `nats` shows them
+MARKERS = {"DEL": DELETE, "PURGE": PURGE}
+"""The operations of markers, by the header of a client."""
+
+_HEADERS = {operation: header for header, operation in MARKERS.items()}
 _SIZE = "Nats-Msg-Size"  #: header with the size of a value that was left out
 _SERVER_PREFIX = "Nats-"  #: of the headers that clients and servers use themselves
 _ONLY_SIZE = b"NATS/1.0\r\nNats-Msg-Size: "  #: the beginning of a block with no other header
@@ -28,7 +32,7 @@ REASONS = {
 class Entry(NamedTuple):
     """The entry of a key at a revision.
 
-    operation: PUT, or DEL and PURGE for a marker without a value. value: empty if only the entry's headers
+    operation: PUT, or DELETE and PURGE for a marker without a value. value: empty if only the entry's headers
     were read. size: the value's in bytes, in any case. reason: why the server wrote a marker; empty for a
     client's. ttl: as it was stored, empty if there is none. headers: those that clients and servers do not
     use themselves.
@@ -68,15 +72,16 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
         return _new_tuple(Entry, (key, data, sequence, time, PUT, length, "", "", ()))
     headers = message.headers
     values = dict(headers)
-    size, reason, operation = values.get(_SIZE, ""), values.get(REASON, ""), values.get(OPERATION, "")
-    if reason and not operation:
+    size, reason, header = values.get(_SIZE, ""), values.get(REASON, ""), values.get(OPERATION, "")
+    operation = MARKERS.get(header, PUT)
+    if reason and not header:
         operation = _REASON_OPERATIONS.get(reason, DELETE)
     return Entry(
         key,
         data,
         sequence,
         time,
-        operation if operation in (DELETE, PURGE) else PUT,
+        operation,
         int(size) if size.isdigit() and not data else len(data),
         reason,
         values.get(TTL, ""),
@@ -92,7 +97,7 @@ def build_headers(operation: str, ttl: str = "", expected: int | None = None) ->
     """
     headers: list[tuple[str, str]] = []
     if operation != PUT:
-        headers.append((OPERATION, operation))
+        headers.append((OPERATION, _HEADERS[operation]))
     if operation == PURGE:
         headers.append((ROLLUP, "sub"))
     if ttl:

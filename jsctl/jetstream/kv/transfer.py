@@ -29,6 +29,8 @@ def parse_entry(record: Any) -> Entry:
     key, operation = record.get("key"), record.get("operation", PUT)
     if not isinstance(key, str) or not is_subject(key) or is_pattern(key):
         raise BadInput(f"{key!r} is not a valid key")
+    if operation == "DEL":  # as in the header of a marker
+        operation = DELETE
     if operation not in (PUT, DELETE, PURGE):
         raise BadInput(f"{operation!r} is not a valid operation", f"use one of {PUT}, {DELETE}, {PURGE}")
     ttl = record.get("ttl", "")

@@ -89,7 +89,7 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
 
 
 async def mark(bucket: Bucket, key: str, operation: str, ttl: str = "") -> int:
-    """Store a marker, DEL or PURGE, for a key; return its revision."""
+    """Store a marker, DELETE or PURGE, for a key; return its revision."""
     return await _store(bucket, key, b"", build_headers(operation, ttl))
 
 

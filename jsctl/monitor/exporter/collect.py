@@ -37,7 +37,7 @@ class Exporter:
             targets,
             pattern=pattern,
             with_consumers=consumers,
-            part=lambda: "metrics",
+            needs="metrics",
             clock=clock,
             trace=trace,
         )

@@ -1,9 +1,9 @@
 """Contexts and domains on a screen, asked in rounds for what the screen shows, and tracked over time."""
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.contexts.settings import Settings
@@ -12,7 +12,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import Problem
-from jsctl.monitor.report.overview import Overview, StreamParts, fetch_account, fetch_overview, is_static
+from jsctl.monitor.report.overview import Overview, StreamParts, fetch_overview, is_static
 from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
@@ -39,45 +39,45 @@ class Answers(NamedTuple):
     gap: Gap | None = None
 
 
-async def fetch_part(
+Needs = Literal[
+    "screen",  #: all, with the consumers of many streams in turns
+    "lists",  #: all but what servers do
+    "metrics",  #: the same, or what servers do for the system account
+    "all",  #: all
+    "everything",  #: all, and why something is missing
+]
+"""What is asked of a place in a round."""
+
+
+async def fetch_answers(
     api: Api,
-    part: str,
+    needs: Needs,
     pattern: str,
     with_consumers: bool,
-    order: PollingOrder | None = None,
-    memory: Memory[StreamParts] | None = None,
+    order: PollingOrder,
+    memory: Memory[StreamParts],
 ) -> Answers:
-    """Fetch what a part of the screen needs. order: of whose consumers are listed; None lists all. memory: of
-    the rounds before. Raises what `Api.call` raises."""
-    overview = partial(fetch_overview, api, pattern=pattern, order=order, memory=memory)
-    match part:
-        case "all" | "everything":
-            answers = await _fetch_all(api, pattern, with_consumers)
-            return answers if part == "everything" else answers._replace(gap=None)
-        case "accounts":
-            account = await fetch_account(api)
-            return Answers(gap=account) if isinstance(account, Gap) else Answers(account=account)
-        case "servers":
-            try:
-                return Answers(servers=await _fetch_servers(api))
-            except Denied:
-                return Answers(await overview(consumers=None, account=False))
-        case "consumers":
-            return Answers(await overview(account=False))
+    """Fetch what is asked of a place in a round. order: of whose consumers are listed. memory: of the rounds
+    before. Raises what `Api.call` raises."""
+    overview = partial(fetch_overview, api, pattern=pattern, consumers=with_consumers)
+    match needs:
         case "metrics":
-            return await _fetch_metrics(api, fetch_overview(api, pattern=pattern, consumers=with_consumers))
+            return await _fetch_metrics(api, overview)
         case "lists":
-            return Answers(await fetch_overview(api, pattern=pattern, consumers=with_consumers))
-        case "problems":
-            return Answers(await overview(consumers=with_consumers))
-        case _:
-            return Answers(await overview(consumers=None, account=False))
+            return Answers(await overview())
+        case "everything":
+            return await _fetch_all(api, overview)
+        case "all":
+            return (await _fetch_all(api, overview))._replace(gap=None)
+        case "screen":
+            in_turns = partial(overview, order=order, memory=memory)
+            return (await _fetch_all(api, in_turns))._replace(gap=None)
 
 
-async def _fetch_metrics(api: Api, overview: Coroutine[Any, Any, Overview]) -> Answers:
+async def _fetch_metrics(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
     """Fetch an account, or the servers when it is the system account, which has no JetStream."""
     try:
-        return Answers(await overview)
+        return Answers(await fetch_lists())
     except ApiError as error:
         if error.err_code != ErrorCode.NOT_ENABLED_FOR_ACCOUNT:
             raise
@@ -92,21 +92,20 @@ async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:
     return statistics, await ping(api.connection, "JSZ", {})
 
 
-async def _fetch_all(api: Api, pattern: str, with_consumers: bool) -> Answers:
-    """Fetch what all parts need, for a recording or a condition. The system account has servers and no
-    streams; whatever keeps another login from asking servers, its streams are there."""
+async def _fetch_all(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
+    """Fetch what all parts show. The system account has servers and no streams; whatever keeps another login
+    from asking servers, its streams are there."""
     servers, gap = None, None
     try:
         servers = await _fetch_servers(api)
     except JsctlError as error:
         gap = Gap("servers", f"what servers do cannot be seen: {error.message}")
     try:
-        overview = await fetch_overview(api, pattern=pattern, consumers=with_consumers)
+        return Answers(await fetch_lists(), servers=servers, gap=gap)
     except JsctlError:
         if servers is None:
             raise
-        overview = None
-    return Answers(overview, servers=servers, gap=gap)
+        return Answers(servers=servers, gap=gap)
 
 
 class Place(NamedTuple):
@@ -177,9 +176,7 @@ class Round(NamedTuple):
 class Places:
     """The connections to several contexts and domains, until `close`.
 
-    pattern: glob of streams. with_consumers: False fetches none. part: returns the part that is shown; "all",
-    "everything", "lists" and "metrics" look at everything in each round, others list the consumers of many
-    streams in turns. "everything" misses what servers do, if the login may not see it; "all" does not.
+    pattern: glob of streams. with_consumers: False fetches none. needs: what is asked in each round.
     """
 
     def __init__(
@@ -188,7 +185,7 @@ class Places:
         *,
         pattern: str,
         with_consumers: bool,
-        part: Callable[[], str],
+        needs: Needs,
         clock: Clock = time.time,
         trace: Trace | None = None,
     ) -> None:
@@ -200,8 +197,8 @@ class Places:
         memories: list[Memory[StreamParts]] = [Memory(is_static) for _ in targets]
 
         def build_fetch(number: int) -> Fetch[Answers]:
-            return lambda api: fetch_part(
-                api, part(), pattern, with_consumers, self._orders[number], memories[number]
+            return lambda api: fetch_answers(
+                api, needs, pattern, with_consumers, self._orders[number], memories[number]
             )
 
         self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace)

@@ -3,30 +3,27 @@
 from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.views.result import Cell, Field, Result, Section, Sheet, Text
+from jsctl.views.result import Cell, Field, Result, Section, Sheet
 
 
-def info(
-    user: Json, connection: Json, jetstream: Json | None, error: JsctlError | None, *, is_off: bool
-) -> Result:
-    """Show an account.
+def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError | None) -> Result:
+    """Show an account. Where it has JetStream, and only there, the text has the word, as scripts expect.
 
     user, connection: of monitor.account. jetstream: the reply of $JS.API.INFO; None with the error instead.
-    is_off: whether the error only means that the account has no JetStream.
     """
     sections = [
         Section("", _build_login_fields(user) + _build_connection_fields(connection)),
         *_build_permission_sections(user.get("permissions")),
     ]
     document: Json = {"user": user, "connection": connection, "jetstream": jetstream}
-    if jetstream is not None:
-        sections += _build_jetstream_sections(jetstream, connection)
-        return Result([Sheet("Account Information", sections)], data=document)
-    document["error"] = str(error)
-    sheet = Sheet("Account Information", sections)
-    if is_off:
-        return Result([sheet, Text("\nJetStream is not enabled in this account")], data=document)
-    return Result([sheet], data=document, error=error)
+    sheets = [Sheet("Account Information", sections)]
+    if jetstream is None:
+        document["error"] = str(error)
+    else:
+        where = f" for domain {jetstream['domain']}" if jetstream.get("domain") else ""
+        heading = f"JetStream Account Information{where}:"
+        sheets.append(Sheet(heading, _build_jetstream_sections(jetstream, connection)))
+    return Result(sheets, data=document)
 
 
 def _build_login_fields(user: Json) -> list[Field]:

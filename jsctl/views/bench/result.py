@@ -106,11 +106,11 @@ def _build_figure_fields(plan: Plan, outcome: Outcome, limit: Limit, word: str) 
         Field("Messages", f"{messages:,}{f' of {expected:,}' * (expected > messages)} {word}"),
         Field("Size", f"{format_bytes(round(outcome.bytes / messages))} on average" if messages else "-"),
         Field("Time", duration, "duration"),
-        Field("Rate", f"{round(compute_rate(messages, duration)):,} per second"),
+        Field("Rate", f"{round(compute_rate(messages, duration)):,} msgs/sec"),
         Field("Throughput", f"{format_bytes(round(compute_rate(outcome.bytes, duration)))}/s"),
     ]
     if plan.rate:
-        fields.insert(4, Field("Target Rate", f"{plan.rate:,g} per second"))
+        fields.insert(4, Field("Target Rate", f"{plan.rate:,g} msgs/sec"))
     return [*fields, Field("Limit", limit_text(limit, plan))]
 
 

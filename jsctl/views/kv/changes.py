@@ -7,7 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, Text, report
 
 _MAX_LISTED = 10
 """Keys that a question lists."""
@@ -46,7 +46,7 @@ def marked(verb: str, bucket: str, keys: Sequence[str]) -> Result:
     is_one = len(keys) == 1
     label = f"{bucket} > {keys[0]}" if is_one else f"{pluralize(len(keys), 'key')} of bucket {bucket}"
     was = "was" if is_one else "were"
-    return Result([Text(f"{label} {was} {verb}")], data={"bucket": bucket, "keys": list(keys), verb: True})
+    return report(f"{label} {was} {verb}", {"bucket": bucket, "keys": list(keys), verb: True})
 
 
 def bucket_intent(bucket: str, values: int, size: int) -> Intent:
@@ -57,7 +57,7 @@ def bucket_intent(bucket: str, values: int, size: int) -> Intent:
 
 def bucket_removed(bucket: str) -> Result:
     """Show a bucket that was removed."""
-    return Result([Text(f"Bucket {bucket} was deleted")], data={"bucket": bucket, "deleted": True})
+    return report(f"Bucket {bucket} was deleted", {"bucket": bucket, "deleted": True})
 
 
 def compact_intent(bucket: str, keys: int, with_marker: int) -> Intent:
@@ -73,7 +73,7 @@ def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Res
     """Show the result of `kv compact`. messages: how many were removed."""
     data: Json = {"bucket": bucket, "keys": keys, "markers": with_marker, "messages": messages}
     text = f"Removed {pluralize(messages, 'message')} of {pluralize(keys, 'deleted key')} of bucket {bucket}"
-    return Result([Text(text)], data=data)
+    return report(text, data)
 
 
 def import_intent(bucket: str, values: int, removals: int, stored: int) -> Intent:

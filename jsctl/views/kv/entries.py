@@ -66,7 +66,7 @@ def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
     return Result([table], data=document)
 
 
-_OPERATIONS: dict[str, Style] = {"PUT": "good", "DEL": "bad", "PURGE": "bad"}
+_OPERATIONS: dict[str, Style] = {"PUT": "good", "DELETE": "bad", "PURGE": "bad"}
 
 
 def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:

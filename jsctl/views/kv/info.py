@@ -35,6 +35,7 @@ def sheet(bucket: Bucket) -> Result:
         *config_lines(BUCKET, config, "compress"),
         Field("Per-Key TTL Supported", bool(info["config"].get("allow_msg_ttl")), "bool"),
         *([Field("Limit Marker TTL", markers, "span")] if markers else []),
+        Field("Backing Store Kind", "JetStream"),
         *config_lines(BUCKET, config, *_LIMITS, *_PLACES),
         Field("JetStream Stream", bucket.stream),
         *_build_republishing_fields(config.get("republish") or {}),

@@ -7,29 +7,32 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.views.events import Ending, Events, Presentation
-from jsctl.views.result import Lines, Result, Text
+from jsctl.views.result import Result
 
 
 def events(
     publisher: Publisher, batches: AsyncGenerator[Sequence[Published], None], *, quiet: bool
 ) -> Events[Published]:
-    """Return the messages of a publisher, each with its views, and the totals at the end."""
+    """Return the messages of a publisher, each with its views, and the totals at the end.
+
+    What people read is on stderr, also in a pipe, as with `nats`; quiet: there is nothing but errors.
+    """
 
     def summary(ending: Ending) -> str:
-        return "" if ending == "complete" else stopped(publisher.totals, publisher.mode)
-
-    def result() -> Result | None:
+        if ending != "complete":
+            return stopped(publisher.totals, publisher.mode)
+        if quiet or publisher.reports:
+            return ""
         if publisher.batch_ack is not None:
-            return None if quiet else batch(publisher.batch_ack)
-        return totals(publisher.totals, publisher.seconds, quiet=quiet or publisher.reports)
+            return batch(publisher.batch_ack)
+        return total_lines(publisher.totals, publisher.seconds)
+
+    def result() -> Result:
+        return Result(data=publisher.batch_ack or document(publisher.totals, publisher.seconds))
 
     return Events(
         batches=batches,
-        shown=Presentation(
-            text=lambda published: stored(published.ack) + "\n" if published.ack else "",
-            record=lambda published: None,
-            notice=notice,
-        ),
+        shown=Presentation(record=lambda published: None, notice=None if quiet else notice),
         summary=summary,
         result=result,
     )
@@ -56,8 +59,9 @@ def stopped(totals: PublishTotals, mode: Mode) -> str:
 
 
 def notice(published: Published) -> str:
-    """Return the line on stderr for a message."""
-    return f'Published {len(published.message.data)} bytes to "{published.message.subject}"'
+    """Return the lines on stderr for a message, and for its ack."""
+    line = f'Published {len(published.message.data)} bytes to "{published.message.subject}"'
+    return f"{line}\n{stored(published.ack)}" if published.ack else line
 
 
 def stored(ack: Json) -> str:
@@ -72,31 +76,31 @@ def stored(ack: Json) -> str:
     return line
 
 
-def batch(ack: Json) -> Result:
-    """Return the result of an atomic batch."""
+def batch(ack: Json) -> str:
+    """Return the line about an atomic batch."""
     line = (
         f"Wrote batch ID: {ack.get('batch', '')} Messages: {units.format_count(int(ack.get('count', 0)))}"
         f" Sequence: {units.format_count(int(ack.get('seq', 0)))}"
     )
-    if ack.get("domain"):
-        line += f' Domain: "{ack["domain"]}"'
-    return Result([Text(line)], data=ack)
+    return line + (f' Domain: "{ack["domain"]}"' if ack.get("domain") else "")
 
 
-def totals(totals: PublishTotals, seconds: float, *, quiet: bool) -> Result:
-    """Return the totals; the document of a single message is its ack. quiet: show people nothing."""
+def document(totals: PublishTotals, seconds: float) -> Json:
+    """Return the totals; those of a single message are its ack."""
     if totals.messages == 1 and totals.acks:
-        data: Json = totals.acks[0]
-    else:
-        data = {"messages": totals.messages, "bytes": totals.bytes, "seconds": round(seconds, 6)}
-        if totals.streams:
-            data["streams"] = [
-                {"stream": name, "first_seq": first, "last_seq": last}
-                for name, (first, last) in totals.streams.items()
-            ]
-            data["duplicates"] = totals.duplicates
-    if quiet:
-        return Result(data=data)
+        return totals.acks[0]
+    data: Json = {"messages": totals.messages, "bytes": totals.bytes, "seconds": round(seconds, 6)}
+    if totals.streams:
+        data["streams"] = [
+            {"stream": name, "first_seq": first, "last_seq": last}
+            for name, (first, last) in totals.streams.items()
+        ]
+        data["duplicates"] = totals.duplicates
+    return data
+
+
+def total_lines(totals: PublishTotals, seconds: float) -> str:
+    """Return the totals as lines."""
     rate = totals.messages / seconds if seconds > 0 else 0
     lines = [
         f"Published {units.pluralize(totals.messages, 'message')},"
@@ -107,4 +111,4 @@ def totals(totals: PublishTotals, seconds: float, *, quiet: bool) -> Result:
         lines.append(f"Stored in Stream: {name} Sequences: {first:,} to {last:,}")
     if totals.duplicates:
         lines.append(f"Duplicates: {totals.duplicates:,}")
-    return Result([Lines(lines)], data=data)
+    return "\n".join(lines)

@@ -157,7 +157,7 @@ def removed(infos: Sequence[ObjectInfo]) -> Result:
         {"bucket": info.bucket, "name": info.name, "size": info.size, "removed": True} for info in infos
     ]
     lines = [f"Removed {info.bucket} > {info.name}" for info in infos]
-    return Result([Lines(lines)], data=records[0] if len(records) == 1 else records)
+    return Result([Lines(lines)], data=records[0] if len(records) == 1 else records, is_report=True)
 
 
 def synced(plan: "Plan", *, dry_run: bool) -> Result:

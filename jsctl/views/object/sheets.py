@@ -22,6 +22,7 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
         Field("Size", state["bytes"], "bytes"),
         Field("Maximum Bucket Size", config["max_bytes"], "bytes_limit"),
         *config_lines(STREAM, config, "storage", "compression", "placement.cluster", "placement.tags"),
+        Field("Backing Store Kind", "JetStream"),
         Field("JetStream Stream", config["name"]),
     ]
     if mirror := config.get("mirror"):

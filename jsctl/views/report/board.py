@@ -19,14 +19,24 @@ def board(
     """Return the board of a round. now: seconds since 1970. queries: Spark's; None when they were not asked
     for.
     """
+
+    def count(list_name: str) -> int | None:
+        known = [rows for place in places if (rows := getattr(place.tracker, list_name)) is not None]
+        return sum(map(len, known)) if known else None
+
     parts = [
-        Part("streams", "Streams", lambda: list_grids.streams(places)),
-        Part("consumers", "Consumers", lambda: list_grids.consumers(places)),
-        Part("replication", "Replication", lambda: list_grids.links(places)),
-        Part("servers", "Servers", lambda: list_grids.servers(places)),
-        Part("accounts", "Accounts", lambda: list_grids.accounts(places)),
+        Part("streams", "Streams", lambda: list_grids.streams(places), count("streams")),
+        Part("consumers", "Consumers", lambda: list_grids.consumers(places), count("consumers")),
+        Part("replication", "Replication", lambda: list_grids.links(places), count("links")),
+        Part("servers", "Servers", lambda: list_grids.servers(places), count("servers")),
+        Part("accounts", "Accounts", lambda: list_grids.accounts(places), count("accounts")),
         Part(
-            "problems", "Problems", lambda: problem_grid.problems(places, now), _count_problems(places, now)
+            "problems",
+            "Problems",
+            lambda: problem_grid.problems(places, now),
+            sum(len(place.problems(now)) for place in places)
+            if any(place.at is not None or place.error for place in places)
+            else None,
         ),
     ]
     if queries is not None:
@@ -36,13 +46,6 @@ def board(
         titles += f" and {len(places) - 4} more"
     heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
     return Board(parts, heading, _list_notices(places, now), number)
-
-
-def _count_problems(places: Sequence[Place], now: float) -> int | None:
-    """Return how many problems there are while a place does not answer, which is one; otherwise None."""
-    if not any(place.error for place in places):
-        return None
-    return sum(len(place.problems(now)) for place in places)
 
 
 def _build_spark_grid(queries: Sequence[SparkQuery], now: float) -> Grid:

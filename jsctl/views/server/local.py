@@ -1,7 +1,7 @@
 """`server run`: the servers that run, and how to reach them."""
 
 from jsctl.base.command_lines import build_flag, build_line
-from jsctl.localserver.network import Network
+from jsctl.localserver.network import Network, Server
 from jsctl.views.result import Column, Result, Table
 
 _SERVERS = (
@@ -48,14 +48,21 @@ def running(network: Network) -> Result:
     )
 
 
-def kept_files(network: Network) -> list[str]:
-    """Return sentences about the user's files and contexts that were left unchanged."""
+def cautions(network: Network) -> list[str]:
+    """Return sentences about the user's files and contexts that were left unchanged, and about what a
+    configuration of theirs lacks or needs."""
+    first, first_context = _get_first(network)
     sentences = [f"{network.folder / name} was edited, and is used unchanged" for name in network.edited]
     for context, used in network.contexts.items():
         if context != used:
             sentences.append(
                 f"context {context!r} was not created by jsctl and stays; this server's is {used!r}"
             )
+    if first.node.file and first.info and not first.info.get("jetstream"):
+        sentences.append(f"JetStream is off in {first.node.file}")
+    if _needs_login(first):
+        line = build_line("context edit", first_context)
+        sentences.append(f"{first.node.file} requires a login; add one with {line}")
     return sentences
 
 
@@ -64,19 +71,22 @@ def notes(network: Network, version: str, *, background: bool) -> list[str]:
 
     version: that of nats-server. background: jsctl itself ends now, the servers continue to run.
     """
-    first = next(iter(network.servers.values()))
-    context = network.contexts[network.plan.topology.logins[0].name]
-    sentences = []
-    if first.node.file and first.info and not first.info.get("jetstream"):
-        sentences.append(f"JetStream is off in {first.node.file}")
-    next_line = f"try: {build_line('stream ls', place=build_flag('--context', context))}"
-    if first.node.file and first.info.get("auth_required"):
-        next_line = f"{first.node.file} requires a login; add one with {build_line('context edit', context)}"
+    first, context = _get_first(network)
     files = "logs are" if first.node.file and not network.plan.store else "data is"
+    next_line = f"try: {build_line('stream ls', place=build_flag('--context', context))}"
     stop = f"{build_line('server stop', context)} stops them" if background else "ctrl-C stops them"
     return [
-        *sentences,
         f"nats-server {version} runs; {files} in {network.folder}",
-        next_line,
+        *([] if _needs_login(first) else [next_line]),
         stop,
     ]
+
+
+def _get_first(network: Network) -> tuple[Server, str]:
+    """Return the first server, and the first context."""
+    first = next(iter(network.servers.values()))
+    return first, network.contexts[network.plan.topology.logins[0].name]
+
+
+def _needs_login(server: Server) -> bool:
+    return bool(server.node.file and server.info and server.info.get("auth_required"))

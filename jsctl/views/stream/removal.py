@@ -8,7 +8,7 @@ from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.message.removal import Purged, PurgeLimits
 from jsctl.jetstream.stream.requests import is_internal
 from jsctl.views.intent import Intent
-from jsctl.views.result import Part, Result, Text
+from jsctl.views.result import Part, Result, Text, report
 from jsctl.views.stream import info as stream_info
 
 _MAX_LISTED = 10
@@ -74,7 +74,7 @@ def purged(streams: Sequence[Purged]) -> Result:
     for stream in streams:
         parts += [Text(purged_line(stream)), *stream_info.sheet(stream.info, state_only=True).parts]
     infos = [stream.info for stream in streams]
-    return Result(parts, data=infos if len(infos) > 1 else infos[0])
+    return Result(parts, data=infos if len(infos) > 1 else infos[0], is_report=True)
 
 
 def purged_lines(streams: Sequence[Purged]) -> str:
@@ -90,7 +90,7 @@ def purged_line(stream: Purged) -> str:
 def removed(names: Sequence[str]) -> Result:
     """Show the result of `stream rm`; the document is `{stream, removed}`, or a list of them."""
     data: list[Json] = [{"stream": name, "removed": True} for name in names]
-    return Result([Text(removed_lines(names))], data=data if len(data) > 1 else data[0])
+    return report(removed_lines(names), data if len(data) > 1 else data[0])
 
 
 def removed_lines(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from jsctl.base.units import format_bytes, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.nats.message import Message
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
@@ -23,8 +23,7 @@ def intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
 def removed(stream: str, messages: Sequence[Message]) -> Result:
     """Return which messages were removed."""
     label = f"message {messages[0].sequence}" if len(messages) == 1 else pluralize(len(messages), "message")
-    text = f"Removed {label} from Stream {stream}"
-    return Result([Text(text)], data=_list_records(stream, messages, removed=True))
+    return report(f"Removed {label} from Stream {stream}", _list_records(stream, messages, removed=True))
 
 
 def _list_records(stream: str, messages: Sequence[Message], *, removed: bool) -> list[Json]:

@@ -15,6 +15,7 @@ def test_info(cli: Cli, account: str) -> None:
     plain = cli("account info", status=0)
     assert "Connected Server Version: 2." in plain.out
     assert "Streams: 3 of unlimited" in plain.out
+    assert "JetStream Account Information:" in plain.out.splitlines()  # what scripts look for
     assert "Account Information" in cli("a nfo", tty=True, status=0).out
     password = account.split("@")[0].split(":")[-1]
     user = account.split("//")[1].split(":")[0]
@@ -29,7 +30,7 @@ def test_info_where_jetstream_is_off(tmp_path: Path, system_url: str) -> None:
     cli = Cli(tmp_path / "config", system_url)
     shown = cli("account info", status=0)
     assert "Connected URL" in shown.out and "System Account: true" in shown.out
-    assert "JetStream is not enabled in this account" in shown.out and shown.err == ""
+    assert shown.err == "jsctl: JetStream is not enabled in this account\n" and "JetStream" not in shown.out
     document = cli("account info --json", status=0).json
     assert document["jetstream"] is None and document["error"]
 

@@ -89,7 +89,7 @@ def test_an_edit_without_a_change_writes_nothing(acme: AuthStore, auth_cli: Cli)
         ("user edit alice --subscriptions 7", "user alice"),
         ("operator edit ACME --tags prod", "operator ACME"),
     ):
-        assert auth_cli(f"auth {line}", status=0).err == f"{name} was not changed\n"
+        assert auth_cli(f"auth {line}", terminal_error=True, status=0).err == f"{name} was not changed\n"
     assert before == (acme.read_operator(), acme.read_account("ORDERS"), acme.read_user("ORDERS", "alice"))
     assert auth_cli("auth account edit ORDERS --connections 8", status=0).err == ""
 

@@ -14,7 +14,7 @@ def test_publishing_without_acks(cli: Cli) -> None:
     header = len(b"NATS/1.0\r\nA: b\r\n\r\n")
     assert document["bytes"] == 1000 * (100 + header) and document["message_bytes"] == 100 + header
     assert document["messages_per_second"] > 0 and document["clients"][0]["messages"] == 1000
-    shown = cli("bench pub events --msgs 1000 --plot")
+    shown = cli("bench pub events --msgs 1000 --plot", terminal_error=True)
     assert "1,000 published" in shown.out and "99.99%" in shown.out and "P99.9:" in shown.out
     assert "1,000 messages of 128 B, 1 client" in shown.err
 

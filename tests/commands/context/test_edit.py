@@ -107,7 +107,10 @@ def test_edit_again_after_a_mistake(cli: Cli, tmp_path: Path) -> None:
 
 def test_edit_without_a_change(cli: Cli, tmp_path: Path) -> None:
     write(cli, "a", '{"url": "nats://h"}')
-    assert "was not changed" in cli("context edit a", environ=editor(tmp_path, ""), status=0).err
+    assert (
+        "was not changed"
+        in cli("context edit a", environ=editor(tmp_path, ""), terminal_error=True, status=0).err
+    )
     cli("context edit a", environ=editor(tmp_path, "sys.exit(3)"), status=ExitStatus.FAILURE)
     cli("context edit a", environ={"EDITOR": "/nope/ed"}, status=ExitStatus.FAILURE)
     assert stored(cli, "a") == {"url": "nats://h"}

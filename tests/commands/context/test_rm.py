@@ -14,7 +14,7 @@ def test_rm(cli: Cli) -> None:
     assert cli("context ls --names").out == "a\nb\nc\n"
     cli("context rm b", answers=[True], status=0)
     cli("context rm nope", answers=[], status=ExitStatus.NOT_FOUND)
-    outcome = cli("context rm nope --force", status=0)
+    outcome = cli("context rm nope --force", terminal_error=True, status=0)
     assert outcome.err == "there is no context nope, nothing was changed\n"
     cli("context remove c -f", status=0)
     # The only one may go, though it is selected.

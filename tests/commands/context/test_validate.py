@@ -12,7 +12,7 @@ def test_connect(cli: Cli, url: str) -> None:
     cli(f"context add bad -s {url.replace(':t', ':wrong')}", status=0)
     cli("context add away -s nats://127.0.0.1:1", status=0)
     assert "Connection: OK" in cli("context info good --connect", status=0).out
-    assert "authorization violation" in cli("context info bad --connect", status=ExitStatus.DENIED).out
+    assert "Authorization Violation" in cli("context info bad --connect", status=ExitStatus.DENIED).out
     assert cli("context info away --connect --json", status=ExitStatus.UNREACHABLE).json["connection"]
     # The environment takes no part in it.
     cli("context info good --connect", environ={"NATS_URL": "nats://127.0.0.1:1"}, status=0)

@@ -15,11 +15,11 @@ def test_compact(config: Cli) -> None:
     questions = config("kv compact CONFIG", answers=[False], status=0).asked[0]
     assert "the earlier values of 1 deleted key of bucket CONFIG" in questions
     config("kv compact CONFIG --force", status=0)
-    assert operations(config, "user.2") == ["DEL"], "a new marker stays"
+    assert operations(config, "user.2") == ["DELETE"], "a new marker stays"
     config("kv compact CONFIG --older 0s --force", status=0)
     assert "key user.2 not found" in config("kv history CONFIG user.2", status=3).err
     assert operations(config, "user.1") == ["PUT", "PUT"]
-    assert "Removed 0 messages" in config("kv compact CONFIG --force", status=0).out
+    assert "Removed 0 messages" in config("kv compact CONFIG --force", terminal_error=True, status=0).err
 
 
 def _delete(url: str, *keys: str) -> None:
@@ -41,12 +41,12 @@ def test_many_deleted_keys_take_few_requests(cli: Cli, url: str) -> None:
     js.publish(url, "$KV.CONFIG.live.2", b"z")
     dry = cli("kv compact CONFIG --dry-run", status=0).out
     assert "remove the earlier values of 40 deleted keys of bucket CONFIG" in dry
-    compacted = cli("kv compact CONFIG --force --trace", status=0)
-    assert "Removed 40 messages of 40 deleted keys" in compacted.out
+    compacted = cli("kv compact CONFIG --force --trace", terminal_error=True, status=0)
+    assert "Removed 40 messages of 40 deleted keys" in compacted.err
     assert _count_purges(compacted.err) <= 2
-    assert operations(cli, "user.7") == ["DEL"], "a new marker stays"
-    compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
-    assert "Removed 40 messages of 40 deleted keys" in compacted.out
+    assert operations(cli, "user.7") == ["DELETE"], "a new marker stays"
+    compacted = cli("kv compact CONFIG --older 0s --force --trace", terminal_error=True, status=0)
+    assert "Removed 40 messages of 40 deleted keys" in compacted.err
     assert _count_purges(compacted.err) == 2, "one for each part of the bucket in which no key has a value"
     assert operations(cli, "live.1") == ["PUT", "PUT"]
     assert js.info(url, "KV_CONFIG")["state"]["messages"] == 3
@@ -59,14 +59,14 @@ def test_deleted_keys_among_others(cli: Cli, url: str) -> None:
     _delete(url, *[f"a{number}" for number in range(18)])
     js.publish_all(url, [("$KV.CONFIG.a18", b"new"), ("$KV.CONFIG.a20", b"x")])
     _delete(url, "a19")
-    compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
-    assert "Removed 38 messages of 19 deleted keys" in compacted.out
+    compacted = cli("kv compact CONFIG --older 0s --force --trace", terminal_error=True, status=0)
+    assert "Removed 38 messages of 19 deleted keys" in compacted.err
     assert operations(cli, "a18") == ["PUT", "PUT"]
     js.publish_all(url, [(f"$KV.CONFIG.b{number}", b"x") for number in range(20)])
     cli("kv purge CONFIG a18 --force", status=0)
     _delete(url, *[f"b{number}" for number in range(20)])
-    compacted = cli("kv compact CONFIG --older 0s --force --trace", status=0)
-    assert "Removed 41 messages of 21 deleted keys" in compacted.out
+    compacted = cli("kv compact CONFIG --older 0s --force --trace", terminal_error=True, status=0)
+    assert "Removed 41 messages of 21 deleted keys" in compacted.err
     assert cli("kv ls CONFIG", status=0).out == "a20\n"
 
 
@@ -87,7 +87,10 @@ def test_keys_that_need_a_request_each_do_not_wait_for_one_another(
         return await call(self, *args, **flags)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Api, "call", count_call)
-    assert "Removed 400 messages" in cli("kv compact CONFIG --older 0s --force", status=0).out
+    assert (
+        "Removed 400 messages"
+        in cli("kv compact CONFIG --older 0s --force", terminal_error=True, status=0).err
+    )
     assert len(waits) < 20
     assert js.info(url, "KV_CONFIG")["state"]["messages"] == 400
     assert "live399" in cli("kv ls CONFIG", status=0).out

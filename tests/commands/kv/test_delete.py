@@ -17,11 +17,19 @@ def test_a_bucket_is_removed(config: Cli) -> None:
 
 
 def test_delete_keeps_what_was(config: Cli) -> None:
-    assert config("kv del CONFIG user.1 --force", status=0).out == "CONFIG > user.1 was deleted\n"
-    assert operations(config, "user.1") == ["PUT", "PUT", "DEL"]
-    assert "was deleted at" in config("kv del CONFIG user.1 --force", status=0).err
-    assert "not found" in config("kv del CONFIG none --force", status=0).err
+    told = config("kv del CONFIG user.1 --force", terminal_error=True, status=0)
+    assert (told.out, told.err) == ("", "CONFIG > user.1 was deleted\n")
+    assert operations(config, "user.1") == ["PUT", "PUT", "DELETE"]
+    assert "was deleted at" in config("kv del CONFIG user.1", status=3).err
     assert "not found" in config("kv del CONFIG none", status=3).err
+
+
+@pytest.mark.parametrize(("verb", "operation"), [("del", "DELETE"), ("purge", "PURGE")])
+def test_a_key_that_never_was_gets_a_marker(verb: str, operation: str, config: Cli) -> None:
+    """As with `nats`, where force is given: watchers and mirrors hear of it."""
+    config(f"kv {verb} CONFIG none --force", status=0)
+    assert operations(config, "none") == [operation]
+    assert f"] {operation} CONFIG > none\n" in config("kv watch CONFIG none --count 1", status=0).out
 
 
 @pytest.mark.parametrize(("verb", "count"), [("del", 2), ("purge", 3)])
@@ -33,8 +41,8 @@ def test_patterns(config: Cli, verb: str, count: int) -> None:
     assert f"{count} keys of bucket CONFIG (logo, user.1" in questions
     assert config("kv ls CONFIG", status=0).out == "logo\nuser.1\n"
     assert "cannot ask" in config(f"kv {verb} CONFIG 'user.*'", status=64).err
-    done = config(f"kv {verb} CONFIG '>' --force", status=0).out
-    assert done.startswith(f"{count} keys of bucket CONFIG were")
+    done = config(f"kv {verb} CONFIG '>' --force", terminal_error=True, status=0).err
+    assert f"{count} keys of bucket CONFIG were" in done
     assert config("kv ls CONFIG --json", status=0).json == []
     assert "no key matches >" in config(f"kv {verb} CONFIG '>' --force", status=3).err
 

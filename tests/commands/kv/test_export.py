@@ -12,7 +12,7 @@ def test_values_are_lines_of_json(config: Cli, tmp_path: Path) -> None:
         ("PUT", "user.1", 1),
         ("PUT", "user.1", 2),
         ("PUT", "user.2", 3),
-        ("DEL", "user.2", 4),
+        ("DELETE", "user.2", 4),
         ("PUT", "logo", 5),
     ]
     assert (lines[0]["value"], lines[4]["value_base64"]) == ("Ann", "AP8K")

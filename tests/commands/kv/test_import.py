@@ -50,6 +50,13 @@ def test_damaged_lines_are_named(cli: Cli, url: str, line: str, words: str) -> N
     assert len(refused.err.splitlines()) == 1
 
 
+def test_markers_have_the_name_of_an_export_or_of_their_header(cli: Cli, url: str) -> None:
+    js.bucket(url, "B", max_msgs_per_subject=2)
+    records = [{"key": "k", "operation": name} for name in ("DEL", "DELETE")]
+    cli("kv import B", stdin="\n".join(map(json.dumps, records)), status=0)
+    assert [one["operation"] for one in cli("kv history B k --json", status=0).json] == ["DELETE"] * 2
+
+
 def test_a_line_without_an_end_is_read_no_further(cli: Cli, url: str, tmp_path: Path) -> None:
     js.bucket(url, "B")
     with (tmp_path / "huge").open("wb") as file:

@@ -22,7 +22,7 @@ def test_no_buckets_and_no_keys(cli: Cli, url: str) -> None:
     assert "There are no buckets; jsctl kv add" in cli("kv ls", status=0).out
     assert cli("kv ls --json", status=0).json == []
     js.bucket(url, "B")
-    empty = cli("kv ls B", status=0)
+    empty = cli("kv ls B", terminal_error=True, status=0)
     assert (empty.out, empty.err) == ("", "jsctl: no keys in bucket B\n")
     assert cli("kv ls B --json", status=0).json == []
     assert cli("kv ls B --verbose --json", status=0).json == []

@@ -35,7 +35,7 @@ def test_newest_values_come_first(config: Cli, url: str) -> None:
         shown = config("kv watch CONFIG --count 4 --json", status=0)
     assert changes(shown) == [
         ("PUT", "user.1", 2),
-        ("DEL", "user.2", 4),
+        ("DELETE", "user.2", 4),
         ("PUT", "logo", 5),
         ("PUT", "user.1", 6),
     ]

@@ -253,7 +253,7 @@ def test_a_live_report_lists_consumers_in_turns(
     async def look() -> None:
         nonlocal now
         places = Places(
-            [Settings(url=url)], pattern="", with_consumers=True, part=lambda: "problems", clock=lambda: now
+            [Settings(url=url)], pattern="", with_consumers=True, needs="screen", clock=lambda: now
         )
         [tracker] = places.trackers
         for number in range(4):

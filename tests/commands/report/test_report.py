@@ -269,7 +269,7 @@ def test_never_is_null(cli: Cli, url: str) -> None:
 
 
 def test_consumers_that_may_be_listed_are_shown(offline_cli: Cli, rights: RealServer) -> None:
-    denied = "not allowed to publish to $JS.API.CONSUMER.LIST.T"
+    denied = "not allowed to publish to $JS.API.CONSUMER.LIST.T (Permissions Violation)"
     line = f"consumer report S T -s {rights.url_for('some')}"
     shown = offline_cli(line, status=0).out
     assert "Consumer report for 2 streams with 1 consumer\n" in shown

@@ -27,6 +27,6 @@ def test_charts(cli: Cli, system_url: str) -> None:
 
 
 def test_a_similar_server_is_suggested(cli: Cli, system_url: str) -> None:
-    outcome = cli(f"server graph test-serve --server {system_url}", status=3)
+    outcome = cli(f"server graph test-serve --count 1 --server {system_url}", status=3)
     assert "did you mean test-server?" in outcome.err
-    assert "system account" in cli("server graph test-server --timeout 1s", status=5).err
+    assert "system account" in cli("server graph test-server --count 1 --timeout 1s", status=5).err

@@ -11,7 +11,7 @@ def test_servers_to_pick_from(offline_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     offline_cli(f"server run --port 0 --background --name mine --store {folder}", status=0)
     try:
-        stopped = offline_cli("server stop", answers=[f"mine, in {folder}"], status=0)
+        stopped = offline_cli("server stop", answers=[f"mine, in {folder}"], terminal_error=True, status=0)
         assert stopped.asked == ["Select the servers to stop"]
         assert stopped.err == f"stopped the servers in {folder}\n"
     finally:
@@ -24,7 +24,7 @@ def test_the_name_of_a_network(offline_cli: Cli, tmp_path: Path) -> None:
     offline_cli("server run hub-leaf --port 0 --background --name pair", status=0)
     try:
         assert offline_cli("server network ls --json", status=0).json[0]["network"] == "pair"
-        stopped = offline_cli("server stop pair", status=0)
+        stopped = offline_cli("server stop pair", terminal_error=True, status=0)
         assert stopped.err == f"stopped the servers in {tmp_path}/data/jsctl/pair\n"
     finally:
         offline_cli(f"server stop {tmp_path}/data/jsctl/pair")

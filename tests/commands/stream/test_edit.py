@@ -26,7 +26,9 @@ def test_only_what_was_asked_changes(stream: Cli) -> None:
 
 
 def test_the_difference_is_shown_before_the_question(stream: Cli) -> None:
-    edited = stream("stream edit S --max-age 2h --metadata x=y", answers=[True], status=0)
+    edited = stream(
+        "stream edit S --max-age 2h --metadata x=y", answers=[True], terminal_error=True, status=0
+    )
     assert edited.asked == ["Really edit Stream S"]
     assert "  max_age: 1h0m0s -> 2h0m0s\n  metadata.x: (not set) -> y\n" in edited.err
     left = stream("stream edit S --max-age 3h", answers=[False], status=0)
@@ -52,7 +54,7 @@ def test_scripts_see_a_difference_in_the_status(stream: Cli) -> None:
 
 
 def test_force_shows_the_difference_too(stream: Cli) -> None:
-    forced = stream("stream edit S --max-msgs 5 --force", status=0)
+    forced = stream("stream edit S --max-msgs 5 --force", terminal_error=True, status=0)
     assert forced.err == "Changes to Stream S:\n  max_msgs: -1 -> 5\n\n"
 
 
@@ -153,7 +155,7 @@ def test_an_unknown_stream(cli: Cli) -> None:
 
 
 def test_the_server_refuses(stream: Cli) -> None:
-    failed = stream("stream edit S --retention workq --no-republish -f", status=1)
+    failed = stream("stream edit S --retention workq --no-republish -f", terminal_error=True, status=1)
     assert "\n\njsctl: error: " in failed.err and failed.err.endswith("\n")
 
 

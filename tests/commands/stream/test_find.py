@@ -77,7 +77,7 @@ def test_forms(some: Cli) -> None:
     assert [info["config"]["name"] for info in result] == ["COPY"]
     assert some("stream find --created 1h", status=0).out == "No Streams found\n"
     assert some("stream find --created 1h --json", status=0).json == []
-    empty = some("stream find --empty", status=0)
+    empty = some("stream find --empty", terminal_error=True, status=0)
     assert "KV_b" not in empty.out and "1 more with -a" in empty.err
     assert "KV_b" in some("stream --all find --empty", status=0).out
 

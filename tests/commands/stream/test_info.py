@@ -78,7 +78,7 @@ def test_rm_asks(cli: Cli, url: str) -> None:
     assert outcome.asked == ["Really delete Stream S (3 messages, 108 B)"]
     assert "--force" in cli("stream rm S", status=64).err
     assert cli("stream ls --json").json == ["S"]
-    assert cli("stream rm S", answers=[True], status=0).out == "Stream S was removed\n"
+    assert cli("stream rm S", answers=[True], terminal_error=True, status=0).err == "Stream S was removed\n"
     assert cli("stream ls --json").json == []
     assert "name" in cli("stream rm -f", answers=["S"], status=64).err
 

@@ -11,7 +11,7 @@ from tests.support.run import Cli
 
 
 def test_purge(orders: Cli, url: str) -> None:
-    shown = orders("str purge ORDERS -f", status=0).out
+    shown = orders("str purge ORDERS -f", terminal_error=True, status=0).err
     assert shown.startswith("Purged 5 messages from ORDERS\n\nState for Stream ORDERS created ")
     assert re.search(r"Messages: 0\n +Bytes: 0 B\n +First Sequence: 7\n", shown), shown
     assert orders("stream purge ORDERS -f --json", status=0).json["state"]["messages"] == 0

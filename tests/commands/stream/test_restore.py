@@ -68,7 +68,7 @@ def test_another_name_and_configuration(cli: Cli, mixed: str, tmp_path: Path) ->
     cli(f"stream backup ORDERS {tmp_path}/b", status=0)
     (tmp_path / "new.yaml").write_text("max_age: 30d\nsubjects: [old.*]\ndescription: older\n")
     line = f"stream restore {tmp_path}/b --name OLD --config {tmp_path}/new.yaml"
-    outcome = cli(line, status=0)
+    outcome = cli(line, terminal_error=True, status=0)
     assert "Starting restore of Stream OLD from the backup of Stream ORDERS" in outcome.err
     config = ask(mixed, "STREAM.INFO.OLD")["config"]
     assert (config["subjects"], config["max_age"], config["description"]) == (

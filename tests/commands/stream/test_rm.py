@@ -26,7 +26,7 @@ def test_a_pattern_asks_once(cli: Cli, url: str) -> None:
     ]
     assert len(left(cli)) == 3
     assert "use --force" in cli(line, status=64).err
-    assert cli(line, tty=True, answers=[True], status=0).out.splitlines() == [
+    assert cli(line, tty=True, answers=[True], status=0).err.splitlines() == [
         "Stream LOGS_1 was removed",
         "Stream LOGS_2 was removed",
     ]

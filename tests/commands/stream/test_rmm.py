@@ -8,7 +8,8 @@ def test_rmm(orders: Cli, url: str) -> None:
     dry = orders("stream rmm ORDERS 1 --dry-run", status=0).out
     assert dry == "Would remove from Stream ORDERS: 1 message, 47 B\n  1  ORDERS.new\nNothing was changed\n"
     assert js.info(url, "ORDERS")["state"]["messages"] == 5
-    assert orders("str rmm ORDERS 1 -f", status=0).out == "Removed message 1 from Stream ORDERS\n"
+    removed = orders("str rmm ORDERS 1 -f", terminal_error=True, status=0)
+    assert (removed.out, removed.err) == ("", "Removed message 1 from Stream ORDERS\n")
     state = js.info(url, "ORDERS")["state"]
     assert (state["messages"], state["bytes"]) == (4, 233 - 47)
     assert "no message 1" in orders("stream rmm ORDERS 1 -f", status=3).err

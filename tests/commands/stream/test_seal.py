@@ -22,4 +22,4 @@ def test_seal(orders: Cli, url: str) -> None:
     refused = orders("stream purge ORDERS --force", status=1)
     assert refused.out == ""
     assert "(10" in refused.err
-    assert "already sealed" in orders("stream seal ORDERS", status=0).err
+    assert "already sealed" in orders("stream seal ORDERS", terminal_error=True, status=0).err

@@ -142,7 +142,7 @@ def test_a_copy_that_was_not_compared_continues(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS OLD --data --subjects old", status=0)
     config = info(orders, "OLD")["config"]
     ask(orders, "STREAM.UPDATE.OLD", {**config, "metadata": {MARK: "compare x"}})
-    outcome = cli("stream copy ORDERS OLD --data --subjects old", status=0)
+    outcome = cli("stream copy ORDERS OLD --data --subjects old", terminal_error=True, status=0)
     assert "is already copied; continuing with the comparison" in outcome.err
     assert "Compared 4,995 messages" in outcome.out
     assert MARK not in json.dumps(info(orders, "OLD"))
@@ -166,7 +166,7 @@ def test_a_counter_begins_again(cli: Cli, url: str) -> None:
     for _ in range(3):
         cli("pub count.a '' -H Nats-Incr:2", status=0)
     stream(url, "OLD", "old", metadata={MARK: "restore x"})
-    outcome = cli("stream copy COUNT OLD --data --subjects old", status=0)
+    outcome = cli("stream copy COUNT OLD --data --subjects old", terminal_error=True, status=0)
     assert "was interrupted; starting again" in outcome.err
     assert info(url, "OLD")["config"]["allow_msg_counter"]
     assert stored(url, "OLD") == stored(url, "COUNT")

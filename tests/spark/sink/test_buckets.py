@@ -36,7 +36,7 @@ def test_rows_are_entries(spark: Any, cli: Cli, url: str) -> None:
     )
     assert cli("kv get B a.b --raw", status=0).out == "1"
     write(spark.createDataFrame([("a.b", None), ("c", b"3")], "key string, value binary"), url, bucket="B")
-    assert [operation for operation, _ in history(cli, "a.b")] == ["PUT", "DEL"]
+    assert [operation for operation, _ in history(cli, "a.b")] == ["PUT", "DELETE"]
     assert cli("kv get B c --raw", status=0).out == "3"
     rows = [("c", "4", "put"), ("d", None, "PURGE"), ("e", "5", None), ("a.b", "x", "delete")]
     write(spark.createDataFrame(rows, "key string, value string, operation string"), url, bucket="B")
@@ -63,7 +63,7 @@ def test_a_bucket_is_copied_with_its_changes(spark: Any, cli: Cli, url: str, tmp
         .start()
     )
     query.awaitTermination(100)
-    assert [operation for operation, _ in history(cli, "k")] == ["PUT", "PUT", "DEL", "PUT"]
+    assert [operation for operation, _ in history(cli, "k")] == ["PUT", "PUT", "DELETE", "PUT"]
     assert cli("kv diff A B", status=0)
     everything = spark.read.format("jetstream").options(servers=url, bucket="A", history="all").load()
     before = js.info(url, "KV_B")["state"]["last_seq"]

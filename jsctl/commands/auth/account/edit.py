@@ -56,5 +56,5 @@ async def edit(env: Env, options: Options) -> Result:
     resigning = build_resigning(env, ACCOUNT, account.name, options.signing, accepted)
     record = change_account(store, account.name, change, claims, options.key, resigning)
     if record.token == account.token:
-        env.say(f"account {account.name} was not changed")
+        env.inform(f"account {account.name} was not changed")
     return view.sheet(record, store)

@@ -10,7 +10,7 @@ from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command("rm", examples=["jsctl auth account rm OLD", "jsctl auth account rm OLD --force --keys"])
@@ -50,4 +50,4 @@ async def rm(env: Env, account: str, operator: str, remove_keys: bool, force: bo
                 *(user.public for user in users),
             ]:
                 store.remove_seed(public)
-    return Result([Text(f"Account {owner.name} was removed")], data=data)
+    return report(f"Account {owner.name} was removed", data)

@@ -45,5 +45,5 @@ async def backup(env: Env, name: str, output: str, key: str, force: bool) -> Res
     write_atomically(path, text)
     if not pair:
         env.say("jsctl: the file contains secrets and is not encrypted; encrypt it with --key")
-    env.say(f"jsctl: wrote {description} to {escape_path(path)}")
+    env.inform(f"jsctl: wrote {description} to {escape_path(path)}")
     return Result(data=data)

@@ -89,5 +89,5 @@ async def edit(env: Env, options: Options) -> Result:
     resigning = build_resigning(env, OPERATOR, store.operator, options.signing, accepted)
     changed = change_operator(store, change, claims, resigning)
     if changed.token == operator.token:
-        env.say(f"operator {store.operator} was not changed")
+        env.inform(f"operator {store.operator} was not changed")
     return view.sheet(store)

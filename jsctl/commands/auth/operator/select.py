@@ -18,5 +18,5 @@ async def select(env: Env, name: str) -> Result:
     store: AuthStore = await pick_operator(env, name, flag="NAME")
     before = read_selected_operator(env.environ)
     select_operator(env.environ, store.operator)
-    env.say(f"jsctl: operator {store.operator} is selected")
+    env.inform(f"jsctl: operator {store.operator} is selected")
     return Result(data={"selected": store.operator, "before": before})

@@ -51,7 +51,7 @@ async def credential(
     credentials.write_creds(store, user, file, token)
     if save_context:
         credentials.save_context(env, store, owner, user, save_context, file)
-    env.say(f"jsctl: wrote the credentials of {user.name} to {file}")
+    env.inform(f"jsctl: wrote the credentials of {user.name} to {file}")
     return Result(data=data)
 
 

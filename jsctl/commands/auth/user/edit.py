@@ -114,7 +114,7 @@ async def edit(env: Env, options: Options) -> Result:
     if options.credential:
         env.announce(file_intent(f"the credentials of {user.name}", Path(options.credential)))
     if user.token == before:
-        env.say(f"user {user.name} was not changed")
+        env.inform(f"user {user.name} was not changed")
     if options.credential:
         write_creds(store, user, options.credential)
     return view.sheet(user, account)

@@ -7,7 +7,7 @@ from jsctl.commands.picking.auth import of_account, pick_operator, pick_user, pi
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command(
@@ -44,7 +44,5 @@ async def rm(env: Env, name: str, account: str, operator: str, revoke: bool, for
     with store.locked():
         store.remove_user(owner.name, name)
         store.remove_seed(public)
-    return Result(
-        [Text(f"User {name} of {owner.name} was removed")],
-        data={"removed": name, "account": owner.name, "key": public, "revoked": revoke},
-    )
+    data = {"removed": name, "account": owner.name, "key": public, "revoked": revoke}
+    return report(f"User {name} of {owner.name} was removed", data)

@@ -18,5 +18,5 @@ async def purge(env: Env, account: str, force: bool) -> Result:
         stored = await fetch_account_storage(await env.connection(), api.domain, account)
         await env.confirm(view.purge(account, stored), force=force)
     await purge_account(api, account)
-    env.say(f"the purge of account {account} has begun")
+    env.inform(f"the purge of account {account} has begun")
     return Result(data={"account": account, "purging": True})

@@ -24,5 +24,5 @@ async def peer_remove(env: Env, name: str, force: bool) -> Result:
     check_follower(meta, name)
     await env.confirm(intents.peer_remove(name, online=name in online), force=force)
     await remove_server(api, meta, name)
-    env.say(f"server {name} was removed")
+    env.inform(f"server {name} was removed")
     return Result(data={"removed": name})

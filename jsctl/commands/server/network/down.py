@@ -20,7 +20,9 @@ async def down(env: Env, network: str, keep_data: bool, force: bool) -> Result:
     intent = intents.down(local.state.name, str(local.folder), keep_data=keep_data)
     await env.confirm(intent, force=force or keep_data, flag="--force or --keep-data")
     await take_down(local, env.environ, keep_data=keep_data)
-    env.say(f"network {local.state.name} is down" + (f"; its data is in {local.folder}" if keep_data else ""))
+    env.inform(
+        f"network {local.state.name} is down" + (f"; its data is in {local.folder}" if keep_data else "")
+    )
     return Result(
         data={"network": local.state.name, "down": True, "folder": str(local.folder) if keep_data else None}
     )

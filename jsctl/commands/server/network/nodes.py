@@ -63,7 +63,7 @@ def _report(env: Env, local: LocalNetwork, nodes: Sequence[NodeState], key: str,
     read before them.
     """
     names = [node.name for node in nodes]
-    env.say(f"{label or key} {', '.join(names) or 'no server: none had to be changed'}")
+    env.inform(f"{label or key} {', '.join(names) or 'no server: none had to be changed'}")
     return Result(data={"network": local.state.name, key: names})
 
 

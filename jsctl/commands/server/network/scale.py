@@ -49,7 +49,7 @@ async def _scale(env: Env, network: str, cluster: str, size: int) -> Result:
     changed = await networks.scale(local, cluster, size, binary.find(env.environ), env.environ)
     names = [node.name for node in changed]
     outcome = "started" if size > len(members) else "stopped"
-    env.say(f"{outcome} {', '.join(names)}" if names else f"cluster {cluster} has {size} servers")
+    env.inform(f"{outcome} {', '.join(names)}" if names else f"cluster {cluster} has {size} servers")
     if size > len(members):
-        await wait_until_ready(find_network(env.environ, str(local.folder)), env.say)
+        await wait_until_ready(find_network(env.environ, str(local.folder)), env.inform)
     return Result(data={"network": local.state.name, "cluster": cluster, "servers": size, outcome: names})

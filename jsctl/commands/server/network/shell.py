@@ -41,7 +41,7 @@ async def shell(env: Env, network: str) -> None:
     forget_secrets(environ)
     environ.pop("NATS_CONTEXT", None)
     environ.pop("NATS_URL", None)
-    env.say(f"this shell has the contexts of network {local.state.name}; exit leaves it")
+    env.inform(f"this shell has the contexts of network {local.state.name}; exit leaves it")
     env.streams.stdout.flush()
     try:
         os.execve(program, [program], environ)

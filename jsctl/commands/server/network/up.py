@@ -51,13 +51,13 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
         async with stoppable():
             running, started = await bring_up(spec, target_folder, path, server, env.environ, port)
             changes = [] if started else await update_network(running, spec, path, server, env.environ)
-            await wait_until_ready(running, env.say)
+            await wait_until_ready(running, env.inform)
     except Stopped:
         raise Stopped(
             f"stopped; {build_line('server network status', spec.name)} shows what has started"
         ) from None
     for sentence in changes:
-        env.say(sentence)
+        env.inform(sentence)
     for file in started.edited if started else ():
         env.say(f"{target_folder / file} was edited, and is used unchanged")
     names = copy_contexts(running, env.environ) if into_contexts else {}
@@ -70,9 +70,9 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
         }
         for context in private_store.names()
     ]
-    env.say(f"nats-server {running.state.version} runs; everything is in {target_folder}")
+    env.inform(f"nats-server {running.state.version} runs; everything is in {target_folder}")
     if not into_contexts and env.environ.get(VARIABLE) != str(target_folder):
         label = build_label(running, env.environ)
-        env.say(f"to work in it:  {build_line('server network shell', label)}")
-        env.say(f"to end it:      {build_line('server network down', label)}")
+        env.inform(f"to work in it:  {build_line('server network shell', label)}")
+        env.inform(f"to end it:      {build_line('server network down', label)}")
     return view.started(running, contexts)

@@ -24,5 +24,5 @@ async def wait(env: Env, network: str, span: int) -> Result:
     if span < 0:
         raise BadInput("--for must be 0 or more")
     local = find_network(env.environ, network)
-    await wait_until_ready(local, env.say, seconds=span / SECOND)
+    await wait_until_ready(local, env.inform, seconds=span / SECOND)
     return Result(data={"network": local.state.name, "ready": True})

@@ -3,7 +3,8 @@
 import time
 
 from jsctl.commands.cli import command
-from jsctl.commands.server.watch.flags import ranking_flags, watch
+from jsctl.commands.options.watch import check_screen, watch_results
+from jsctl.commands.server.watch.flags import ranking_flags
 from jsctl.env import Env
 from jsctl.monitor.server.requests import count_servers, ping_account
 from jsctl.monitor.server.watching import Rounds, build_account_rows
@@ -24,9 +25,10 @@ from jsctl.views.server import watch as view
 @ranking_flags(view.ACCOUNT_SORTS, "conns")
 async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Add up what all servers report about each account. SERVERS is the number of servers that know it. On a
-    terminal, this is a screen with keys until q; in a pipe, a table per round. A login of the system account
-    is needed.
+    terminal, this is a screen with keys until q; --as plain writes a table per round. A login of the system
+    account is needed.
     """
+    check_screen(env, every, count)
     connection = await env.connection()
     rounds = Rounds(time.monotonic)
 
@@ -36,4 +38,4 @@ async def accounts(env: Env, order: str, number: int, every: int, count: int | N
         )
         return view.accounts(build_account_rows(replies, rounds), order, number)
 
-    return watch(env, fetch, every, count)
+    return watch_results(fetch, every, count)

@@ -7,10 +7,6 @@ import click
 
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, declare_all, option
-from jsctl.commands.options.watch import check_every, watch_results
-from jsctl.env import Env
-from jsctl.views.events import Events
-from jsctl.views.result import Result
 
 every_flag = option(
     "--every", type=DURATION, default=2 * SECOND, metavar="DURATION", help="Time between two rounds (2s)"
@@ -35,9 +31,3 @@ def ranking_flags(sorts: Sequence[str], default: str) -> Callable[[Any], Any]:
         every_flag,
         count_flag,
     )
-
-
-def watch(env: Env, fetch: Callable[[], Any], every: int, count: int | None) -> Events[Result]:
-    """Return a result every `every` ns. Raises BadInput for an interval that is too short."""
-    check_every(every)
-    return watch_results(fetch, every, count)

@@ -3,7 +3,8 @@
 import time
 
 from jsctl.commands.cli import command
-from jsctl.commands.server.watch.flags import ranking_flags, watch
+from jsctl.commands.options.watch import check_screen, watch_results
+from jsctl.commands.server.watch.flags import ranking_flags
 from jsctl.env import Env
 from jsctl.monitor.server.requests import fetch_servers
 from jsctl.monitor.server.watching import Rounds, build_server_rows
@@ -24,8 +25,10 @@ from jsctl.views.server import watch as view
 @ranking_flags(view.SERVER_SORTS, "conns")
 async def servers(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Ask the servers in each round; rates are messages per second since the round before. On a terminal,
-    this is a screen with keys until q; in a pipe, a table per round. A login of the system account is needed.
+    this is a screen with keys until q; --as plain writes a table per round. A login of the system account is
+    needed.
     """
+    check_screen(env, every, count)
     connection = await env.connection()
     rounds = Rounds(time.monotonic)
 
@@ -33,4 +36,4 @@ async def servers(env: Env, order: str, number: int, every: int, count: int | No
         replies = [reply for reply, _ in await fetch_servers(connection)]
         return view.servers(build_server_rows(replies, rounds), order, number)
 
-    return watch(env, fetch, every, count)
+    return watch_results(fetch, every, count)

@@ -20,4 +20,4 @@ def test_wrong_flags(system: Cli, line: str, words: str) -> None:
 
 @pytest.mark.parametrize("what", ["servers", "accounts", "jetstream", "api requests"])
 def test_without_the_system_account(cli: Cli, what: str) -> None:
-    assert "system account" in cli(f"server watch {what} --timeout 1s", status=5).err
+    assert "system account" in cli(f"server watch {what} --count 1 --timeout 1s", status=5).err

@@ -112,4 +112,4 @@ def _activate(env: Env, store: AuthStore, source: Record, account: Record, impor
         imported["token"] = sign_import(store, account, imported)
         if not imported["token"]:
             raise BadInput("the export is private", "specify the file of an activation token with --token")
-        env.say(f"jsctl: the export is private; signed an activation token with the key of {source.name}")
+        env.inform(f"jsctl: the export is private; signed an activation token with the key of {source.name}")

@@ -8,7 +8,7 @@ from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import of_account, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command("rm", examples=["jsctl auth account imports rm 'orders.>' SHOP --force"])
@@ -26,4 +26,4 @@ async def rm(env: Env, subject: str, account: str, operator: str, force: bool) -
         remove_member(nats, "imports", find_import(nats, subject, owner.name))
 
     change_account(store, owner.name, change)
-    return Result([Text(f"The import {subject} was removed from {owner.name}")], data=data)
+    return report(f"The import {subject} was removed from {owner.name}", data)

@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, destructive
 from jsctl.commands.picking.auth import of_signing_key, pick_operator_key
 from jsctl.env import Env
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command("rm", examples=["jsctl auth account keys rm ORDERS shipper --force"])
@@ -31,4 +31,4 @@ async def rm(env: Env, account: str, role: str, key: str, operator: str, force: 
 
     change_account(store, owner.name, change)
     store.remove_seed(signing_key.public)
-    return Result([Text(f"Signing key {label} was removed from {owner.name}")], data=data)
+    return report(f"Signing key {label} was removed from {owner.name}", data)

@@ -8,7 +8,7 @@ from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import account_argument, operator_option, pick_operator_account
 from jsctl.env import Env
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command("rm", examples=["jsctl auth account mappings rm ORDERS orders.new --force"])
@@ -30,4 +30,4 @@ async def rm(env: Env, account: str, source: str, operator: str, force: bool) ->
         set_targets(nats, source, [])
 
     change_account(store, owner.name, change)
-    return Result([Text(f"The mapping of {source} was removed from {owner.name}")], data=data)
+    return report(f"The mapping of {source} was removed from {owner.name}", data)

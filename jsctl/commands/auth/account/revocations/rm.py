@@ -28,4 +28,4 @@ async def rm(env: Env, name: str, account: str, operator: str, export: str, forc
     facts = {"account": owner.name, "key": key, "export": export}
     await env.confirm(Intent(f"accept what was signed for {name} again", facts), force=force)
     owner = change_account(store, owner.name, lambda nats: remove_revocation(nats, export, key, owner.name))
-    return view.listing(store, owner)
+    return view.listing(store, owner)._replace(is_report=True)

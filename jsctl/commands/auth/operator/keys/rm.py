@@ -8,7 +8,7 @@ from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_t
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, report
 
 
 @command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
@@ -37,4 +37,4 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
 
     change_operator(store, change)
     store.remove_seed(key)
-    return Result([Text(f"Signing key {key} was removed")], data=data)
+    return report(f"Signing key {key} was removed", data)

@@ -7,7 +7,8 @@ import click
 from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import MINUTE, SECOND
 from jsctl.commands.cli import DURATION, command, option
-from jsctl.commands.server.watch.flags import count_flag, every_flag, watch
+from jsctl.commands.options.watch import check_screen, watch_results
+from jsctl.commands.server.watch.flags import count_flag, every_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.server.api_requests import SUBJECT, RequestCounter
@@ -45,11 +46,12 @@ async def requests(
     count: int | None,
 ) -> Events[Result]:
     """Count requests to the JetStream API of all accounts from now on. On a terminal, this is a screen with
-    keys until q; in a pipe, a table per round. A login of the system account is needed.
+    keys until q; --as plain writes a table per round. A login of the system account is needed.
     """
     if rate < SECOND:
         raise BadInput("--rate is too short", "use 1s or more")
     pattern = compile_pattern(account, flag="--account") if account else None
+    check_screen(env, every, count)
     connection = await env.connection()
     await count_servers(connection)
     counter = RequestCounter(rate / SECOND, time.monotonic, account=pattern, consumers=record_consumer)
@@ -58,4 +60,4 @@ async def requests(
     async def fetch() -> Result:
         return view.requests(counter.rows(), top, rate, reverse=reverse, compact=compact)
 
-    return watch(env, fetch, every, count)
+    return watch_results(fetch, every, count)

@@ -10,7 +10,11 @@ from tests.support.run import Cli
 
 def test_a_private_export_needs_an_activation(shop: AuthStore, auth_cli: Cli, tmp_path: Path) -> None:
     auth_cli("auth account exports add orders 'orders.>' ORDERS --private", status=0)
-    added = auth_cli("auth account imports add orders orders.new SHOP --source ORDERS --json", status=0)
+    added = auth_cli(
+        "auth account imports add orders orders.new SHOP --source ORDERS --json",
+        terminal_error=True,
+        status=0,
+    )
     assert "signed an activation token with the key of ORDERS" in added.err
     claims = decode_jwt(added.json["token"])
     assert claims["sub"] == shop.read_account("SHOP").public
