@@ -207,7 +207,7 @@ class Env:
         from jsctl.render.emit import emit, format_lines
 
         if result.is_report and self.form in ("table", "plain"):
-            self.inform("\n".join(format_lines(result, box=False)))
+            self.inform("\n".join(format_lines(result, "plain")))
             return result.status
 
         scheme = self._find_scheme() if self.color else ""
