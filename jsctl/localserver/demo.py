@@ -10,6 +10,7 @@ import os
 import shlex
 import signal
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +103,7 @@ LIVE = (
     Step(
         "The live report. First messages arrive and nobody reads them, so the lag grows;\n"
         "# then a worker processes 200 of them, and the lag drains.",
-        f"report --watch 1s --count 10 --stream 'aggregate*' --consumers {_AT_HUB}",
+        f"report --watch 1s --count 10 --part consumers {_AT_HUB}",
         meanwhile=(
             f"pub test 'message {{{{Count}}}}' --count 300 --sleep 10ms {_HUB}",
             f"consumer next {_WORKER} --count 200 --wait 10ms {_AT_HUB}",
@@ -194,27 +195,28 @@ async def _stop(process: asyncio.subprocess.Process, gentle: bool) -> None:
                 await process.wait()
 
 
-def choose_folder(name: str) -> Path:
-    """Return the folder to create: `name`, or else `jsctl-demo`, `jsctl-demo-2` and so on.
+class FolderExists(BadInput):
+    """The folder that is to be created exists."""
 
-    Raises BadInput when the wanted folder exists.
+
+def create_demo_folder(name: str) -> Path:
+    """Create a folder and return it: `name`, or else the first of `jsctl-demo`, `jsctl-demo-2` and so on that
+    no other demo has. Raises what `create_folder` raises.
     """
     if name:
-        folder = expand_home(name)
-        if folder.exists():
-            raise BadInput(f"{name} exists", "name a new folder with --to")
-        return folder
-    number, folder = 1, Path(_FOLDER)
-    while folder.exists():
-        number += 1
-        folder = Path(f"{_FOLDER}-{number}")
-    return folder
+        return create_folder(expand_home(name))
+    for number in count(1):
+        with contextlib.suppress(FolderExists):
+            return create_folder(Path(_FOLDER if number == 1 else f"{_FOLDER}-{number}"))
+    raise AssertionError
 
 
-def create_folder(folder: Path) -> None:
-    """Create the folder of the demo. Raises BadInput, JsctlError."""
+def create_folder(folder: Path) -> Path:
+    """Create a folder, and return it. Raises FolderExists, BadInput, JsctlError."""
     try:
         folder.mkdir()
+    except FileExistsError:
+        raise FolderExists(f"{folder} exists", "name a new folder with --to") from None
     except FileNotFoundError:
         raise BadInput(
             f"there is no folder {folder.parent}", "name a folder in an existing one with --to"
@@ -223,3 +225,4 @@ def create_folder(folder: Path) -> None:
         raise JsctlError(
             f"cannot create {folder}: {error.strerror}", "name another folder with --to"
         ) from None
+    return folder

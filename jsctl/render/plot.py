@@ -51,12 +51,12 @@ def _join_row(texts: Sequence[str], width: int) -> str:
 
 
 def draw_sparkline(values: Values, width: int = 24) -> str:
-    """Return one row of bars from the smallest to the largest value; a space for an unknown value."""
+    """Return one row of bars from zero to the largest value; a space for an unknown value."""
     squeezed = squeeze(values, width)
     known_values = [value for value in squeezed if value is not None]
     if not known_values:
         return ""
-    lowest, highest = min(known_values), max(known_values)
+    lowest, highest = min(0, *known_values), max(0, *known_values)
     scale = (len(_BARS) - 2) / (highest - lowest) if highest > lowest else 0.0
     return "".join(" " if v is None else _BARS[1 + round((v - lowest) * scale)] for v in squeezed)
 

@@ -109,19 +109,20 @@ def _draw_title(model: Model, width: int) -> Line:
 
 
 def _describe_filter(model: Model, width: int) -> str:
-    """Return which rows are hidden: by the filter, and by the restriction to problems."""
-    words = f"  /{cut(clean(model.filter), width // 3)}" if model.filter and model.mode != "filter" else ""
+    """Return which rows are hidden: by what they belong to, by the filter, by the restriction to problems."""
+    words = f"  {cut(clean(model.within.title), width // 3)}" if model.within is not None else ""
+    words += f"  /{cut(clean(model.filter), width // 3)}" if model.filter and model.mode != "filter" else ""
     return words + ("  only what is wrong" if model.faults else "")
 
 
 def _draw_tabs(model: Model, width: int) -> Line:
-    # If they do not fit, the titles of the other parts are shortened, and stand without their counts at last.
-    for limit in (width, 24, 16, 10, 6, 0):
+    # If they do not fit, the titles of the other parts are shortened, then they stand without their counts.
+    for limit, has_counts in (*((limit, True) for limit in (width, 24, 16, 10, 6)), (6, False), (0, False)):
         line: Line = []
         for index, part in enumerate(model.board.parts, 1):
             is_shown, title = part.key == model.part, clean(part.title)
             known = model.counts.get(part.key) if is_shown or part.total is None else part.total
-            rows = known if is_shown or limit > 6 else None
+            rows = known if is_shown or has_counts or part.is_vital else None
             count = "" if rows is None else f"{format_count(rows)} "
             number_text = f"{index} " if len(model.board.parts) > 1 else ""
             words = f" {number_text}{title if is_shown else cut(title, limit)} {count}"
@@ -135,6 +136,7 @@ _KEYS = (
     ("/", "filter"),
     ("s", "sort"),
     ("enter", "open"),
+    ("c", "consumers"),
     ("f", "wrong"),
     ("p", "pause"),
     ("?", "keys"),
@@ -161,11 +163,17 @@ def _draw_foot(model: Model, width: int) -> Line:
     keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
     if model.mode == "table" and model.board.picture is not None:
         keys = _PICTURE_KEYS
-    page = model.grid.page(model.rows[0]) if model.grid is not None and model.rows else None
+    first = model.rows[0] if model.grid is not None and model.rows else None
     if model.times:
         keys = (*_REPLAY_KEYS, *keys)
-    elif model.mode == "table" and model.grid is not None and page is None:
-        keys = tuple(pair for pair in keys if pair[0] != "enter")
+    elif model.mode == "table" and model.grid is not None:
+        labels = {
+            "enter": "open" if first is not None and model.grid.page(first) is not None else "",
+            "c": "back"
+            if model.within is not None
+            else "consumers" * bool(first is not None and model.grid.detail(first)),
+        }
+        keys = [(key, named) for key, label in keys if (named := labels.get(key, label))]
     hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
     line, used = [], measure(hidden)
     for key, words in keys:

@@ -11,6 +11,7 @@ from jsctl.screen.model import (
     change_speed,
     move_to,
     seek,
+    show_detail,
     sort_key,
     sort_keys,
     step_interval,
@@ -25,6 +26,7 @@ HELP = (
     ("up down j k", "move a row; page keys, home, end (or g, G) move further"),
     ("1 … 9, tab", "show another part"),
     ("enter, esc", "open the selected row; go back"),
+    ("c", "show the consumers of the selected stream; go back"),
     ("/", "filter by a regular expression; !TEXT inverts it, esc clears it"),
     ("s S", "sort by the next column; reverse the order"),
     ("f", "show only what is wrong"),
@@ -247,6 +249,7 @@ _ANYWHERE: Mapping[str, Act] = {
     "s-tab": lambda m: _switch_part(m, -1),
     "y": _show_command,
     "J": _show_json,
+    "c": show_detail,
     ":": lambda m: m._replace(mode="go", typed="", pages=()),
 }
 
@@ -262,7 +265,7 @@ _TABLE: Mapping[str, Act] = {
     "right": lambda m: _scroll_sideways(m, 1),
     "left": lambda m: _scroll_sideways(m, -1),
     "/": lambda m: m._replace(mode="filter", typed=m.filter),
-    "escape": lambda m: with_filter(m, ""),
+    "escape": lambda m: with_filter(m, "") if m.within is None or m.filter else show_detail(m),
     "s": _sort_next,
     "S": _reverse,
     "f": lambda m: arrange(m._replace(faults=not m.faults)),

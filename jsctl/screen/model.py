@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
-from jsctl.views.board import Board, Filter, Grid, Query, Start, parse_filter
+from jsctl.views.board import Board, Detail, Filter, Grid, Query, Start, parse_filter
 
 Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]
 
@@ -42,7 +42,8 @@ class Model(NamedTuple):
     terminal. refresh: counts the requests for an immediate round. ended: how the user has ended it. lines:
     command lines that `y` showed, to be printed at the end. times: of the rounds of a replay, in seconds
     since 1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1
-    is the speed of the recording. counts: of the rows of each part when it was last shown.
+    is the speed of the recording. counts: of the rows of each part when it was last shown. within: what the
+    rows of the part belong to; origin: the part that it was chosen in.
     """
 
     start: Start
@@ -74,6 +75,8 @@ class Model(NamedTuple):
     position: int = 0
     speed: float = 1.0
     counts: Mapping[str, int] = MappingProxyType({})
+    within: Detail | None = None
+    origin: str = ""
 
     @property
     def view(self) -> View:
@@ -124,11 +127,26 @@ def with_board(model: Model, board: Board) -> Model:
 
 
 def with_part(model: Model, key: str) -> Model:
-    """Return the state with another part shown; its page is closed."""
-    model = model._replace(part=key, mode="table", pages=(), page_top=0)
+    """Return the state with another part shown, and all of its rows; its page is closed."""
+    model = model._replace(part=key, mode="table", pages=(), page_top=0, within=None, origin="")
     return arrange(
         model._replace(grid=_build_grid(model.board, key), grid_before=_build_grid(model.before, key))
     )
+
+
+def show_detail(model: Model) -> Model:
+    """Return the state with only the rows of another part that belong to the selected one; or, where that is
+    shown, the state from which it was chosen."""
+    if model.within is not None:
+        return with_part(model, model.origin)
+    if model.grid is None or model.selected is None:
+        return model
+    detail = model.grid.detail(model.selected)
+    if detail is None:
+        return model
+    origin = move_to(model, model.view.at)
+    shown = with_part(origin, detail.part)._replace(within=detail, origin=model.part)
+    return arrange(shown.with_view(selected=None, at=0, top=0))
 
 
 def with_size(model: Model, width: int, height: int) -> Model:
@@ -152,6 +170,8 @@ def arrange(model: Model) -> Model:
         return model._replace(rows=())
     view = model.view
     rows = list(grid.rows)
+    if model.within is not None:
+        rows = [row for row in rows if grid.owner(row) == model.within.owner]
     if model.faults:
         rows = [row for row in rows if grid.level(row)]
     if model.search is not None:

@@ -17,6 +17,15 @@ from jsctl.monitor.trouble import FINE
 from jsctl.views.result import Cell, ChartStack, Column, Lines, Result, Table, Text
 
 
+class Detail(NamedTuple):
+    """The rows of another part that belong to a row, such as the consumers of a stream. part: its key. owner:
+    what its grid's `owner` returns for them. title: what they belong to."""
+
+    part: str
+    owner: Hashable
+    title: str
+
+
 class Grid:
     """A table of a screen.
 
@@ -28,7 +37,8 @@ class Grid:
         dim: whether the row is from before a failure.
         spare: keys of the columns that a narrow terminal leaves out, the most dispensable first.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
-            what `enter` opens, None for nothing.
+            what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. owner:
+            identifies what a row belongs to.
         noun: what rows are called, in the plural. empty: shown if there are none.
     """
 
@@ -44,6 +54,8 @@ class Grid:
         record: Callable[[Any], Any] = lambda row: None,
         line: Callable[[Any], str] = lambda row: "",
         page: Callable[[Any], Hashable | None] = lambda row: None,
+        detail: Callable[[Any], Detail | None] = lambda row: None,
+        owner: Callable[[Any], Hashable] = lambda row: None,
         noun: str = "rows",
         empty: str = "",
     ) -> None:
@@ -56,6 +68,8 @@ class Grid:
         self.record = record
         self.line = line
         self.page = page
+        self.detail = detail
+        self.owner = owner
         self.noun = noun
         self.empty = empty
         self._texts = [column.get for column in columns if column.kind in ("text", "prose", "url")]
@@ -99,12 +113,14 @@ def _to_words(value: Any) -> str:
 
 class Part(NamedTuple):
     """One of the tables of a board, chosen by its number. build: makes the table when it is shown. total: of
-    its rows, if that is known without; None for the number when it was last shown."""
+    its rows, if that is known without; None for the number when it was last shown. is_vital: whether that
+    stays where there is no room for others."""
 
     key: str
     title: str
     build: Callable[[], Grid]
     total: int | None = None
+    is_vital: bool = False
 
 
 class Board(NamedTuple):

@@ -96,6 +96,8 @@ def test_every_line_works(extras: str, shell: Terminal, dist: Dist, tmp_path: Pa
         status, output = int(shell.match[1]), shell.before or ""
         said = [text for words, text in WITH_SPARK.items() if words in line and not extras]
         allowed = (1, 3) if said else (0, 2) if any(word in line for word in DIFFERENT) else (0,)
+        if "jsctl doctor" in line and "nobody pulls" in output.lower():  # on a slow machine, as the text says
+            allowed = (1,)
         assert status in allowed and all(text in output for text in said), f"{line}\n{output}"
         outputs[line] = output
     by_start = {line[:24]: output for line, output in outputs.items()}

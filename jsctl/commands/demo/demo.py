@@ -18,7 +18,7 @@ from jsctl.env import Env
 from jsctl.errors import JsctlError, MissingDependency
 from jsctl.localserver import binary
 from jsctl.localserver.compile import compile_network
-from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, choose_folder, create_folder
+from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, create_demo_folder
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.short_forms import load_named
 from jsctl.spark.session.session import check_environment as check_spark
@@ -37,16 +37,17 @@ async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Events[Result]:
     catches up on the live report. Then everything is stopped and removed, also after ctrl-C.
     """
     ending: list[Result] = []
-    shown = _run_and_clean(env, binary.find(env.environ), choose_folder(to), keep, no_spark, ending)
+    shown = _run_and_clean(env, binary.find(env.environ), to, keep, no_spark, ending)
     return results(shown, lambda: ending[0])
 
 
 async def _run_and_clean(
-    env: Env, server: binary.Binary, folder: Path, keep: bool, no_spark: bool, ending: list[Result]
+    env: Env, server: binary.Binary, to: str, keep: bool, no_spark: bool, ending: list[Result]
 ) -> AsyncGenerator[Result, None]:
+    """to: the folder; empty to choose one."""
     try:
         async with stoppable() as signals:
-            create_folder(folder)
+            folder = create_demo_folder(to)
             try:
                 async with contextlib.aclosing(_run(env, server, folder, keep, no_spark, ending)) as shown:
                     async for result in shown:

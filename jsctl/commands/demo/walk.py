@@ -123,8 +123,4 @@ def _create_folder(to: str) -> Path:
     """Create the folder of a walkthrough. Raises BadInput, JsctlError."""
     if not to:
         return Path(tempfile.mkdtemp(prefix="jsctl-demo-")).resolve()
-    folder = expand_home(to).absolute()
-    if folder.exists():
-        raise BadInput(f"{to} exists", "name a new folder with --to")
-    create_folder(folder)
-    return folder
+    return create_folder(expand_home(to).absolute())

@@ -107,7 +107,8 @@ def build_screen(
 
     recorder: receives every round. condition: ends it.
     """
-    places = watch_places(env, targets, selection, condition.needs or ("screen" if recorder is None else "all"))
+    needs = condition.needs or ("screen" if recorder is None else "all")
+    places = watch_places(env, targets, selection, needs)
     open_pages = _Pages(places)
     number = 0
     last_board = Board(())

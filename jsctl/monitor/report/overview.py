@@ -116,16 +116,15 @@ async def fetch_overview(
     context: str = "",
     domain: str = "",
     pattern: str = "",
-    consumers: bool | None = True,
-    account: bool = True,
+    consumers: bool = True,
     order: PollingOrder | None = None,
     memory: Memory[StreamParts] | None = None,
 ) -> Overview:
     """Fetch the streams whose name matches the glob `pattern`, their consumers and the limits of the account.
 
-    consumers: False when the user wants none, None when they are not asked for now. account: whether to fetch
-    its limits. order: of whose consumers are listed in this round; None lists all, with a request for each.
-    memory: of the rounds before, from the same place with the same pattern. Raises what `Api.call` raises.
+    consumers: False fetches none. order: of whose consumers are listed in this round; None lists all, with a
+    request for each. memory: of the rounds before, from the same place with the same pattern. Raises what
+    `Api.call` raises.
     """
     links: list[ReplicationRow] = []
     troubles: dict[str, Sequence[Trouble]] = {}
@@ -150,9 +149,7 @@ async def fetch_overview(
             info.get("cluster") or {},
         )
 
-    collected, usage = await asyncio.gather(
-        streams.collect(api, extract, memory=memory), fetch_account(api) if account else _return_empty()
-    )
+    collected, usage = await asyncio.gather(streams.collect(api, extract, memory=memory), fetch_account(api))
     for name, parts in collected.items.items():
         configs[name] = parts.config
         links.extend(parts.links)
@@ -192,7 +189,7 @@ async def fetch_overview(
     )
     with_consumers = [row.stream for row in rows if row.consumers]
     if not consumers:
-        if with_consumers and consumers is False:
+        if with_consumers:
             gaps.append(Gap("consumers", "consumers were left out", is_chosen=True))
         return overview
     listed = with_consumers if order is None else order.take(with_consumers)
@@ -295,10 +292,6 @@ def _count_hosts(cluster: Json, hosting: dict[str, Hosting]) -> None:
             offline=hosts.offline + away,
             lag=max(hosts.lag, int(peer.get("lag", 0))),
         )
-
-
-async def _return_empty() -> Json:
-    return {}
 
 
 async def fetch_account(api: Api) -> Json | Gap:

@@ -37,6 +37,7 @@ def board(
             sum(len(place.problems(now)) for place in places)
             if any(place.at is not None or place.error for place in places)
             else None,
+            is_vital=True,
         ),
     ]
     if queries is not None:

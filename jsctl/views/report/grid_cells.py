@@ -14,7 +14,7 @@ from jsctl.base.units import (
 )
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import find_level
-from jsctl.views.board import Grid
+from jsctl.views.board import Detail, Grid
 from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Cell, Column, Kind
 
@@ -34,6 +34,11 @@ class Page(NamedTuple):
     place: int
     stream: str
     consumer: str = ""
+
+
+def build_consumers_detail(row: Row, stream: str) -> Detail:
+    """Return where the consumers of a stream are, which is at the place of a row."""
+    return Detail("consumers", (row.number, stream), f"stream {stream}")
 
 
 WHERE = Column("Where", "where", "text", read=lambda row: row.place.title)

@@ -8,7 +8,16 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.places import Place
 from jsctl.views.board import Grid
 from jsctl.views.report.choice import EMPTY
-from jsctl.views.report.grid_cells import WHERE, Page, Row, place_grid, place_keys, place_rows, suggest
+from jsctl.views.report.grid_cells import (
+    WHERE,
+    Page,
+    Row,
+    build_consumers_detail,
+    place_grid,
+    place_keys,
+    place_rows,
+    suggest,
+)
 from jsctl.views.report.units import build_grid_columns, list_grid_spare
 from jsctl.views.result import Column
 
@@ -26,6 +35,7 @@ def streams(places: Sequence[Place]) -> Grid:
         lambda line: line.row.stream,
         line=_format_stream_line,
         page=lambda row: Page(row.number, row.line.row.stream),
+        detail=lambda row: build_consumers_detail(row, row.line.row.stream),
     )
 
 
@@ -44,6 +54,7 @@ def consumers(places: Sequence[Place]) -> Grid:
             row.place, row.line.help, "consumer why", row.line.stream, row.line.consumer
         ),
         page=lambda row: Page(row.number, row.line.stream, row.line.consumer),
+        owner=lambda row: (row.number, row.line.stream),
         empty=EMPTY["consumers"],
     )
 
@@ -58,6 +69,7 @@ def links(places: Sequence[Place]) -> Grid:
         noun="mirrors and sources",
         line=_format_stream_line,
         page=lambda row: Page(row.number, row.line.row.stream),
+        detail=lambda row: build_consumers_detail(row, row.line.row.stream),
     )
 
 

@@ -6,13 +6,14 @@ from typing import Any
 from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.places import Place
-from jsctl.views.board import Grid
+from jsctl.views.board import Detail, Grid
 from jsctl.views.report.grid_cells import (
     WAITING,
     WHERE,
     Page,
     Row,
     age_words,
+    build_consumers_detail,
     drain_cell,
     is_waiting,
     place_keys,
@@ -83,6 +84,11 @@ def problems(places: Sequence[Place], now: float) -> Grid:
             return None
         return Page(row.number, line.name[0], line.name[1] if line.kind == "consumer" else "")
 
+    def detail(row: Row) -> Detail | None:
+        line: Problem = row.line
+        is_of_stream = line.kind not in ("context", "account", "server")
+        return build_consumers_detail(row, line.name[0]) if is_of_stream else None
+
     columns = [*_PROBLEMS, since, *_PROBLEMS_END]
     if len(places) > 1:
         columns.insert(0, WHERE)
@@ -97,6 +103,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         record=record,
         line=_format_problem_line,
         page=page,
+        detail=detail,
         empty=_describe_no_problems(places),
     )
 

@@ -43,7 +43,8 @@ def test_dots_fill_the_area_below() -> None:
 
 def test_sparkline() -> None:
     assert draw_sparkline([0, None, 7]) == "▁ █"
-    assert draw_sparkline([5, 5]) == "▁▁"
+    assert draw_sparkline([5, 5]) == "██" and draw_sparkline([0, 0]) == "▁▁"
+    assert draw_sparkline([90, 100]) == "▇█", "from zero, not from the smallest"
     assert draw_sparkline([None]) == ""
 
 

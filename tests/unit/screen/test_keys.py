@@ -1,5 +1,7 @@
 """Keys of the live screen: (model, key) -> model."""
 
+from operator import itemgetter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND
 from jsctl.screen.keys import HELP
 from jsctl.screen.model import with_board
-from tests.unit.screen.support import board, model, names, pressed, texts
+from jsctl.views.board import Board, Detail, Grid, Part
+from tests.unit.screen.support import COLUMNS, board, model, names, pressed, texts
 
 ROWS = [("alpha", 3, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
 
@@ -44,6 +47,38 @@ def test_sorting() -> None:
     assert names(state) == ["alpha", "gamma", "beta"], "the largest first"
     assert names(pressed(state, "S")) == ["beta", "gamma", "alpha"]
     assert names(model(ROWS, sort="messages")) == ["alpha", "gamma", "beta"]
+
+
+def test_from_a_stream_to_its_consumers_and_back_with_one_key() -> None:
+    """Also from a page; another part has all rows again."""
+    readers = [("alpha", "A1", ""), ("beta", "B1", ""), ("beta", "B2", "stuck")]
+
+    def parts(number: int = 1) -> Board:
+        streams = Grid(
+            *(COLUMNS, ROWS),
+            key=itemgetter(0),
+            page=itemgetter(0),
+            detail=lambda row: Detail("consumers", row[0], f"stream {row[0]}"),
+        )
+        consumers = Grid(COLUMNS[:1], readers, key=itemgetter(0, 1), owner=itemgetter(0))
+        built = [
+            Part("streams", "Streams", lambda: streams),
+            Part("consumers", "Consumers", lambda: consumers),
+        ]
+        return Board(built, number=number)
+
+    state = pressed(with_board(model(ROWS), parts()), "down")
+    assert (state.selected[0], "c consumers" in texts(state)[-1]) == ("beta", True)
+    shown = pressed(state, "c")
+    assert (shown.part, [row[1] for row in shown.rows]) == ("consumers", ["B1", "B2"])
+    assert "stream beta" in texts(shown)[0] and "c back" in texts(shown)[-1]
+    assert len(with_board(shown, parts(2)).rows) == 2, "also in the next round"
+    for back in (["c"], ["escape"], ["down", "c"]):
+        there = pressed(shown, *back)
+        assert (there.part, there.selected[0], len(there.rows)) == ("streams", "beta", 3)
+    assert len(pressed(shown, "1", "2").rows) == 3
+    assert [row[1] for row in pressed(state, "enter", "c").rows] == ["B1", "B2"]
+    assert pressed(pressed(state, "2"), "c").part == "consumers", "nothing is below a consumer"
 
 
 def test_a_filter_works_while_it_is_typed() -> None:
