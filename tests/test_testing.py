@@ -1,6 +1,7 @@
 """`jsctl.testing`, as a project beside jsctl uses it: its own folder, its own tests, its own pytest."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -17,9 +18,20 @@ from tests.support.waiting import wait_for
 PLUGIN = "jsctl.pytest_plugin"
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
+
+def test_its_page_has_all_of_it() -> None:
+    import jsctl.testing
+
+    page = (Path(jsctl.testing.__file__).parent / "manual" / "testing.md").read_text()
+    members = {name for name in {*vars(Network), "source"} if not name.startswith("_")}
+    public = {*members, *jsctl.testing.__all__}
+    assert {name for name in public if not re.search(rf"`[^`\n]*\b{name}\b", page)} == set()
+
+
 TESTS = """
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import urllib.request
