@@ -78,7 +78,7 @@ class ShellPrompt:
 
 
 def _bind_tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
-    """Return a binding of tab that inserts a single completion immediately.
+    """Return a binding of tab that inserts a single completion at once, and a space unless it is a folder.
 
     prompt_toolkit would ignore tab while a menu is still being built, which typing triggers.
     """
@@ -87,7 +87,7 @@ def _bind_tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
     @bindings.add("tab")
     def press(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if buffer.complete_state and buffer.complete_state.completions:
+        if buffer.complete_state and len(buffer.complete_state.completions) > 1:
             buffer.complete_next()
         else:
             event.app.create_background_task(insert(buffer))
@@ -100,7 +100,8 @@ def _bind_tab(complete: Callable[[str], Iterable[Candidate]]) -> KeyBindings:
         if len(candidates) == 1:
             buffer.cancel_completion()
             buffer.delete_before_cursor(len(text) - candidates[0].start)
-            buffer.insert_text(candidates[0].text)
+            is_open = candidates[0].shown.endswith("/") or buffer.document.current_char == " "
+            buffer.insert_text(candidates[0].text + " " * (not is_open))
         elif not buffer.complete_state:
             buffer.start_completion(insert_common_part=True)
 

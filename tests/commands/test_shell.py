@@ -235,8 +235,10 @@ def test_completion_history_and_ctrl_c(prompt: Terminal, cli: Cli) -> None:
     prompt.send("stream info OR")
     while prompt.expect(["ORDERS", pexpect.TIMEOUT], timeout=3):  # in the menu
         prompt.send("\x7fR")  # a server that answers too late for completion is asked with the next key
-    prompt.send("\t\r")
-    prompt.expect("First Sequence")
+    prompt.send("\t")
+    prompt.expect("(?<!OR)DERS")
+    prompt.send("--json\r")  # a space follows what was completed, as in other shells
+    prompt.expect_exact('"first_seq"')
     prompt.expect("shop")
     prompt.send("sub 'orders.>'\r")
     prompt.expect("Subscribing on orders")

@@ -19,7 +19,7 @@ def complete(text: str) -> Iterable[Candidate]:
     return [Candidate(word, start, word) for word in WORDS if word.startswith(text[start:])]
 
 
-@pytest.mark.parametrize(("typed", "line"), [("stream in\t", "stream info"), ("lis\t", "list-all")])
+@pytest.mark.parametrize(("typed", "line"), [("stream in\t", "stream info "), ("lis\t", "list-all ")])
 def test_the_only_completion_is_inserted_however_fast_one_types(
     typed: str, line: str, tmp_path: Path
 ) -> None:
