@@ -17,7 +17,7 @@ from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Root
 from jsctl.env import Env, strip_logins
-from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, FileWarning, JsctlError
+from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, FileWarning, JsctlError, NoConnection
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -143,6 +143,8 @@ def _run(args: Sequence[str], env: Env) -> int:
     except Declined as error:
         env.say(f"jsctl: {error}")
         return error.status
+    except NoConnection as error:
+        return _fail(env, NoConnection(error.message, env.format_select_hint() or error.hint))
     except JsctlError as error:
         return _fail(env, error)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -277,6 +277,15 @@ class Env:
         default = self.flags.get("context") or store.selected()
         return store.find(default) if default else None
 
+    def format_select_hint(self) -> str:
+        """Return what to do if the command line and the environment name no server, and no context is
+        selected; empty if one is, or if there are none."""
+        flags, store = self.flags, self.contexts
+        if any(flags.get(flag) for flag in ("server", "context", "no_context", "nsc")) or store.selected():
+            return ""
+        hint = store.format_select_hint()
+        return f"no context is selected: {hint}" if hint else ""
+
     def settings(self, context: str | None = None) -> "Settings":
         """Return the settings of a context, with flags and environment applied. Raises BadInput, NotFound."""
         from jsctl.contexts.layers import resolve

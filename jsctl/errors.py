@@ -100,6 +100,10 @@ class Unreachable(JsctlError):
     status = ExitStatus.UNREACHABLE
 
 
+class NoConnection(Unreachable):
+    """Nothing accepts a connection at the address of a server."""
+
+
 class NoResponders(Unreachable):
     """Nobody subscribes to the subject of a request."""
 

@@ -25,6 +25,7 @@ from jsctl.errors import BadInput, NotFound
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"
+_MAX_LISTED = 8
 
 
 class ContextStore:
@@ -58,6 +59,13 @@ class ContextStore:
     def previous(self) -> str:
         """Return the name of the context that was selected before, or an empty string."""
         return self._read_name(_PREVIOUS)
+
+    def format_select_hint(self) -> str:
+        """Return what to do where no context is selected, with the names of some; empty if there are none."""
+        names = self.names()
+        more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+        listed = ", ".join(names[:_MAX_LISTED])
+        return f"{build_line('context select')} selects one of {listed}{more}" if names else ""
 
     def missing(self, name: str) -> NotFound:
         """Return the error for a context that does not exist."""

@@ -7,7 +7,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_time
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
-from jsctl.errors import Denied, JsctlError, Unreachable
+from jsctl.errors import Denied, JsctlError, NoConnection, Unreachable
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.codec import parse_error
 from jsctl.nats.login import find_expiry
@@ -98,12 +98,14 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
         if _is_local(server)
         else "check the address, or --server"
     )
-    return _build_failure(server, describe_error(error), hint)
+    return _build_failure(server, describe_error(error), hint, NoConnection)
 
 
-def _build_failure(server: ServerAddress, reason: str, hint: str) -> Unreachable:
+def _build_failure(
+    server: ServerAddress, reason: str, hint: str, kind: type[Unreachable] = Unreachable
+) -> Unreachable:
     """Return the error of a connection that was not made, with the words that scripts look for."""
-    return Unreachable(f"cannot connect to {server.url}: {reason} (no servers available)", hint)
+    return kind(f"cannot connect to {server.url}: {reason} (no servers available)", hint)
 
 
 def _describe_expiry(settings: Settings) -> str:

@@ -22,9 +22,8 @@ async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) ->
     store = env.contexts
     context_name = name or env.flags.get("context") or store.selected()
     if not context_name:
-        raise NotFound(
-            "no context is selected and none was named", registry.find_noun("context").format_hint()
-        )
+        hint = store.format_select_hint() or registry.find_noun("context").format_create()
+        raise NotFound("no context is selected and none was named", hint)
     context = store.find(context_name)
     check = None
     if connect:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from jsctl.contexts.model import Context
+from jsctl.contexts.model import Context, strip_login
 from jsctl.views.result import Cell, Column, Lines, Result, Table
 
-COLUMNS = (Column("Name", "name"), Column("Description", "description", "prose"))
+COLUMNS = (Column("Name", "name"), Column("Description", "description", "prose"), Column("URL", "url", "url"))
 
 
 def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = False) -> Result:
@@ -24,6 +24,7 @@ def listing(contexts: Sequence[Context], selected: str, *, show_secrets: bool = 
         (
             Cell(context.name, context.name + "*", "good") if context.name == selected else context.name,
             context.get("description"),
+            strip_login(context.get("url")),
         )
         for context in contexts
     ]

@@ -12,6 +12,7 @@ def test_ls(cli: Cli) -> None:
     cli(f"context add a -s nats://u:{SECRET}@h --token {SECRET} --description first --select", status=0)
     table = cli("context ls", tty=True, environ={"NO_COLOR": "1"}, status=0).out
     assert "Known Contexts" in table and "│ a*   │ first" in table and "│ b:1  │ second \\x1b[31m" in table
+    assert "│ nats://h " in table and SECRET not in table
     assert cli("context list --names", status=0).out == "a\nb:1\n"
     assert cli("context l --completion", status=0).out == "a*:first\nb\\:1:second \\x1b[31m\n"
     listed = cli("context ls --json", status=0)
