@@ -17,7 +17,16 @@ from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Root
 from jsctl.env import Env, strip_logins
-from jsctl.errors import ApiError, BadInput, Cancelled, Declined, ExitStatus, FileWarning, JsctlError, NoConnection
+from jsctl.errors import (
+    ApiError,
+    BadInput,
+    Cancelled,
+    Declined,
+    ExitStatus,
+    FileWarning,
+    JsctlError,
+    NoConnection,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -107,6 +116,9 @@ _KINDS = {
     "float": "number",
 }
 """click's words for numbers, and ours."""
+
+_FORM_GUESSES = ("-o", "--output", "--format")
+"""Flags with which other tools take the form of the output."""
 
 _MIN_HELP_WIDTH = 20  #: columns; click cannot break lines into fewer
 _BUG = "this is a bug in jsctl; JSCTL_DEBUG=1 shows where"
@@ -233,6 +245,8 @@ def _describe_usage_error(error: click.ClickException, *, has_files: bool) -> st
         message = error.message  # without click's own list, which has unlikely ones: --trace for --storage
         if nearest := find_nearest(error.option_name, error.possibilities or (), likeness=0.8):
             return f"{message.rstrip('.')}; did you mean {nearest!r}?"
+        if error.option_name in _FORM_GUESSES:
+            return f"{message.rstrip('.')}; use --json, or --as csv"
         path = error.ctx.command_path.split() if error.ctx else []
         if error.option_name == "--watch" and {"stream", "consumer"}.intersection(path):
             line = build_line("report", flags=["--watch"])

@@ -63,6 +63,7 @@ BEFORE = {
     "servers": "jsctl audit gather --context system --output audit.zip",
     "apply": "mkdir streams",
     "domains": "jsctl kv rm CONFIG --force --missing-ok",
+    "scripts": "jsctl kv add CONFIG",
     "shell": "echo 'stream ls' > lines",
     "export": "jsctl kv add CONFIG && jsctl kv put CONFIG a 1 && jsctl object add FILES",
     "import": "jsctl stream add COPY --subjects 'COPY.>' --defaults"

@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from jsctl import registry
+from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
 from jsctl.commands.cli.global_flags import is_own
 from jsctl.commands.cli.showing_help import show_help
@@ -24,6 +26,9 @@ BUILT_IN = {"help": "Show help on a command"}
 
 _NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
 """Verbs that destroy: a typo must not lead to one of them."""
+
+_GUESSES = {"watch": "report --watch", "monitor": "report --watch", "status": "report", "health": "doctor"}
+"""Command lines for what the commands of other tools are called."""
 
 _HYPHEN = "\u2011"  #: a non-breaking one
 
@@ -163,9 +168,19 @@ def suggest_command(name: str, path: str, children: Iterable[str]) -> str:
 
     path: of the group; empty for the top level. children: the names of its commands.
     """
+    if line := "" if path else _GUESSES.get(name) or _find_verb(name):
+        return f"did you mean {build_line(line)}?"
     offered = [*BUILT_IN, *(child for child in children if child not in _NEVER_SUGGESTED)]
-    nearest = find_nearest(name, offered)
+    nearest = find_nearest(name, offered, likeness=0.75)
     return f"did you mean {nearest!r}?" if nearest else ""
+
+
+def _find_verb(name: str) -> str:
+    """Return the command of streams that has this name or alias; empty for none, or one that destroys."""
+    for verb, entry in registry.list_children("stream").items():
+        if name in (verb, *entry.aliases) and verb not in _NEVER_SUGGESTED:
+            return f"stream {verb}"
+    return ""
 
 
 def simplify_row(flags: str, help: str) -> tuple[str, str]:

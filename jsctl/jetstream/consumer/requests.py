@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from jsctl import registry
+from jsctl.base.command_lines import build_line
 from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, MissingName, NoResponders
@@ -139,7 +140,7 @@ async def create(api: Api, stream: str, config: Json, *, is_name_new: bool = Fal
                 error.code,
                 error.err_code,
                 f"consumer {stream} > {name} exists with another configuration",
-                "consumer add --update gives it this one",
+                f"{build_line('consumer edit')} changes it; with --update, consumer add replaces it",
             ) from None
         raise
     return created, existing is None or existing.get("created") != created.get("created")

@@ -87,8 +87,8 @@ def _build_owed_parts(plan: AuthPlan) -> list[Part]:
     if not plan.owed:
         return []
     names = f"account{'s' * (len(plan.owed) > 1)} {', '.join(plan.owed)}"
-    lines = f"Servers may still have {names}, removed from the store: apply --prune --push removes it there"
-    return [Text(lines, "warn")]
+    text = f"Servers may still have {names}, removed from the store; --prune with --push removes it there"
+    return [Text(text, "warn")]
 
 
 def format_auth_plan(plan: AuthPlan) -> str:

@@ -139,7 +139,7 @@ def test_what_is_there_already(cli: Cli) -> None:
     again = cli("consumer add ORDERS C --pull", status=0)
     assert again.out.startswith("Consumer ORDERS > C already exists, nothing was changed\n")
     other = cli("consumer add ORDERS C --pull --max-pending 7", status=1)
-    assert "exists with another configuration (10148); consumer add --update gives" in other.err
+    assert "exists with another configuration (10148); jsctl consumer edit changes it" in other.err
 
 
 def test_output_and_config(cli: Cli, tmp_path: Path) -> None:
@@ -355,7 +355,9 @@ def test_update_creates_or_updates(cli: Cli, url: str) -> None:
     cli(f"{line} --update --max-pending 5 --description first", status=0)
     has(cli("consumer info ORDERS C --json", status=0).json["config"], max_ack_pending=5, description="first")
     refused = cli(f"{line} --max-pending 7", status=1)
-    assert "exists with another configuration (10148); consumer add --update gives it this one" in refused.err
+    assert (
+        "exists with another configuration (10148); jsctl consumer edit changes it; with --upd" in refused.err
+    )
     done = cli(f"{line} --update --max-pending 7", status=0)
     assert done.out.startswith("Consumer ORDERS > C was updated\n") and done.err == ""
     config = cli("consumer info ORDERS C --json", status=0).json["config"]
