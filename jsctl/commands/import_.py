@@ -1,12 +1,13 @@
 """`jsctl import`."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from jsctl.base.units import SECOND
+from jsctl.base.units import SECOND, format_bytes, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
@@ -17,8 +18,31 @@ from jsctl.spark.importing.rows import FORMATS, ImportOptions, find_files
 from jsctl.spark.importing.run import ImportRun
 from jsctl.spark.session.folders import parse_place
 from jsctl.spark.sink.publishing import WriteJob
-from jsctl.views.export import imports as view
-from jsctl.views.result import Result
+from jsctl.views.result import Result, Text
+
+
+def _show_imported(stream: str, published: int, duplicates: int, size: int, duration: int) -> Result:
+    """Show the result of `jsctl import`. size: bytes of payload. duration: ns."""
+    dropped = f", {pluralize(duplicates, 'duplicate')} dropped" if duplicates else ", no duplicates"
+    sentence = f"published {pluralize(published, 'message')} ({format_bytes(size)}) to {stream}"
+    text = f"{sentence}{dropped}, in {duration / SECOND:.1f}s"
+    seconds = round(duration / SECOND, 3)
+    data = {
+        "stream": stream,
+        "published": published,
+        "duplicates": duplicates,
+        "bytes": size,
+        "seconds": seconds,
+    }
+    return Result([Text(text)], data)
+
+
+def _show_preview(stream: str, messages: int, size: int, subjects: Sequence[str]) -> Result:
+    """Show the result of `jsctl import --dry-run`. size: bytes of payload."""
+    subject_list = ", ".join(subjects[:5]) + (", ..." if len(subjects) > 5 else "")
+    text = f"would publish {pluralize(messages, 'message')} ({format_bytes(size)}) to {stream}"
+    data = {"stream": stream, "messages": messages, "bytes": size, "subjects": list(subjects)}
+    return Result([Text(f"{text}, on {subject_list}" if subjects else text)], data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +149,9 @@ async def import_(env: Env, options: Options) -> Result:
     )
     if options.dry_run:
         preview = await run.preview(api)
-        return view.preview(options.stream, preview.messages, preview.bytes, preview.subjects)
+        return _show_preview(options.stream, preview.messages, preview.bytes, preview.subjects)
     counts, seconds = await run.publish(api)
-    return view.imported(
+    return _show_imported(
         options.stream, counts.published, counts.duplicates, counts.bytes, int(seconds * SECOND)
     )
 

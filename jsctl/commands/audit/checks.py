@@ -1,15 +1,37 @@
 """`jsctl audit checks`."""
 
+from collections.abc import Sequence
+
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.monitor.audit.analysis import CHECKS
-from jsctl.views.audit import checks as view
-from jsctl.views.result import Result
+from jsctl.monitor.audit.model import Check, Threshold
+from jsctl.views.result import Column, Result, Table
+
+_COLUMNS = (
+    Column("Suite", "suite"),
+    Column("Code", "code"),
+    Column("Description", "description", "prose"),
+    Column("Configuration", "configuration", "prose"),
+)
 
 
-@command("checks", columns=view.COLUMNS, examples=["jsctl audit checks", "jsctl audit checks --json"])
+def _show_checks(all_checks: Sequence[Check]) -> Result:
+    """Show the checks with their thresholds."""
+    rows = [
+        (check.suite, check.code, check.description, ", ".join(map(_format_threshold, check.thresholds)))
+        for check in all_checks
+    ]
+    return Result([Table("Audit Checks", _COLUMNS, rows)], data=[check.record() for check in all_checks])
+
+
+def _format_threshold(threshold: Threshold) -> str:
+    return f"{threshold.key} ({threshold.default:,.15g}{'%' if threshold.unit == '%' else ''})"
+
+
+@command("checks", columns=_COLUMNS, examples=["jsctl audit checks", "jsctl audit checks --json"])
 def checks(env: Env) -> Result:
     """Show each check with its code, which is that of the nats tool; jsctl audit analyze --skip takes the
     codes.
     """
-    return view.checks(CHECKS)
+    return _show_checks(CHECKS)

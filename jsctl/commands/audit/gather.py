@@ -10,11 +10,10 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, declare_all, destructive, option
 from jsctl.env import Env
 from jsctl.monitor.audit.archive import ArchiveWriter
-from jsctl.monitor.audit.gather import Gatherer, Selection
+from jsctl.monitor.audit.gather import Gatherer, Selection, Summary
 from jsctl.monitor.server.requests import count_servers
-from jsctl.views.audit import gather as view
 from jsctl.views.intent import file_intent
-from jsctl.views.result import Result
+from jsctl.views.result import Field, Result, Section, Sheet
 
 _DEFAULTS = {
     "server-endpoints": "Gather what servers report about themselves",
@@ -25,6 +24,22 @@ _DEFAULTS = {
     "details": "Include subscriptions, accounts and streams",
 }
 """Flags that are on by default, with their help."""
+
+
+def _show_gathered(path: str, size: int, summary: Summary) -> Result:
+    """Show what an archive holds. size: bytes of the file."""
+    counts = {
+        "servers": summary.servers,
+        "accounts": summary.accounts,
+        "streams": summary.streams,
+        "answers": summary.endpoints,
+        "profiles": summary.profiles,
+        "refused": summary.failures,
+    }
+    fields = [Field("File", path), Field("Size", size, "bytes")]
+    fields += [Field(name.capitalize(), count, "count") for name, count in counts.items()]
+    document = {"archive": path, "bytes": size, **counts}
+    return Result([Sheet("Archive", [Section("", fields)])], data=document)
 
 
 @command(
@@ -59,4 +74,4 @@ async def gather(env: Env, output: str, progress: bool, selection: Selection, fo
             gatherer = Gatherer(connection, writer, selection, say=say, clock=env.clock, version=version)
             summary = await gatherer.run()
         size = path.stat().st_size
-    return view.gathered(str(path), size, summary)
+    return _show_gathered(str(path), size, summary)

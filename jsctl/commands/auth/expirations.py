@@ -1,15 +1,51 @@
 """`jsctl auth expirations`."""
 
 import time
+from collections.abc import Sequence
 
 from jsctl.auth.environment import read_environment
-from jsctl.auth.expirations import list_expirations
-from jsctl.base.units import SECOND, format_exact_duration
+from jsctl.auth.expirations import Expiration, list_expirations
+from jsctl.base.units import SECOND, format_duration, format_exact_duration, format_rfc3339
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.picking.auth import operator_option, pick_operator
 from jsctl.env import Env
-from jsctl.views.auth.expirations import expirations_result
-from jsctl.views.result import Result
+from jsctl.views.result import Cell, Column, Result, Style, Table
+
+_COLUMNS = (
+    Column("Expires", "expires"),
+    Column("State", "state"),
+    Column("In", "left", "duration"),
+    Column("Kind", "kind"),
+    Column("Account", "account"),
+    Column("Name", "name"),
+    Column("Subject", "subject"),
+)
+
+_STYLES: dict[str, Style] = {"expired": "bad", "soon": "warn"}
+
+
+def _show_expirations_result(expirations: Sequence[Expiration], now: int, within: int, empty: str) -> Result:
+    """Show when JWTs expire. now: ns since 1970. within: ns from now in which an expiry is soon."""
+    rows = []
+    for expiration in expirations:
+        remaining = expiration.expires * SECOND - now
+        state = "later" if expiration.expires else "never"
+        if expiration.expires and remaining <= within:
+            state = "soon" if remaining > 0 else "expired"
+        time = format_rfc3339(expiration.expires * SECOND) if expiration.expires else ""
+        text = format_duration(remaining) if remaining > 0 else f"{format_duration(-remaining)} ago"
+        rows.append(
+            (
+                Cell(time or None, time or "never"),
+                Cell(state, state, _STYLES.get(state, "")),
+                Cell(remaining, text) if expiration.expires else Cell(None, ""),
+                expiration.kind,
+                expiration.account,
+                expiration.name,
+                expiration.public,
+            )
+        )
+    return Result([Table("Expirations", _COLUMNS, rows, spare=("subject", "left_ns"), empty=empty)])
 
 
 @command(
@@ -43,4 +79,4 @@ async def expirations(env: Env, within: int | None, operator: str) -> Result:
         if within is not None
         else "There is nothing to show"
     )
-    return expirations_result(entries, now, 0 if within is None else within, empty)
+    return _show_expirations_result(entries, now, 0 if within is None else within, empty)

@@ -1,7 +1,10 @@
 """`jsctl object watch`."""
 
+from collections.abc import AsyncGenerator, Callable, Sequence
+
 import click
 
+from jsctl.base.units import format_bytes, format_time, pluralize
 from jsctl.commands.cli import command, option
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
@@ -10,8 +13,32 @@ from jsctl.jetstream.message.receive import receive_stored
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import ObjectInfo, build_info_filter, decode_info
 from jsctl.nats.message import Message
-from jsctl.views.events import Events
-from jsctl.views.object import watch as view
+from jsctl.views.events import End, Events, Presentation
+
+
+def _show_events(
+    batches: AsyncGenerator[Sequence[ObjectInfo], None], *, limit: int, stop: Callable[[], None] | None = None
+) -> Events[ObjectInfo]:
+    """Return the changes of a bucket, each with its views."""
+    return Events(
+        batches=batches,
+        shown=Presentation(
+            text=lambda object_info: _show_text(object_info) + "\n",
+            record=lambda object_info: object_info.data,
+        ),
+        end=End(limit=limit, noun="change", endless=True, stop=stop),
+    )
+
+
+def _show_text(object_info: ObjectInfo) -> str:
+    """Return one line: `[2026-11-21 13:00:04] PUT B > report.pdf: 1.0 KiB in 1 chunk`."""
+    label = f"{object_info.bucket} > {object_info.name}"
+    if object_info.is_deleted:
+        return f"[{format_time(object_info.modified)}] DEL {label}"
+    if object_info.link is not None:
+        return f"[{format_time(object_info.modified)}] LINK {label}: to {object_info.link}"
+    size = f"{format_bytes(object_info.size)} in {pluralize(object_info.chunks, 'chunk')}"
+    return f"[{format_time(object_info.modified)}] PUT {label}: {size}"
 
 
 @command("watch", examples=["jsctl object watch FILES", "jsctl object watch FILES --updates-only --json"])
@@ -32,5 +59,5 @@ async def watch(env: Env, bucket: str, updates_only: bool, count: int, wait: int
             env.say(f"jsctl: {object_info.damage}")
         return None if object_info.damage else object_info
 
-    events = view.events(receiver.read_decoded(decode), limit=count, stop=receiver.stop)
+    events = _show_events(receiver.read_decoded(decode), limit=count, stop=receiver.stop)
     return events.end_after(choose_idle_limit(env, wait, count))

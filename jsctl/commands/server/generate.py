@@ -1,7 +1,8 @@
 """`jsctl server generate`."""
 
 import asyncio
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jsctl.base.files import naming_write_errors, write_atomically
@@ -10,11 +11,21 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views.result import Result
-from jsctl.views.server import generate as view
+from jsctl.localserver.templates import Template
+from jsctl.views.result import Field, Result, Section, Sheet, Text
 
 if TYPE_CHECKING:
     from jsctl.localserver.templates import Operator, Template
+
+
+def _show_generated(template: Template, target: str, files: Sequence[str], message: str) -> Result:
+    """Show the files, and what to do with them. message: of the template."""
+    fields = [Field("Folder", target), Field("Files", list(files))]
+    if template.next_steps:
+        fields.append(Field("Next", f"cd {shlex.quote(target)} && {template.next_steps}"))
+    document = {"template": template.name, "target": target, "files": list(files)}
+    sheet = Sheet(f"Generated: {template.about}", [Section("", fields)])
+    return Result([sheet, *([Text(message, whole=True)] if message else [])], data=document)
 
 
 @command(
@@ -66,7 +77,7 @@ async def generate(
             make_private_folder(path.parent)
             write_atomically(path, text)
     message = template.message(answers, owner) if template.message else ""
-    return view.generated(template, str(folder), sorted(files), message)
+    return _show_generated(template, str(folder), sorted(files), message)
 
 
 async def _choose_template(env: Env, name: str) -> "Template":

@@ -5,10 +5,19 @@ import click
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views.result import Result
-from jsctl.views.server import passwd as view
+from jsctl.views.result import Field, Result, Section, Sheet, Text
 
 _COSTS = (4, 31)  #: of bcrypt; one more doubles the work
+
+
+def _show_hashed(hash: str, password: str) -> Result:
+    """Show a bcrypt hash. password: the generated one, to show it; empty when the user chose it."""
+    if not password:
+        return Result([Text(hash, whole=True)], data={"hash": hash})
+    fields = [Field("Password", password), Field("bcrypt Hash", hash)]
+    return Result(
+        [Sheet("Generated Password", [Section("", fields)])], data={"password": password, "hash": hash}
+    )
 
 
 @command(
@@ -38,9 +47,9 @@ async def passwd(env: Env, password: str | None, cost: int, generate: bool) -> R
         raise BadInput("--pass and --generate cannot be used together")
     if generate:
         password = generate_password()
-        return view.hashed(hash_password(password, cost), password)
+        return _show_hashed(hash_password(password, cost), password)
     password = password or env.environ.get("PASSWORD") or await _read_password(env)
-    return view.hashed(hash_password(password, cost), "")
+    return _show_hashed(hash_password(password, cost), "")
 
 
 async def _read_password(env: Env) -> str:

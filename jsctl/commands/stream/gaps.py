@@ -1,20 +1,47 @@
 """`jsctl stream gaps`."""
 
-from jsctl.base.units import format_bytes, format_count
+from collections.abc import Sequence
+
+from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
-from jsctl.jetstream.message.gaps import find_gaps, needs_reading
+from jsctl.jetstream.message.gaps import Gap, find_gaps, needs_reading
 from jsctl.jetstream.state import count_lost
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result
-from jsctl.views.stream import gaps as view
+from jsctl.views.result import Column, Part, Result, Table, Text
 
-
-@command(
-    "gaps", columns=view.COLUMNS, examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"]
+_COLUMNS = (
+    Column("First Message", "first", "count"),
+    Column("Last Message", "last", "count"),
+    Column("Missing", "missing", "count"),
 )
+_MAX_LOST_LISTED = 20
+"""Sequences of lost messages that are listed."""
+
+
+def _show_gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: int) -> Result:
+    """Return the gaps in a stream; the document is a list of first and last sequences.
+
+    ranges: first and last missing sequence of each gap. lost: sequences that the server lost.
+    """
+    parts: list[Part] = []
+    if ranges:
+        title = f"{pluralize(len(ranges), 'gap')} found in Stream {stream}"
+        parts.append(Table(title, _COLUMNS, [(first, last, last - first + 1) for first, last in ranges]))
+    else:
+        parts.append(Table("", _COLUMNS, (), empty=f"No deleted messages in {stream}"))
+    if lost:
+        sequences = ", ".join(map(format_count, lost[:_MAX_LOST_LISTED])) + (
+            " …" if len(lost) > _MAX_LOST_LISTED else ""
+        )
+        count = pluralize(len(lost), "message")
+        parts.append(Text(f"The server lost {count} ({format_bytes(lost_bytes)}): {sequences}", "bad"))
+    return Result(parts, data=[list(gap) for gap in ranges])
+
+
+@command("gaps", columns=_COLUMNS, examples=["jsctl stream gaps ORDERS", "jsctl stream gaps ORDERS --json"])
 @argument("stream", default="")
 @destructive("Do not ask before the whole stream is read", "Only show how much would be read")
 @option("--progress/--no-progress", default=True, help="Show progress while the stream is read")
@@ -35,4 +62,4 @@ async def gaps(env: Env, stream: str, force: bool, progress: bool) -> Result:
     with env.progress("Reading", sequences) as advance:
         ranges = await find_gaps(api, info, advance)
     lost = (state.get("lost") or {}).get("msgs") or []
-    return view.gaps(name, ranges, lost, count_lost(state)[1])
+    return _show_gaps(name, ranges, lost, count_lost(state)[1])

@@ -5,15 +5,36 @@ from dataclasses import dataclass
 from jsctl.auth.changes import change_account
 from jsctl.auth.claims import Json, set_or_drop
 from jsctl.auth.keys import ACCOUNT, CURVE, USER, is_public_key
+from jsctl.auth.records import Record
+from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import command, option
 from jsctl.commands.picking.auth import of_account, pick_account, pick_operator_account, pick_user
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views.auth import callout as view
-from jsctl.views.result import Result
+from jsctl.views.result import Field, Result, Section, Sheet
 
 _ANY = "*"
+
+
+def _show_sheet(store: AuthStore, account: Record) -> Result:
+    """Show an account's callout; the document is its claim."""
+    callout = account.nats.get("authorization") or {}
+    users = {user.public: user.name for user in store.load_users(account.name)}
+    accounts = {other.public: other.name for other in store.load_accounts()}
+    fields = [Field("Enabled", bool(callout.get("auth_users")), "bool")]
+    if listed := callout.get("auth_users"):
+        fields.append(Field("Users of the Service", [_format_name(key, users) for key in listed]))
+    if allowed := callout.get("allowed_accounts"):
+        fields.append(Field("Allowed Accounts", [_format_name(key, accounts) for key in allowed]))
+    if xkey := callout.get("xkey"):
+        fields.append(Field("Encrypted with", str(xkey)))
+    heading = f"Auth Callout of Account {account.name}"
+    return Result([Sheet(heading, [Section("Configuration", fields)])], data=callout)
+
+
+def _format_name(key: str, names: dict[str, str]) -> str:
+    return f"{names[key]} ({key})" if key in names else key
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +110,4 @@ async def callout(env: Env, options: Options) -> Result:
 
     if users or accounts or options.xkey is not None or options.off:
         account = change_account(store, account.name, change)
-    return view.sheet(store, account)
+    return _show_sheet(store, account)

@@ -1,15 +1,29 @@
 """`jsctl server cluster rescue`."""
 
+from collections.abc import Sequence
+
 import click
 
 from jsctl.commands.cli import command, destructive, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.monitor.server.requests import fetch_jetstream
-from jsctl.monitor.server.rescue import plan_rescue, rescue_quorum
-from jsctl.views.result import Result
+from jsctl.monitor.server.rescue import RescueResult, plan_rescue, rescue_quorum
+from jsctl.views.result import Column, Result, Table
 from jsctl.views.server import intents
-from jsctl.views.server import rescue as view
+
+_COLUMNS = (
+    Column("Server", "server"),
+    Column("Quorum Before", "prev_quorum", "number"),
+    Column("Quorum", "new_quorum", "number"),
+    Column("Error", "error", "prose"),
+)
+
+
+def _show_rescued(results: Sequence[RescueResult]) -> Result:
+    """Show the answer of each server; the status is a failure if one of them refused."""
+    status = ExitStatus.FAILURE if any(result.error for result in results) else ExitStatus.OK
+    return Result([Table("Meta Group Quorum", _COLUMNS, results, optional=("error",))], status=status)
 
 
 @command(
@@ -46,4 +60,4 @@ async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
             f"{len(plan.servers)} of {plan.size} servers are online",
         )
     await env.confirm(intents.rescue(plan, new_quorum), force=force)
-    return view.rescued(await rescue_quorum(connection, new_quorum, len(plan.servers)))
+    return _show_rescued(await rescue_quorum(connection, new_quorum, len(plan.servers)))

@@ -8,15 +8,48 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.options.watch import WATCH, Report
 from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, report_answers
 from jsctl.env import Env
-from jsctl.monitor.server.downgrade import find_incompatible
+from jsctl.monitor.server.downgrade import ConsumerLevel, StreamLevel, find_incompatible
 from jsctl.monitor.server.requests import fetch_details
-from jsctl.views.result import Result
-from jsctl.views.server import downgrade as view
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, recorder
+
+_STREAMS = (
+    Column("Account", "account"),
+    Column("Stream", "name"),
+    Column("Required API Level", "api_level", "number"),
+)
+_CONSUMERS = (
+    Column("Account", "account"),
+    Column("Stream", "stream"),
+    Column("Consumer", "name"),
+    Column("Required API Level", "api_level", "number"),
+)
+_record_stream = recorder(("account", "name", "api_level"))
+_record_consumer = recorder(("account", "name", "stream", "api_level"))
+
+
+def _show_downgrade(streams: Sequence[StreamLevel], consumers: Sequence[ConsumerLevel], level: int) -> Result:
+    """Show what needs more than an API level; a star marks streams that need more themselves."""
+    parts: list[Part] = []
+    if streams:
+        parts.append(Table("Streams", _STREAMS, streams))
+    if consumers:
+        rows = [
+            (item.account, Cell(item.stream, item.stream + "*" * (not item.stays)), item.name, item.api_level)
+            for item in consumers
+        ]
+        parts.append(Table("Consumers", _CONSUMERS, rows))
+    if not parts:
+        parts.append(Text(f"All streams and consumers work with API level {level}.", "good"))
+    document = {
+        "streams": list(map(_record_stream, streams)),
+        "consumers": list(map(_record_consumer, consumers)),
+    }
+    return Result(parts, data=document)
 
 
 @command(
     "downgrade",
-    columns=view.STREAMS,
+    columns=_STREAMS,
     examples=["jsctl server report downgrade 1", "jsctl server report downgrade 0 --all --json"],
 )
 @argument("api", type=click.IntRange(min=0))
@@ -29,6 +62,6 @@ async def downgrade(env: Env, api: int, with_all: bool, servers: Flags) -> Repor
     """
 
     def show(replies: Sequence[Json]) -> Result:
-        return view.downgrade(*find_incompatible(replies, api, with_all=with_all), api)
+        return _show_downgrade(*find_incompatible(replies, api, with_all=with_all), api)
 
     return await report_answers(env, "JSZ", servers, fetch_details, show)
