@@ -25,7 +25,7 @@ def test_command_lines_parse(page: Path) -> None:
     for block in re.findall(r"```(?:sh|console)\n(.*?)```", page.read_text(), re.DOTALL):
         for line in block.splitlines():
             if re.match(r"\s*(\$ )?jsctl ", line):
-                parse(line.strip().removeprefix("$ "))
+                parse(re.sub(r" @\w+$", "", line.strip().removeprefix("$ ")))  # not the lines of a file
 
 
 @EACH
