@@ -65,7 +65,9 @@ def root() -> None:
     """
     from jsctl.contexts.environment import forget_secrets
 
-    forget_secrets(os.environ)  # the flags hold them; child processes must not inherit them
+    # The flags hold them; child processes must not inherit them, except the script of an agent.
+    if click.get_current_context().invoked_subcommand != "agent":
+        forget_secrets(os.environ)
 
 
 root.params = [

@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "service",
     ),
     "Network and accounts": ("server", "account", "auth", "context"),
-    "This tool": ("demo", "shell", "manual", "cheat", "completion", "help", "version"),
+    "This tool": ("demo", "shell", "agent", "manual", "cheat", "completion", "help", "version"),
 }
 """The commands of the top level, in the groups in which help shows them."""
 
@@ -103,6 +103,7 @@ VERBS: dict[str, Entry] = {
     "top": reads("Show what the connections of servers send and receive", scope=SYSTEM),
     "audit": group("Gather data from all servers, and check it for problems", scope=SYSTEM),
     "shell": changes("Run command lines at a prompt that keeps its connections"),
+    "agent": group("Serve the calls of a script from a process that is warm"),
     "manual": reads("Read the manual, by topic"),
     "cheat": reads("Show worked examples by topic"),
     "completion": group("Let a shell complete commands, flags and names"),

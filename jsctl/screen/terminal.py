@@ -169,7 +169,7 @@ class Terminal:
         file = -1
         with contextlib.suppress(OSError, ValueError):  # a stream without a file
             file = self._stdin.fileno() if self._stdin.isatty() else -1
-        if file < 0 or (hasattr(os, "tcgetpgrp") and os.getpgrp() != os.tcgetpgrp(file)):
+        if file < 0 or _is_in_background(file):
             with create_pipe_input() as silent_input:
                 yield silent_input
         else:
@@ -178,6 +178,14 @@ class Terminal:
     def _suspend(self) -> None:
         if self._application is not None:
             self._application.suspend_to_background()
+
+
+def _is_in_background(terminal: int) -> bool:
+    """Return whether a terminal would stop this process if it read."""
+    try:
+        return hasattr(os, "tcgetpgrp") and os.getpgrp() != os.tcgetpgrp(terminal)
+    except OSError:  # it is not the terminal of this session, as within an agent, and stops nobody
+        return False
 
 
 class _Control(UIControl):

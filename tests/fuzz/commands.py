@@ -85,7 +85,7 @@ def lines(folder: Path) -> dict[str, list[str]]:
     """A command line for each verb, by its path in the registry. folder: for what they read and write."""
     results = {}
     for path in VERBS:
-        if path in NETWORK_VERBS or path in STARTING_VERBS:
+        if path in NETWORK_VERBS or path in STARTING_VERBS or path.startswith("agent "):
             continue
         line = [*command_line(path, VERB_NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):

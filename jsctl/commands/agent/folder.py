@@ -1,0 +1,39 @@
+"""The folder of an agent, and its start (see jsctl.agent)."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from jsctl.errors import JsctlError
+
+VARIABLE = "JSCTL_AGENT"
+"""The variable with the path of the agent's socket."""
+
+SOCKET, PROCESS, SHELL = "socket", "process", "shell"
+"""Files in the folder of an agent: its socket, and those with its process id and that of its shell."""
+
+PREFIX = "jsctl-agent-"
+"""How the name of the folder begins."""
+
+_LONGEST = 80  #: bytes of a folder's path: that of a socket has at most 103
+
+
+def make_folder() -> Path:
+    """Make the folder of an agent, which only this user may enter."""
+    parent = tempfile.gettempdir()
+    return Path(
+        tempfile.mkdtemp(prefix=PREFIX, dir=parent if len(os.fsencode(parent)) < _LONGEST else "/tmp")
+    )
+
+
+def start_agent(folder: Path, *args: str, stdin: int) -> subprocess.Popen[bytes]:
+    """Start the agent of a folder, and wait until it serves."""
+    words = [sys.executable, "-m", "jsctl.agent.server", str(folder), *args]
+    agent = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=stdin, stderr=subprocess.DEVNULL)
+    if not agent.stdout or not agent.stdout.readline():
+        raise JsctlError("the agent did not start", f"{shlex.join(words)} says why")
+    agent.stdout.close()
+    return agent
