@@ -20,7 +20,7 @@ from jsctl.commands.declared.sources import (
     show_plan,
     source_flags,
 )
-from jsctl.commands.editing.data_loss import refuse_unasked_loss
+from jsctl.commands.editing.data_loss import Losing, refuse_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError, Unreachable
 from jsctl.jetstream.declared.compare import Rules
@@ -205,11 +205,11 @@ async def _apply_streams(
 
 
 async def _confirm(env: Env, plan: Plan, options: Options) -> None:
-    """Ask before removals, and on a terminal before changes. Raises Cancelled, BadInput; the latter also for
-    deleted messages where nobody is asked."""
+    """Ask before removals and what cannot be undone, and on a terminal before changes. Raises Cancelled,
+    BadInput; the latter also for deleted messages where nobody is asked."""
     _refuse_unasked_loss(env, plan, options)
-    removals = plan.count("remove")
-    if options.force or not (removals or (plan.count("change") and env.can_ask)):
+    is_final = plan.count("remove") or any(step.is_sealing or step.takes for step in plan.steps)
+    if options.force or not (is_final or (plan.count("change") and env.can_ask)):
         return
     env.say(view.format_plan(plan))
     env.say("")
@@ -217,12 +217,15 @@ async def _confirm(env: Env, plan: Plan, options: Options) -> None:
 
 
 def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
+    steps = [step for step in plan.steps if not step.allows_loss]
+    losing = [
+        Losing(", ".join(step.format_name() for step in group), {}, loss)
+        for group, loss in group_losses(steps)
+    ]
+    losing += [Losing(each.origin, {}, each.loss, "take") for step in steps for each in step.taken]
     refuse_unasked_loss(
         env,
-        [
-            (", ".join(step.format_name() for step in steps), loss)
-            for steps, loss in group_losses(step for step in plan.steps if not step.allows_loss)
-        ],
+        losing,
         force=options.force,
         allow=options.allow_data_loss,
         needs_force=plan.count("remove") > 0,

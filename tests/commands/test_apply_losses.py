@@ -85,10 +85,10 @@ def test_a_limit_of_bytes(files: Files, url: str) -> None:
     (change,) = files("diff", f"streams: [{{name: S, max_bytes: {half}}}]", "--json", status=2).json[
         "changes"
     ]
-    assert (change["deletes_messages"], change["deletes_precision"]) == (50, "about")
+    assert (change["deletes_messages"], change["deletes_precision"]) == (50, "exact")
     assert files("apply", f"streams: [{{name: S, max_bytes: {half}}}]", status=64)
     files("apply", f"streams: [{{name: S, max_bytes: {half}}}]", "--allow-data-loss", status=0)
-    assert 45 <= messages(url) <= 55
+    assert messages(url) == 50
 
 
 def test_what_deletes_nothing_needs_nothing(files: Files, url: str) -> None:
@@ -196,7 +196,7 @@ def test_what_goes_with_interest_retention_and_a_consumer_of_one_plan(files: Fil
     shown = files("diff", text, "--prune", status=2).out
     assert "which deletes 100 messages" in shown, shown
     refused = files("apply", text, "--prune --force", status=64).err
-    assert "this deletes 100 messages" in refused and "of consumer S > C" in refused
+    assert "this deletes 100 messages" in refused and "consumer S > C" in refused
     assert js.info(url, "S")["config"]["retention"] == "limits", "nothing is done before it"
     filtered = (
         "{label: l, streams: [{name: S, retention: interest, consumers: [{name: C, filter_subject: s.1}]}]}"
@@ -210,9 +210,9 @@ def test_changes_of_a_stream_delete_no_more_than_it_holds(files: Files, url: str
     interest(url)
     consumer(url, "D")
     text = "streams: [{name: S, consumers: [{name: C, filter_subject: s.1}, {name: D, filter_subject: s.2}]}]"
-    assert "which deletes up to 40 messages" in files("diff", text, status=2).out
+    assert "which deletes 20 messages" in files("diff", text, status=2).out
     refused = files("apply", text, "--force", status=64).err
-    assert "this deletes up to 40 messages" in refused and "of consumer S > C, consumer S > D" in refused
+    assert "this deletes 20 messages" in refused and "of consumer S > C, consumer S > D" in refused
 
 
 def test_a_pruned_stream_says_what_hangs_below_it(files: Files, url: str) -> None:
@@ -313,13 +313,17 @@ def test_a_consumer_that_is_removed_or_skips_messages(files: Files, url: str) ->
     asked = files.cli(reset, answers=[False], status=0).asked
     assert asked[0].startswith("Really reset Consumer S > C to sequence 31, which deletes 30 messages (")
     assert files.cli(f"{reset} --dry-run --json", status=0).json["deletes_messages"] == 30
-    files.cli(f"{reset} --force", status=0)
+    assert "this deletes 30 messages" in files.cli(f"{reset} --force", status=64).err
+    files.cli(f"{reset} --force --allow-data-loss", status=0)
     assert messages(url) == 10
     asked = files.cli("consumer rm S C", answers=[False], status=0).asked
     assert asked[0].startswith("Really delete Consumer S > C, which deletes 10 messages (")
     consumer(url, "D")
     would = files.cli("consumer rm S C --dry-run --json", status=0).json
-    assert (would["deletes_messages"], would["deletes_precision"]) == (10, "up to")
+    assert (would["deletes_messages"], would["deletes_precision"]) == (0, "exact")
+    files.cli("consumer rm S C --force", status=0)
+    assert "this deletes 10 messages" in files.cli("consumer rm S D --force", status=64).err
+    assert messages(url) == 10
 
 
 def test_a_limit_that_the_messages_just_keep_deletes_none(files: Files, url: str) -> None:

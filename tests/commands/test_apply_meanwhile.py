@@ -71,7 +71,7 @@ def test_more_messages_than_the_question_named_are_not_deleted(files: Files, url
     refused = files.cli(
         "stream edit S --max-msgs 10", answers=[Meanwhile(lambda: js.publish(url, "s"))], status=1
     )
-    assert "this would now delete 12 messages" in refused.err
+    assert "this now deletes 12 messages" in refused.err
     assert js.info(url, "S")["state"]["messages"] == 22
 
 

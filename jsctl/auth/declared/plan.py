@@ -1,7 +1,7 @@
 """The plan of changes that make a store match what files declare."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from jsctl.auth.check.across import approve_import
@@ -52,10 +52,11 @@ _DEFAULTS = {"operator": build_operator, "account": build_account, "user": build
 
 
 class Holding(NamedTuple):
-    """What an account holds on servers. streams: None if no server could be asked."""
+    """What an account holds on servers. streams: None if no server could be asked. configs: theirs."""
 
     streams: int | None
     loss: DataLoss
+    configs: Sequence[Json] = ()
 
     def __str__(self) -> str:
         """Return it for people: `2 streams with 40 messages`."""
@@ -102,7 +103,8 @@ class AuthPlan(NamedTuple):
     """The steps to take.
 
     operators, accounts, users: how many are already as declared. owed: removed accounts that servers may
-    still have. warnings: of what servers accept and people hardly mean.
+    still have. warnings: of what servers accept and people hardly mean. planned: claims of declared accounts
+    after the steps, by operator and name.
     """
 
     steps: Sequence[AuthStep]
@@ -111,6 +113,7 @@ class AuthPlan(NamedTuple):
     users: int = 0
     owed: Sequence[str] = ()
     warnings: Sequence[str] = ()
+    planned: Mapping[tuple[str, str], Json] = {}
 
     @property
     def unchanged(self) -> int:
@@ -132,6 +135,7 @@ def make_auth_plan(
     steps: list[AuthStep] = []
     warnings: list[str] = []
     counts = [0, 0, 0]
+    planned: dict[tuple[str, str], Json] = {}
     for operator in declared:
         store = AuthStore(folders, operator.name)
         planner = _Planner(store, operator, prune, take_ownership)
@@ -141,8 +145,9 @@ def make_auth_plan(
             else:
                 steps.append(step)
         warnings += planner.find_warnings(steps)
+        planned |= {(operator.name, name): nats for name, nats in planner.planned.items()}
     removed = {record.name for one in declared for record in list_owed(AuthStore(folders, one.name))}
-    return AuthPlan(steps, counts[0], counts[1], counts[2], sorted(removed), warnings)
+    return AuthPlan(steps, counts[0], counts[1], counts[2], sorted(removed), warnings, planned)
 
 
 class _Planner:
@@ -163,7 +168,7 @@ class _Planner:
         live = self._environment.operator.claims if self._environment else {"nats": build_operator()}
         self._operator = Operator(declared.name, "", copy.deepcopy(live))  #: as planned
         build_operator_change(declared, self._keys)(self._operator.nats)
-        self._planned: dict[str, Json] = {}  #: claims of declared accounts, by name
+        self.planned: dict[str, Json] = {}  #: claims of declared accounts, by name
 
     def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
         """Yield steps (None for what is already as declared), each with its level: operator, account or
@@ -199,7 +204,7 @@ class _Planner:
             if account.name not in removed
         }
         after = dict(before)
-        for name, nats in self._planned.items():
+        for name, nats in self.planned.items():
             public = before[name].public if name in before else name  # as imports name one without a key
             after[name] = Account(name, "", {"sub": public, "name": name, "nats": nats})
         environment = Environment(live.operator if live else self._operator, tuple(after.values()))
@@ -233,7 +238,7 @@ class _Planner:
             prune=self._prune,
             strict=self._operator.is_strict,
         )(nats)
-        self._planned[declared.name] = nats
+        self.planned[declared.name] = nats
         extra_changes = _build_expiry_changes(live, declared.expires)
         if not live and (removed := find_removed(self._store, declared.name)):
             has_key = self._store.has_seed(removed.public)

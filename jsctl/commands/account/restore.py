@@ -1,6 +1,7 @@
 """`jsctl account restore`."""
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.editing.data_loss import LossOptions
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
@@ -32,8 +33,8 @@ async def restore(
     cluster: str,
     tag: tuple[str, ...],
     update_streams: bool,
+    permits: LossOptions,
     force: bool,
-    allow_data_loss: bool,
 ) -> Result:
     """Read all of DIRECTORY, which jsctl account backup or the nats tool wrote, and verify its digests first.
     A stream that is damaged or exists does not stop the others; it is named at the end, and the exit status
@@ -49,7 +50,7 @@ async def restore(
             tags=tag,
             dry_run=env.dry_run,
         ),
-        TerminalObserver(env, force=force, allow_loss=allow_data_loss),
+        TerminalObserver(env, permits, force=force),
     )
     if env.dry_run:
         return view.preview(f"Restore from {path}", result)

@@ -13,9 +13,11 @@ from jsctl.bench.limits import find_limit
 from jsctl.bench.plan import Kind, Plan
 from jsctl.commands.bench.flags import SharedFlags
 from jsctl.env import Env
-from jsctl.errors import ExitStatus
+from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.nats.login import with_files
 from jsctl.nats.templates import generate_id
 from jsctl.views.bench import result as view
@@ -72,6 +74,8 @@ async def run(env: Env, plan: Plan, flags: SharedFlags) -> Result:
     return result
 
 
+_OTHER = "use another stream for benchmarks"
+
 DRY_RUN = "Only show what would be created, changed, purged and run"
 """The help of --dry-run."""
 
@@ -97,6 +101,7 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
     """Remove a stream's messages, after a question when the stream serves more than benchmarks. Returns its
     info.
     """
+    refuse_protected([info], hint=_OTHER)
     name, messages = info["config"]["name"], int(info["state"]["messages"])
     if targets.needs_consent(info):
         data_loss = f"all {pluralize(messages, 'message')} of stream {name}, which no benchmark created"
@@ -120,4 +125,7 @@ async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> Non
         data_loss = f"{key_list} of stream {config['name']}, which no benchmark created"
         facts = {"stream": config["name"], "keys": sorted(keys)}
         await env.confirm(Intent(f"change {data_loss}", facts), force=force)
+        after = {**info["config"], **{key: config[key] for key in keys}}
+        if loss := await estimate_stream_loss(api, info, after):
+            raise JsctlError(f"this deletes {loss} of stream {config['name']}", _OTHER)
     await targets.change(api, info, config, keys)

@@ -5,7 +5,7 @@ Only the root reads the environment.
 """
 
 from jsctl.commands.cli.declare import argument, command, declare_all, option
-from jsctl.commands.cli.destructive import destructive, dry_run_flag
+from jsctl.commands.cli.destructive import destructive, dry_run_flag, refusing_blanks
 from jsctl.commands.cli.global_flags import GroupOption
 from jsctl.commands.cli.values import DURATION, INTERVAL, OPTIONAL_DURATION, SIZE, Count
 
@@ -22,4 +22,5 @@ __all__ = [
     "destructive",
     "dry_run_flag",
     "option",
+    "refusing_blanks",
 ]

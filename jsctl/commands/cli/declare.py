@@ -42,6 +42,7 @@ def command(name: str, *, examples: Sequence[str], **attrs: Any) -> Callable[[Ca
         has_options = any(map(_is_options, kinds.values()))
         callback = _pass_options(kinds, function) if has_options else function
         verb = click.command(name, cls=Command, examples=examples, **attrs)(click.pass_obj(callback))
+        verb.is_destructive = getattr(function, "is_destructive", False)
         if has_options:
             _check_names(verb, kinds)
         return verb
@@ -105,7 +106,13 @@ def declare_all(*flags: Callable[[Any], Any]) -> Callable[[F], F]:
 class Option(Completed, click.Option):
     """An option that counts as missing if its value is empty and its type has `may_be_blank`, as with the
     `nats` tool: scripts pass `--max-age "$AGE"`. A condition has no such type: without it, a verb takes all.
+
+    selects: whether it narrows what a verb changes, so that an empty value and 0 are refused.
     """
+
+    def __init__(self, *args: Any, selects: bool = False, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.selects = selects
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
         value, source = super().consume_value(ctx, opts)
@@ -201,6 +208,7 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
 
     noun: the registry's noun whose names it takes and completes to; without one, `completes` says what it
         completes to.
+    selects: see `Option`.
     into: the name of a mapping, which the verb gets as a keyword in place of the flag: the values of all
         flags declared with this name that are on the command line, by flag. For the many flags that are keys
         of a configuration.

@@ -45,9 +45,17 @@ def destructive(
     missing_ok: bool = False,
     also: Sequence[str] = (),
 ) -> Callable[[F], F]:
-    """Declare --dry-run and --force. force, dry_run: their help. no_force, missing_ok: declare --no-force,
-    --missing-ok, too. also: other names of --force.
+    """Declare --dry-run and --force; an argument that is empty is refused. force, dry_run: their help.
+    no_force, missing_ok: declare --no-force, --missing-ok, too. also: other names of --force.
     """
     name = "--force/--no-force" if no_force else "--force"
     forcing = option(*also, name, "-f", "force", is_flag=True, default=False, help=force)
-    return declare_all(dry_run_flag(dry_run), forcing, *([_missing_ok] if missing_ok else []))
+    declare_flags = declare_all(dry_run_flag(dry_run), forcing, *([_missing_ok] if missing_ok else []))
+
+    return lambda function: declare_flags(refusing_blanks(function))
+
+
+def refusing_blanks(function: F) -> F:
+    """Let a verb refuse arguments that are empty, as where a script's variable is not set."""
+    function.is_destructive = True  # type: ignore[attr-defined]
+    return function

@@ -14,7 +14,7 @@ from jsctl.commands.cli.results import finish, finish_early
 from jsctl.commands.cli.row_flags import build_row_flags
 from jsctl.commands.cli.showing_help import HelpfulRoot, show_help
 from jsctl.commands.cli.values import check_integers
-from jsctl.errors import DryRun, JsctlError
+from jsctl.errors import BadInput, DryRun, JsctlError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -56,8 +56,11 @@ class Command(_GlobalFlagsCommand):
     Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
     yield Results ahead of the one that it returns. takes_number: whether its last argument may be a negative
     number, which is then not read as a flag. columns: of the table that it shows, empty if they are not known
-    before; it takes --columns and --filter then. None for a verb without a table.
+    before; it takes --columns and --filter then. None for a verb without a table. is_destructive: whether its
+    arguments say what is destroyed.
     """
+
+    is_destructive = False
 
     def __init__(
         self,
@@ -79,7 +82,25 @@ class Command(_GlobalFlagsCommand):
         if self._takes_number and "--" not in args:
             numbers = [arg for arg in args if arg[:1] == "-" and arg[1:].replace(".", "", 1).isdecimal()]
             args = [*(arg for arg in args if arg not in numbers), *(["--", *numbers] if numbers else [])]
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            for param in self.params:
+                if getattr(param, "selects", self.is_destructive and isinstance(param, click.Argument)):
+                    _refuse_blank(ctx, param)
+        return rest
+
+
+def _refuse_blank(ctx: click.Context, param: click.Parameter) -> None:
+    """Raise BadInput for an empty text or 0 on the command line, as where a script's variable is not set: it
+    would select everything."""
+    value = ctx.params.get(param.name or "")
+    values = value if isinstance(value, tuple) else (value,)
+    is_given = ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+    for blank in values if is_given else ():
+        if blank in ("", 0):
+            label = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
+            reason = "empty" if blank == "" else "0"
+            raise BadInput(f"{label} is {reason}", "name something, or leave it out")
 
 
 class Group(_GlobalFlagsCommand, click.Group):

@@ -5,6 +5,8 @@ from functools import partial
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, ConsumerFlags, consumer_flags
+from jsctl.commands.consumer.losing import find_losing
+from jsctl.commands.editing.data_loss import Losing
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
@@ -12,9 +14,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.message.change_estimate import estimate_consumer_loss
-from jsctl.jetstream.message.data_loss import DataLoss
-from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.message.change_estimate import Changes
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
 
@@ -51,8 +51,8 @@ def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json]
     """Return what edit changes of a consumer. live: its configuration."""
     name = str(live.get("name") or live["durable_name"])
 
-    async def estimate_loss(info: Json, config: Json) -> DataLoss:
-        return await estimate_consumer_loss(api, await streams.fetch_info(api, stream), info, config)
+    async def find_losses(_: Json, config: Json) -> list[Losing]:
+        return [await find_losing(api, stream, Changes(consumers={name: config}))]
 
     return Editable(
         schema=CONSUMER,
@@ -61,6 +61,6 @@ def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json]
         name_keys={key: live[key] for key in ("name", "durable_name") if key in live},
         apply_flags=apply_flags,
         update=partial(consumers.update, api, stream),
-        estimate_loss=estimate_loss,
+        find_losing=find_losses,
         sheet=view.sheet,
     )

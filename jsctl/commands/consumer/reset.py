@@ -4,12 +4,13 @@ import click
 
 from jsctl.base.units import format_count
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.consumer.losing import find_losing
+from jsctl.commands.editing.data_loss import LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.message.change_estimate import estimate_reset_loss
-from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.message.change_estimate import Changes
 from jsctl.views.consumer import info as view
 from jsctl.views.consumer.intent import change_intent
 from jsctl.views.result import Result
@@ -26,8 +27,11 @@ from jsctl.views.result import Result
     metavar="SEQUENCE",
     help="Deliver from this sequence (default: the ack floor)",
 )
+@loss_flags
 @destructive("Reset without asking")
-async def reset(env: Env, stream: str, consumer: str, sequence: int | None, force: bool) -> Result:
+async def reset(
+    env: Env, stream: str, consumer: str, sequence: int | None, permits: LossOptions, force: bool
+) -> Result:
     api, stream, consumer = await open_consumer(env, stream, consumer)
     before = await consumers.fetch_info(api, stream, consumer)
     is_resettable = before["config"].get("deliver_policy") in consumers.RESETTABLE
@@ -38,11 +42,10 @@ async def reset(env: Env, stream: str, consumer: str, sequence: int | None, forc
             "leave out --sequence",
         )
     where = f"sequence {format_count(sequence)}" if sequence else "its acknowledgement floor"
-    loss = None
-    if sequence and (env.dry_run or not force):
-        loss = await estimate_reset_loss(api, await streams.fetch_info(api, stream), before, sequence)
-    intent = change_intent("reset", before, f" to {where}", loss, sequence=sequence or None)
-    await env.confirm(intent, force=force)
+    changes = Changes(resets={consumer: sequence} if sequence else {})
+    losing = await find_losing(api, stream, changes)
+    intent = change_intent("reset", before, f" to {where}", losing.loss, sequence=sequence or None)
+    await permits.confirm(env, intent, [losing], force=force)
     if not sequence and is_resettable:
         # Without a sequence, the server (2.15) skips the messages that reached max_deliver.
         sequence = int(before["ack_floor"]["stream_seq"]) + 1

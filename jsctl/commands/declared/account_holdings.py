@@ -9,6 +9,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss, Precision
 from jsctl.monitor.server.requests import count_servers, ping
 from jsctl.nats.connection import Connection
@@ -46,9 +47,15 @@ async def _measure(connection: Connection, account: Record) -> Holding:
     servers = await count_servers(connection)
     if not any(account.issuer in trust.keys for trust in await fetch_trust(connection, servers)):
         raise JsctlError("the servers do not have its operator")
-    body = {"account": account.public, "streams": True}
+    return await measure_account(connection, account.public, servers)
+
+
+async def measure_account(connection: Connection, public: str, servers: int) -> Holding:
+    """Return what an account holds. public: its key. servers: how many answer; 0 if unknown."""
+    body = {"account": public, "streams": True, "config": True}
     replies = [reply.get("data") or {} for reply in await ping(connection, "JSZ", body, expect=servers)]
     streams: dict[tuple[str, str], tuple[int, int]] = {}
+    configs: dict[tuple[str, str], Json] = {}
     for data in replies:
         domain = str((data.get("config") or {}).get("domain") or "")
         for details in data.get("account_details") or ():
@@ -57,6 +64,7 @@ async def _measure(connection: Connection, account: Record) -> Holding:
                 size = int(state.get("messages") or 0), int(state.get("bytes") or 0)
                 key = domain, str(stream.get("name"))
                 streams[key] = max(size, streams.get(key, (0, 0)))
+                configs[key] = stream.get("config") or {"name": key[1]}
     loss = DataLoss(sum(size[0] for size in streams.values()), sum(size[1] for size in streams.values()))
     if any(
         peer.get("offline")
@@ -64,4 +72,4 @@ async def _measure(connection: Connection, account: Record) -> Holding:
         for peer in (data.get("meta_cluster") or {}).get("replicas") or ()
     ):
         loss = loss._replace(precision=Precision.AT_LEAST) if loss else UNKNOWN
-    return Holding(len(streams), loss)
+    return Holding(len(streams), loss, list(configs.values()))

@@ -1,8 +1,8 @@
 """The operators, accounts and users of files, for apply and diff."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from jsctl.auth.check import check
 from jsctl.auth.check.model import Finding
@@ -16,12 +16,14 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
 from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
-from jsctl.commands.editing.data_loss import refuse_unasked_loss
+from jsctl.commands.editing.data_loss import Losing, refuse_unasked_loss
 from jsctl.commands.operators.pushing import Sent
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.declared.compare import Rules
-from jsctl.jetstream.message.data_loss import DataLoss, Precision
+from jsctl.jetstream.message.data_loss import Precision
+from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
 from jsctl.views.result import Result
@@ -47,18 +49,21 @@ class DeclaredAuth:
         operators: Sequence[DeclaredOperator],
         prune: bool,
         take_ownership: bool,
+        unprotected: Collection[str],
     ) -> None:
         self.folders = folders
         self.operators = operators
         self._prune = prune
         self._take_ownership = take_ownership
+        self._unprotected = unprotected
         self.plan = self._make_plan()
         self.new_operators: Sequence[
             str
         ] = ()  #: to whose servers accounts were to be sent, and which no server can know yet
         self._pushes: Sequence[OperatorPush] = ()
         self._differences: Sequence[Difference] = ()
-        self.losses: Sequence[tuple[str, DataLoss]] = ()  #: accounts to remove, with the messages they hold
+        self._held: list[Json] = []  #: infos of these accounts' streams
+        self.losses: Sequence[Losing] = ()  #: accounts that go or lose JetStream, with what they hold
 
     @property
     def has_label(self) -> bool:
@@ -102,12 +107,13 @@ class DeclaredAuth:
         )
 
     async def measure_removals(self, env: Env) -> None:
-        """Find what the accounts that are to be removed hold, wherever servers can be asked."""
+        """Find what accounts hold that are to be removed or to lose JetStream, wherever servers can be
+        asked."""
         pushes = {push.store.operator: push for push in self._pushes}
         removals = [step for step in self.plan.steps if step.is_account_removal]
         holdings: dict[str, Holding] = {}
         keys: dict[tuple[str, str], str] = {}
-        self.losses, warnings = [], list[str]()
+        self.losses, self._held, warnings = [], [], list[str]()
         for operator in dict.fromkeys([*(step.operator for step in removals), *pushes]):
             store, push = AuthStore(self.folders, operator), pushes.get(operator)
             records = [
@@ -115,9 +121,16 @@ class DeclaredAuth:
                 *(push.list_due() if push else ()),
             ]
             connection = push.connection if push else None
-            holdings |= await measure_accounts(env, store, records, connection, warnings)
+            cut = push.list_without_jetstream(self.plan) if push else []
+            holdings |= await measure_accounts(env, store, [*records, *cut], connection, warnings)
             keys |= {(operator, record.name): record.public for record in records}
-            self.losses += [(f"account {record.name}", holdings[record.public].loss) for record in records]
+            for record in [*records, *cut]:
+                holding = holdings[record.public]
+                self._held += [{"config": config} for config in holding.configs]
+                how: Literal["delete", "cut off"] = "cut off" if record in cut else "delete"
+                self.losses += [Losing(f"account {record.name}", {}, holding.loss, how)]
+                if record in cut and holding.streams != 0:
+                    warnings.append(f"JetStream is switched off for account {record.name}, with {holding}")
         steps = [
             step._replace(holding=holdings[keys[step.operator, step.account]]) if step in removals else step
             for step in self.plan.steps
@@ -132,12 +145,17 @@ class DeclaredAuth:
             for difference in self._differences
         ]
 
+    def list_held(self) -> list[str]:
+        """Return the streams of accounts that go or lose JetStream."""
+        return [str(info["config"]["name"]) for info in self._held]
+
     async def apply(self, env: Env, rules: Rules, force: bool, *, revoke_old: bool) -> AuthOutcome:
         """Ask, and carry out the plan; return what was done.
 
         revoke_old: revoke the credentials of users who may do less. Raises Cancelled, BadInput, OSError, and
         JsctlError if another process has changed the store since the plan.
         """
+        refuse_protected(self._held, self._unprotected)
         refuse_unasked_loss(env, self.losses, force=force, allow=rules.allow_loss, needs_force=True)
         revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
         if not rules.may_delete_more():
@@ -184,13 +202,14 @@ class DeclaredAuth:
     async def _refuse_more_loss(self, env: Env) -> None:
         """Raise JsctlError if an account holds more messages than the plan said."""
         announced = self.losses
-        if not any(loss.precision is not Precision.UNKNOWN for _, loss in announced):
+        if not any(item.loss.precision is not Precision.UNKNOWN for item in announced):
             return
         await self.measure_removals(env)
-        for (name, now), (_, before) in zip(self.losses, announced, strict=True):
-            if now.exceeds(before):
+        for now, before in zip(self.losses, announced, strict=True):
+            if now.loss.exceeds(before.loss):
                 raise JsctlError(
-                    f"nothing was changed: {name} now holds {now}, and the plan said {before}", "run it again"
+                    f"nothing was changed: {now.label} now holds {now.loss}, and the plan said {before.loss}",
+                    "run it again",
                 )
 
     def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:

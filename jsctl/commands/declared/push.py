@@ -6,12 +6,13 @@ No state is stored: after a run that was killed, the next one continues with wha
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from jsctl.auth.claims import as_object
 from jsctl.auth.declared.changes import has_label
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan
 from jsctl.auth.environment import read_claims
 from jsctl.auth.folders import StoreFolders
-from jsctl.auth.records import Record
+from jsctl.auth.records import Record, has_jetstream
 from jsctl.auth.removed import list_owed, mark_gone
 from jsctl.auth.resolver import (
     CHANGED,
@@ -80,6 +81,16 @@ class OperatorPush:
     def list_due(self) -> Sequence[Record]:
         """Return the accounts that were removed from the store before, and will be from the servers now."""
         return self.owed if self.prune else ()
+
+    def list_without_jetstream(self, plan: AuthPlan) -> list[Record]:
+        """Return the accounts that have JetStream on the servers, and not after the plan is carried out."""
+        lacking: list[Record] = []
+        for account in self.declared.accounts:
+            served = as_object(read_claims(self.tokens.get(account.name, "")).get("nats"))
+            planned = plan.planned.get((self.store.operator, account.name))
+            if planned is not None and has_jetstream(served) and not has_jetstream(planned):
+                lacking.append(self.store.load_account(account.name))
+        return lacking
 
     def _find_difference(self, name: str, is_changed: bool) -> Difference:
         token = self.tokens.get(name, "")

@@ -18,7 +18,16 @@ from jsctl.jetstream.message.data_loss import DataLoss, Precision
 
 _FORM = "io.jsctl.plan.v1"
 _LOSSES = frozenset(
-    ("deletes_messages", "deletes_bytes", "deletes_precision", "messages", "bytes", "streams", "notes")
+    (
+        "deletes_messages",
+        "deletes_bytes",
+        "deletes_precision",
+        "messages",
+        "bytes",
+        "streams",
+        "notes",
+        "takes",
+    )
 )
 """Keys that move on while a stream is in use; a plan is stale when more would be deleted than it says."""
 

@@ -11,7 +11,7 @@ from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import add_former_places
-from jsctl.commands.editing.protection import unprotect_flag
+from jsctl.commands.editing.protection import refuse_unknown, unprotect_flag
 from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.layers import resolve
 from jsctl.contexts.settings import Settings
@@ -123,6 +123,7 @@ source_flags = declare_all(
         "targets",
         multiple=True,
         metavar="NAME",
+        selects=True,
         help="Only this stream or bucket, with its consumers; may be repeated",
     ),
 )
@@ -168,6 +169,9 @@ async def plan_streams(
     each place. Raises what requests raise."""
     targets = await open_targets(env, comparison.declared, comparison.logins)
     plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
+    declared = [name for stream in comparison.declared.streams for name in (stream.name, stream.renamed_from)]
+    held = comparison.auth.list_held() if comparison.auth else ()
+    refuse_unknown(sources.unprotect, [*declared, *(step.stream for step in plan.steps), *held])
     of_store = comparison.auth.plan.warnings if comparison.auth else ()
     of_servers = await _warn_of_servers(plan)
     warnings = [*comparison.declared.warnings, *of_store, *plan.warnings, *of_servers]
@@ -210,7 +214,7 @@ def _plan_operators(
     from jsctl.commands.declared.auth import DeclaredAuth
 
     folders = make_choices(env.environ, sources.store).folders
-    return DeclaredAuth(folders, operators, sources.prune, sources.take_ownership)
+    return DeclaredAuth(folders, operators, sources.prune, sources.take_ownership, sources.unprotect)
 
 
 async def _ask_servers(

@@ -1,33 +1,111 @@
-"""The permission to delete messages, where nobody is asked."""
+"""The permission to delete messages, where nobody is asked or the stream is protected."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
+from jsctl.jetstream.message.takers import list_taken
+from jsctl.views.intent import Intent
 
 _MAX_NAMES = 3
+_WORDS = (
+    ("delete", "deletes", "of"),
+    ("take", "takes", "out of work queue"),
+    ("cut off", "cuts off", "of"),
+)
+
+loss_flags = declare_all(
+    option("--allow-data-loss", is_flag=True, help="Do it even if that deletes messages"), unprotect_flag
+)
+"""The flags of `LossOptions`."""
+
+
+class Losing(NamedTuple):
+    """What loses messages. label: its name. info: of the stream that holds them; empty for several. how: they
+    are deleted; a copy takes them out of a work queue; or nobody reaches them any more."""
+
+    label: str
+    info: Json
+    loss: DataLoss
+    how: Literal["delete", "take", "cut off"] = "delete"
+
+    def describe(self) -> str:
+        """Return it as part of a question: `delete 3 messages (90 B)`; empty for no loss."""
+        if not self.loss:
+            return ""
+        where = f" out of work queue {self.label}" if self.how == "take" else ""
+        return f"{self.how} {self.loss}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class LossOptions:
+    """The flags of a verb that may delete messages besides what it is for; part of its options."""
+
+    allow_data_loss: bool
+    unprotect: tuple[str, ...]
+
+    def refuse(self, env: Env, losing: Sequence[Losing], *, force: bool, needs_force: bool = True) -> None:
+        """Raise JsctlError for messages of a protected stream, and BadInput for messages that are deleted
+        without a question, unless flags permit it.
+
+        needs_force: whether it needs --force, too, without a terminal.
+        """
+        infos = [item.info for item in losing]
+        refuse_protected(infos, self.unprotect, [item.info for item in losing if item.loss])
+        refuse_unasked_loss(env, losing, force=force, allow=self.allow_data_loss, needs_force=needs_force)
+
+    async def confirm(self, env: Env, intent: Intent, losing: Sequence[Losing], *, force: bool) -> None:
+        """Ask before something is done, as `Env.confirm` does, after `refuse`."""
+        env.announce(intent)
+        self.refuse(env, losing, force=force)
+        await env.confirm(intent, force=force)
+
+
+async def confirm_taking(env: Env, permits: LossOptions, action: str, losing: Sequence[Losing]) -> None:
+    """Ask before something that takes messages out of work queues. action: "add Stream ORDERS"."""
+    permits.refuse(env, losing, force=False, needs_force=False)
+    words = [item.describe() for item in losing if item.loss]
+    if words and not permits.allow_data_loss:
+        await env.require_yes(f"Really {action} and {' and '.join(words)}", flag="--allow-data-loss")
+
+
+def describe_losses(losing: Sequence[Losing]) -> str:
+    """Return what is deleted, after a subject: `deletes 3 messages (90 B) of Stream A`; empty for nothing."""
+    words = []
+    for how, start, link in _WORDS:
+        lost = [item for item in losing if item.loss and item.how == how]
+        if lost:
+            names = ", ".join(item.label for item in lost[:_MAX_NAMES]) + ", ..." * bool(lost[_MAX_NAMES:])
+            words.append(f"{start} {add_losses(item.loss for item in lost)} {link} {names}")
+    return " and ".join(words)
 
 
 def refuse_unasked_loss(
-    env: Env,
-    losses: Sequence[tuple[str, DataLoss]],
-    *,
-    force: bool,
-    allow: bool,
-    needs_force: bool,
-    also: str = "",
+    env: Env, losing: Sequence[Losing], *, force: bool, allow: bool, needs_force: bool, also: str = ""
 ) -> None:
     """Raise BadInput for messages that are deleted without a question, unless `allow`.
 
-    losses: names, with what each of them loses. needs_force: whether it needs --force, too, without a
-    terminal. also: another way to permit it.
+    needs_force: whether it needs --force, too, without a terminal. also: another way to permit it.
     """
-    losing = [(name, loss) for name, loss in losses if loss]
-    if not losing or allow or (env.can_ask and not force):
+    words = describe_losses(losing)
+    if not words or allow or (env.can_ask and not force):
         return
-    names = ", ".join(name for name, _ in losing[:_MAX_NAMES]) + (", ..." if losing[_MAX_NAMES:] else "")
     flags = "--force --allow-data-loss" if needs_force and not force else "--allow-data-loss"
-    raise BadInput(
-        f"this deletes {add_losses(loss for _, loss in losing)} of {names}", f"{flags} permits it{also}"
-    )
+    raise BadInput(f"this {words}", f"{flags} permits it{also}")
+
+
+async def find_taken(env: Env, api: Api, config: Json, before: Json | None = None) -> list[Losing]:
+    """Return what a stream's mirror and sources that are new take out of work queues; say if nobody tells."""
+    losing: list[Losing] = []
+    for origin, info, loss in await list_taken(api, config, before):
+        if info is None:
+            env.say(f"warning: {origin} does not say whether it is a work queue, which loses what is copied")
+        else:
+            losing.append(Losing(origin, info, loss, "take"))
+    return losing

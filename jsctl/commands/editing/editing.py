@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.base.files import read_input
-from jsctl.commands.cli import declare_all, option
-from jsctl.commands.editing.data_loss import refuse_unasked_loss
+from jsctl.commands.cli import declare_all, option, refusing_blanks
+from jsctl.commands.editing.data_loss import Losing, LossOptions, describe_losses, loss_flags
 from jsctl.commands.editing.editor import edit_text
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -15,7 +15,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.config.writing import read_fresh, verify
-from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.config import changes_result, format_change, format_value
@@ -37,7 +37,7 @@ class EditOptions:
     force: bool
     interactive: bool
     dry_run: bool
-    allow_data_loss: bool
+    permits: LossOptions
 
     def read_config(self, env: Env, schema: Schema, *, changed: bool) -> Json | None:
         """Return the configuration of --config; None if there is none. changed: whether other flags ask for a
@@ -62,8 +62,8 @@ class Editable:
 
     label: `Stream ORDERS`. fetch: returns the info that the server has now. name_keys: the keys that identify
     it and cannot change. apply_flags: returns a copy of a configuration with the flags applied. update: sends
-    a configuration and returns the new info. estimate_loss: returns what the server deletes when the
-    configuration of an info changes. sheet: shows an info. find_warnings: returns warnings about settings
+    a configuration and returns the new info. find_losing: returns what loses messages when the configuration
+    of an info changes, and how many. sheet: shows an info. find_warnings: returns warnings about settings
     that the server accepts but ignores or interprets differently. needs_force: whether scripts need --force;
     False if nats does not ask, so that scripts written for it still work.
     """
@@ -74,7 +74,7 @@ class Editable:
     name_keys: Json
     apply_flags: Callable[[Json], Json]
     update: Callable[[Json], Awaitable[Json]]
-    estimate_loss: Callable[[Json, Json], Awaitable[DataLoss]]
+    find_losing: Callable[[Json, Json], Awaitable[Sequence[Losing]]]
     sheet: Callable[[Json], Result]
     find_warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
     needs_force: bool = True
@@ -95,6 +95,7 @@ def edit_flags(noun: str) -> Callable[[F], F]:
     config_help = f"Apply this configuration (JSON or YAML) to the {noun}'s"
     replace_help = "--config is the whole configuration: what it leaves out takes its default"
     return declare_all(
+        refusing_blanks,
         option("--config", "config_file", metavar="FILE", help=config_help),
         option("--replace", is_flag=True, help=replace_help),
         option("--force", "-f", is_flag=True, help="Change without asking"),
@@ -102,7 +103,7 @@ def edit_flags(noun: str) -> Callable[[F], F]:
             "--interactive/--no-interactive", "-i", "interactive", default=False, help="Edit in your EDITOR"
         ),
         option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would"),
-        option("--allow-data-loss", is_flag=True, help="Change it even if that deletes messages"),
+        loss_flags,
     )
 
 
@@ -157,25 +158,19 @@ async def _change(
         return Result([Text(_NO_DIFFERENCE)], data=data)
     for warning in target.find_warnings(draft):
         env.say(f"warning: {warning}")
-    loss = await target.estimate_loss(info, draft)
+    losing = await target.find_losing(info, draft)
     if options.dry_run:
-        losses = [await _estimate_alone(target, info, draft, change, loss) for change in changes]
+        losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
         return changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT)
     env.inform("\n  ".join([f"Changes to {target.label}:", *map(format_change, changes)]))
-    if loss:
-        env.say(f"This deletes {loss}")
+    if words := describe_losses(losing):
+        env.say(f"This {words}")
     env.inform("")
     without_asking = options.force or not (target.needs_force or env.can_ask)
-    refuse_unasked_loss(
-        env,
-        [(target.label, loss)],
-        force=options.force,
-        allow=options.allow_data_loss,
-        needs_force=target.needs_force,
-    )
-    action = f"edit {target.label}{f' and delete {loss}' if loss else ''}"
+    options.permits.refuse(env, losing, force=options.force, needs_force=target.needs_force)
+    action = " and ".join([f"edit {target.label}", *filter(None, map(Losing.describe, losing))])
     await env.confirm(Intent(action, {}), force=without_asking)
-    updated = await _update(target, make_draft, changes, loss, options)
+    updated = await _update(target, make_draft, changes, _add(losing), options)
     changed = {change.key for change in find_differences(live, target.get_live(updated), target.schema)}
     for change in changes:
         if change.after is not None and change.key not in changed:
@@ -203,8 +198,10 @@ async def _update(
         draft, left = _redraft(target, make_draft, info)
         if _to_json(left) != _to_json(changes):
             raise _build_conflict(target, "nothing was changed", left)
-        if not options.allow_data_loss and (now := await target.estimate_loss(info, draft)).exceeds(loss):
-            raise JsctlError(f"nothing was changed: this would now delete {now}", "run it again")
+        if not options.permits.allow_data_loss:
+            now = await target.find_losing(info, draft)
+            if _add(now).exceeds(loss):
+                raise JsctlError(f"nothing was changed: this now {describe_losses(now)}", "run it again")
         return info, draft
 
     before, draft = await read_fresh(draft_again)
@@ -253,10 +250,14 @@ def _build_conflict(target: Editable, outcome: str, left: Sequence[Difference]) 
 
 
 async def _estimate_alone(
-    target: Editable, info: Json, draft: Json, change: Difference, total: DataLoss
+    target: Editable, info: Json, draft: Json, change: Difference, losing: Sequence[Losing]
 ) -> DataLoss:
-    """Return what one of the changes deletes by itself."""
-    if not total:
-        return total
+    """Return what one of the changes deletes by itself. losing: what all of them delete."""
+    if not _add(losing):
+        return NOTHING
     key = change.key.partition(".")[0]
-    return await target.estimate_loss(info, {**target.get_live(info), key: draft.get(key)})
+    return _add(await target.find_losing(info, {**target.get_live(info), key: draft.get(key)}))
+
+
+def _add(losing: Sequence[Losing]) -> DataLoss:
+    return add_losses(item.loss for item in losing)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, declare_all, option
 from jsctl.commands.editing.adding import AddOptions, add_flags
+from jsctl.commands.editing.data_loss import LossOptions, confirm_taking, find_taken, loss_flags
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.picking.pick import ask_bucket
 from jsctl.env import Env
@@ -54,8 +55,9 @@ _bucket_flags = declare_all(
 )
 @argument("bucket", default="")
 @add_flags
+@loss_flags
 @_bucket_flags
-async def add(env: Env, bucket: str, adding: AddOptions, flags: BucketFlags) -> Result:
+async def add(env: Env, bucket: str, adding: AddOptions, permits: LossOptions, flags: BucketFlags) -> Result:
     """Mirror or source another bucket by its NAME, or by NAME@DOMAIN from another JetStream domain.
 
     Values of a mirror are read from the copy and written to the origin. --marker-ttl allows keys that expire,
@@ -79,6 +81,8 @@ async def add(env: Env, bucket: str, adding: AddOptions, flags: BucketFlags) -> 
         return adding.save(config, f"bucket {name}")
     api = await env.jetstream()
     await buckets.check_origins(api, config)
+    losing = await find_taken(env, api, BUCKET.to_stream(config, None))
+    await confirm_taking(env, permits, f"add Bucket {name}", losing)
     new_bucket, created = await buckets.create(api, config)
     outcome = "was created" if created else "already exists, nothing was changed"
     return view.named(f"Bucket {name} {outcome}", new_bucket)

@@ -4,6 +4,7 @@ from contextlib import aclosing
 
 from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -25,12 +26,14 @@ from jsctl.views.result import Result
     metavar="DURATION",
     help="Also remove markers that are older than this (30m)",
 )
+@unprotect_flag
 @destructive("Remove without asking", "Only show what would be removed")
-async def compact(env: Env, bucket: str, older: int, force: bool) -> Result:
+async def compact(env: Env, bucket: str, older: int, unprotect: tuple[str, ...], force: bool) -> Result:
     """Remove the earlier values of deleted keys, and also their markers when they are so old that every
     watcher has seen them: 30 minutes, or --older.
     """
     store = await open_named(env, bucket)
+    refuse_protected([store.info], unprotect)
     if mirror := store.config.get("mirror"):  # what is removed there comes back, or stays missing
         raise BadInput(f"bucket {store.name} is a mirror", f"compact its origin {mirror['name']}")
     newest_entries = await read.fetch_newest_heads(store, [">"])

@@ -1,13 +1,12 @@
 """`jsctl kv del`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.protection import list_streams, unprotect_flag
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
 from jsctl.jetstream.kv.entry import DELETE
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -33,9 +32,9 @@ async def delete(
     already, is an error with status 3, but not with --force.
     """
     store = await open_named(env, bucket)
+    refuse_protected([store.info], unprotect)
     if key:
         return await remove_keys(env, store, key, DELETE, force=force)
-    refuse_protected([store.info], list_streams(unprotect))
     state = store.info["state"]
     values, size = int(state["messages"]), int(state["bytes"])
     await env.confirm(view.bucket_intent(store.name, values, size), force=force)

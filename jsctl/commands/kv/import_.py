@@ -9,6 +9,7 @@ from contextlib import aclosing, contextmanager
 from jsctl.base.units import format_count, pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
@@ -29,17 +30,19 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("file", default="-")
+@unprotect_flag
 @destructive(
     "Replace values of a bucket that is not empty without asking",
     "Only read the file, and show how much would be stored",
 )
-async def import_(env: Env, bucket: str, file: str, force: bool) -> Result:
+async def import_(env: Env, bucket: str, file: str, unprotect: tuple[str, ...], force: bool) -> Result:
     """Read lines that jsctl kv export wrote from FILE, or from stdin without FILE or with -. Values, markers,
     TTLs and their order are as exported; revisions and times are new. A file is checked before anything is
     stored; a pipe is not, and if it fails the status is 1.
     """
     store = await open_named(env, bucket)
     messages = int(store.info["state"]["messages"])
+    refuse_protected([store.info], unprotect, [store.info] if messages else [])
     if messages and not env.dry_run:
         await env.confirm(view.import_intent(store.name, 0, 0, messages), force=force)
     if env.dry_run or _can_be_read_twice(env, file):

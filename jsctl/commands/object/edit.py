@@ -1,13 +1,13 @@
 """`jsctl object edit`."""
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.editing.data_loss import Losing, LossOptions, loss_flags
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, open_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
-from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.config import OBJECT_BUCKET
 from jsctl.jetstream.stream import requests as streams
@@ -22,10 +22,10 @@ from jsctl.views.result import Result
 @bucket_argument()
 @option("--force", "-f", is_flag=True, help="Change without asking")
 @option("--dry-run", is_flag=True, help="Only show what would change; exit with 2 if anything would")
-@option("--allow-data-loss", is_flag=True, help="Change it even if that removes objects")
+@loss_flags
 @bucket_flags
 async def edit(
-    env: Env, bucket: str, force: bool, dry_run: bool, allow_data_loss: bool, flags: BucketFlags
+    env: Env, bucket: str, force: bool, dry_run: bool, permits: LossOptions, flags: BucketFlags
 ) -> Result:
     """Change what the flags name; other settings stay as they are. A shorter time or a smaller size may
     remove objects.
@@ -47,8 +47,8 @@ async def edit(
         infos.append(await streams.update(api, change()))
         return _build_info(infos[-1])
 
-    async def estimate_loss(_: Json, __: Json) -> DataLoss:
-        return await estimate_stream_loss(api, infos[-1], change())
+    async def find_losing(_: Json, __: Json) -> list[Losing]:
+        return [Losing(f"Bucket {name}", infos[-1], await estimate_stream_loss(api, infos[-1], change()))]
 
     target = Editable(
         schema=OBJECT_BUCKET,
@@ -57,7 +57,7 @@ async def edit(
         name_keys={"name": name},
         apply_flags=lambda _: OBJECT_BUCKET.from_stream(change()),
         update=update,
-        estimate_loss=estimate_loss,
+        find_losing=find_losing,
         sheet=lambda _: view.bucket(infos[-1]),
         needs_force=False,
     )
@@ -67,7 +67,7 @@ async def edit(
         force=force,
         interactive=False,
         dry_run=dry_run,
-        allow_data_loss=allow_data_loss,
+        permits=permits,
     )
     result = await edit_config(env, target, None, editing)
     return result if dry_run else result._replace(data=infos[-1])

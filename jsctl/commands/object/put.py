@@ -9,16 +9,18 @@ from pathlib import Path
 
 from jsctl.base.units import format_bytes
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket, parse_metadata
 from jsctl.commands.options.body import find_stdin
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.stdin import Stdin
-from jsctl.jetstream.object import requests
+from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.object import upload as uploads
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import CHUNK_SIZE, ObjectInfo, validate_object_name
+from jsctl.jetstream.stream.protection import is_protected
 from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
@@ -39,6 +41,7 @@ class Options:
     metadata: tuple[str, ...]
     chunk_size: int
     progress: bool
+    unprotect: tuple[str, ...]
     force: bool
 
     def __post_init__(self) -> None:
@@ -93,6 +96,7 @@ class Options:
 @option("--metadata", metavar="KEY=VALUE", multiple=True, help="Metadata of the object; may be repeated")
 @option("--chunk-size", type=SIZE, metavar="BYTES", default=CHUNK_SIZE, help="Bytes of a chunk (128KiB)")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
+@unprotect_flag
 @destructive("Replace existing objects without asking")
 async def put(env: Env, options: Options) -> Result:
     """Read FILE or, without it or with -, stdin. If a put of a file is interrupted, run it again: it compares
@@ -109,7 +113,7 @@ async def put(env: Env, options: Options) -> Result:
             with open_source(Path(file)):
                 pass  # before anything is stored: every file can be read
     api, bucket = await open_bucket(env, options.bucket)
-    await _confirm(env, api, bucket, names, force=options.force)
+    await _confirm(env, api, bucket, names, options)
     stored: list[ObjectInfo] = []
     for opened, name in zip(sources, names, strict=True):
         with _open_source(opened) as (source, size):
@@ -165,12 +169,14 @@ def _open_source(source: Path | Stdin) -> Iterator[tuple[uploads.Source, int]]:
         yield uploads.Source(opened, identity), size
 
 
-async def _confirm(env: Env, api: Api, bucket: str, names: list[str], *, force: bool) -> None:
-    """Ask before objects are replaced."""
-    if force and not env.dry_run:
+async def _confirm(env: Env, api: Api, bucket: str, names: list[str], options: Options) -> None:
+    """Ask before objects are replaced, and refuse it in a protected bucket."""
+    bucket_info = await buckets.fetch_info(api, bucket)
+    if options.force and not env.dry_run and not is_protected(bucket_info["config"]):
         return
     object_info = [await requests.find(api, bucket, name) for name in names]
     existing = [info for info in object_info if info is not None and not info.is_deleted]
     env.announce(view.put_intent(bucket, names, existing))
+    refuse_protected([bucket_info], options.unprotect, [bucket_info] if existing else [])
     if existing:
-        await env.confirm(view.intent("replace", existing), force=force)
+        await env.confirm(view.intent("replace", existing), force=options.force)

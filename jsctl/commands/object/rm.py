@@ -2,13 +2,12 @@
 
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.editing.protection import list_streams, unprotect_flag
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import buckets, requests
-from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists, sheets
 from jsctl.views.result import Result, report
@@ -43,10 +42,10 @@ async def rm(
     if unfinished and object:
         raise BadInput("--unfinished is for a bucket, not for its objects")
     api, name = await open_bucket(env, bucket)
+    refuse_protected([await buckets.fetch_info(api, name)], unprotect)
     if unfinished:
         return await _remove_unfinished(env, api, name, force=force)
     if not object:
-        refuse_protected([await buckets.fetch_info(api, name)], list_streams(unprotect))
         return await _remove_bucket(env, api, name, force=force)
     object_info = []
     for item in dict.fromkeys(object):

@@ -1,6 +1,7 @@
 """`jsctl object seal`."""
 
 from jsctl.commands.cli import command, destructive
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
@@ -12,8 +13,9 @@ from jsctl.views.result import Result
 
 @command("seal", examples=["jsctl object seal FILES", "jsctl object seal FILES --force"])
 @bucket_argument()
+@unprotect_flag
 @destructive("Seal without asking")
-async def seal(env: Env, bucket: str, force: bool) -> Result:
+async def seal(env: Env, bucket: str, unprotect: tuple[str, ...], force: bool) -> Result:
     """Prevent any change: nothing can be put into a sealed bucket or removed from it, and its configuration
     is fixed.
     """
@@ -22,6 +24,7 @@ async def seal(env: Env, bucket: str, force: bool) -> Result:
     if info["config"].get("sealed"):
         env.inform(f"Bucket {name} is already sealed; nothing was changed")
         return view.bucket(info)
+    refuse_protected([info], unprotect)
     await env.confirm(seal_intent(f"Bucket {name}", "buckets", info), force=force)
     config = (await buckets.fetch_info(api, name))[
         "config"

@@ -8,13 +8,14 @@ from pathlib import Path
 from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.object.get import get_file
 from jsctl.commands.object.put import put_file
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.object import requests
+from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.object import sync as plans
 from jsctl.jetstream.object.download import DamagedObject
 from jsctl.jetstream.object.files import open_source
@@ -44,9 +45,17 @@ _SMALL = 4 << 20  #: bytes
 )
 @option("--delete", is_flag=True, help="Remove what only the target has; asks first")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
+@unprotect_flag
 @destructive("Replace and remove without asking", "Only show what would change")
 async def sync(
-    env: Env, bucket: str, folder: str, up: bool | None, delete: bool, progress: bool, force: bool
+    env: Env,
+    bucket: str,
+    folder: str,
+    up: bool | None,
+    delete: bool,
+    progress: bool,
+    unprotect: tuple[str, ...],
+    force: bool,
 ) -> Result:
     """Compare files by size and SHA-256. Names in the bucket are paths below FOLDER; modes are not stored.
     What the other side cannot hold is left out with a warning, and the status is 1: links, names that lead
@@ -72,6 +81,8 @@ async def sync(
     if env.dry_run:
         return view.synced(plan, dry_run=True)
     destroyed = [change for change in plan.changes if change.kind != "add"]
+    info = await buckets.fetch_info(api, bucket)
+    refuse_protected([info], unprotect, [info] if destroyed and up else [])
     if destroyed:
         where = f"bucket {bucket}" if up else str(path)
         removals = sum(change.kind == "remove" for change in destroyed)

@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import declare_all, destructive, option
+from jsctl.commands.cli import declare_all, destructive
+from jsctl.commands.editing.data_loss import LossOptions, loss_flags
 from jsctl.env import Env
 from jsctl.jetstream.backup.events import (
     CopyInterrupted,
@@ -14,17 +15,15 @@ from jsctl.jetstream.backup.events import (
     Event,
     Phase,
     Question,
+    ReduceStream,
     RemoveUnfinished,
     ReplaceBackup,
 )
+from jsctl.jetstream.stream import protection
 from jsctl.views.shared import transfers as view
 
 restore_flags = declare_all(
-    option(
-        "--allow-data-loss",
-        is_flag=True,
-        help="With --force, also remove messages in it that are newer than the backup",
-    ),
+    loss_flags,
     destructive(
         "Remove what an unfinished restore left behind, without asking",
         "Check the backup, and only show what would be restored",
@@ -33,20 +32,29 @@ restore_flags = declare_all(
 """The flags of restores that permit to remove something, for a `TerminalObserver`."""
 
 
+_NO_LOSS = LossOptions(allow_data_loss=False, unprotect=())
+
+
 class TerminalObserver:
     """An observer that writes events to stderr, asks questions and shows progress bars."""
 
     def __init__(
-        self, env: Env, *, progress: bool = True, force: bool = False, allow_loss: bool = False
+        self,
+        env: Env,
+        permits: LossOptions = _NO_LOSS,
+        *,
+        progress: bool = True,
+        force: bool = False,
     ) -> None:
         """Set what to show and ask.
 
-        progress: show bars, if there is a terminal. force: answer questions with yes; with `allow_loss` also
-        those about messages that would be lost.
+        progress: show bars, if there is a terminal. force: answer questions with yes, and those about
+        messages that would be lost if `permits` says so.
         """
         self._env = env
+        self._permits = permits
         self._progress = progress
-        self._given = {"--force": force, "--allow-data-loss": allow_loss}
+        self._given = {"--force": force, "--allow-data-loss": permits.allow_data_loss}
 
     def notify(self, event: Event) -> None:
         if intent := view.beginning(event):
@@ -55,8 +63,10 @@ class TerminalObserver:
         (self._env.say if is_doubt else self._env.inform)(view.sentence(event))
 
     async def confirm(self, question: Question) -> None:
-        loses = isinstance(question, RemoveUnfinished) and question.loses
-        needed = ["--force", *(["--allow-data-loss"] if loses else [])]
+        needed = ["--force"]
+        if isinstance(question, (RemoveUnfinished, ReduceStream)) and question.loses:
+            protection.refuse_protected([{"config": question.config}], self._permits.unprotect)
+            needed.append("--allow-data-loss")
         missing = [flag for flag in needed if not self._given[flag]]
         flag = "--overwrite" if isinstance(question, ReplaceBackup) else " ".join(missing)
         await self._env.confirm(view.intent(question), force=not missing, flag=flag)

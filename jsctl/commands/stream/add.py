@@ -3,6 +3,7 @@
 from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
+from jsctl.commands.editing.data_loss import LossOptions, confirm_taking, find_taken, loss_flags
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
@@ -34,8 +35,9 @@ SIZE_WHERE_NEEDED = 256 << 20
 )
 @argument("stream", default="")
 @add_flags
+@loss_flags
 @stream_flags("add")
-async def add(env: Env, stream: str, adding: AddOptions, flags: StreamFlags) -> Result:
+async def add(env: Env, stream: str, adding: AddOptions, permits: LossOptions, flags: StreamFlags) -> Result:
     """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults.
 
     A mirror or source is a stream's NAME; NAME@DOMAIN takes it from another JetStream domain. Settings may
@@ -52,6 +54,7 @@ async def add(env: Env, stream: str, adding: AddOptions, flags: StreamFlags) -> 
         env.say(f"warning: {warning}")
     if api is None:
         return adding.save(draft, f"stream {draft['name']}")
+    await confirm_taking(env, permits, f"add Stream {draft['name']}", await find_taken(env, api, draft))
     info, created = await streams.create(api, STREAM.without_assumed(draft, initial))
     outcome = "was created" if created else "already exists, nothing was changed"
     result = view.sheet(info)

@@ -1,6 +1,7 @@
 """`jsctl stream copy`."""
 
 from jsctl.commands.cli import argument, command
+from jsctl.commands.editing.data_loss import confirm_taking, find_taken
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
@@ -57,6 +58,9 @@ async def copy(env: Env, stream: str, destination: str, data: DataOptions, flags
     )
     for warning in find_warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
+    losing = await find_taken(env, target.api, draft)
+    if not env.dry_run:
+        await confirm_taking(env, data.permits, f"copy Stream {stream}", losing)
     if data.data:
         return await copy_data(env, data, source, target, draft)
     if env.dry_run:

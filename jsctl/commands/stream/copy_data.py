@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import declare_all, destructive, option
+from jsctl.commands.editing.data_loss import LossOptions, loss_flags
 from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -29,7 +30,7 @@ class DataOptions:
     compare: bool
     progress: bool
     force: bool
-    allow_data_loss: bool
+    permits: LossOptions
 
     def __post_init__(self) -> None:
         if not self.data and (self.consumers or not self.compare):
@@ -47,11 +48,7 @@ data_flags = declare_all(
     option("--consumers", is_flag=True, help="With --data, also copy the consumers and their state"),
     option("--compare/--no-compare", default=True, help="With --data, compare all messages afterwards"),
     option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal"),
-    option(
-        "--allow-data-loss",
-        is_flag=True,
-        help="With --force, also remove messages in it that the source does not have",
-    ),
+    loss_flags,
     destructive(
         "Remove what an unfinished copy left behind, without asking", "Only show what would be copied"
     ),
@@ -70,9 +67,7 @@ async def copy_data(
     env: Env, options: DataOptions, source: Endpoint, target: Endpoint, config: Json
 ) -> Result:
     """Copy a stream with its messages. config: the copy's, without what the server adds."""
-    observer = TerminalObserver(
-        env, progress=options.progress, force=options.force, allow_loss=options.allow_data_loss
-    )
+    observer = TerminalObserver(env, options.permits, progress=options.progress, force=options.force)
     copy_options = CopyOptions(consumers=options.consumers, compare=options.compare)
     if env.dry_run and await streams.fetch_info_or_none(target.api, target.stream) is None:
         await streams.check_level(target.api, config)

@@ -4,6 +4,7 @@ from functools import partial
 
 from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command
+from jsctl.commands.editing.data_loss import Losing, find_taken
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.picking.pick import open_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
@@ -40,6 +41,11 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
     api, name = await open_stream(env, stream or STREAM.get_name(file or {}))
     if result := await _make_replicas(env, api, name, flags, editing):
         return result
+
+    async def find_losing(info: Json, config: Json) -> list[Losing]:
+        loss = await estimate_stream_loss(api, info, config)
+        return [Losing(f"Stream {name}", info, loss), *await find_taken(env, api, config, info["config"])]
+
     target = Editable(
         schema=STREAM,
         label=f"Stream {name}",
@@ -47,7 +53,7 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
         name_keys={"name": name},
         apply_flags=flags.apply,
         update=partial(streams.update, api),
-        estimate_loss=partial(estimate_stream_loss, api),
+        find_losing=find_losing,
         sheet=view.sheet,
         find_warnings=partial(find_warnings, domain=api.own_domain),
     )

@@ -14,10 +14,12 @@ from jsctl.nats.subjects import is_subject
 from jsctl.views.result import Result
 from jsctl.views.stream import removal as view
 
+_COUNT = click.IntRange(min=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """seq: only messages before it; 0 or None for all. keep: how many of the newest messages stay."""
+    """seq: only messages before it; None for all. keep: how many of the newest messages stay."""
 
     stream: tuple[str, ...]
     subject: str
@@ -44,12 +46,14 @@ class Options:
 )
 @argument("stream", nargs=-1)
 @option(
-    "--subject", metavar="SUBJECT", default="", help="Only messages on this subject; may contain wildcards"
+    "--subject",
+    metavar="SUBJECT",
+    default="",
+    selects=True,
+    help="Only messages on this subject; may contain wildcards",
 )
-@option("--seq", type=click.IntRange(min=0), metavar="SEQUENCE", help="Only messages before this sequence")
-@option(
-    "--keep", type=click.IntRange(min=0), metavar="MESSAGES", help="Keep this many of the newest messages"
-)
+@option("--seq", type=_COUNT, metavar="SEQUENCE", selects=True, help="Only messages before this sequence")
+@option("--keep", type=_COUNT, metavar="MESSAGES", selects=True, help="Keep this many of the newest messages")
 @unprotect_flag
 @destructive("Purge without asking", "Only show what would be removed", missing_ok=True)
 async def purge(env: Env, options: Options) -> Result:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.base.files import read_input
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.editing.data_loss import LossOptions
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.env import Env
@@ -30,8 +31,8 @@ class Options:
     cluster: str | None
     tag: tuple[str, ...]
     replicas: int | None
+    permits: LossOptions
     force: bool
-    allow_data_loss: bool
 
     @property
     def path(self) -> str:
@@ -73,9 +74,7 @@ async def restore(env: Env, options: Options) -> Result:
     compare it with its digest before the server is asked for anything. A pipe with a .tgz file is copied to
     the folder for temporary files.
     """
-    observer = TerminalObserver(
-        env, progress=options.progress, force=options.force, allow_loss=options.allow_data_loss
-    )
+    observer = TerminalObserver(env, options.permits, progress=options.progress, force=options.force)
     with opening_backup(resolve_backup_path(options.path)) as backup:
         config = _build_config(env, backup, options)
         restored = await restore_stream(env.jetstream, backup, config, observer)

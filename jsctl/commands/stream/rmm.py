@@ -3,6 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -22,10 +23,12 @@ from jsctl.views.stream import rmm as view
 )
 @argument("stream", default="")
 @argument("id", type=click.IntRange(min=1), nargs=-1)
+@unprotect_flag
 @destructive("Remove without asking", "Only show what would be removed", missing_ok=True)
-async def rmm(env: Env, stream: str, id: tuple[int, ...], force: bool) -> Result:
+async def rmm(env: Env, stream: str, id: tuple[int, ...], unprotect: tuple[str, ...], force: bool) -> Result:
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
+    refuse_protected([info], unprotect)
     sequences = list(dict.fromkeys(id)) or [await _ask_sequence(env)]
     messages = []
     for sequence in sequences:

@@ -16,7 +16,7 @@ from jsctl.jetstream.backup.account_files import (
     build_outcome,
     open_account_backup,
 )
-from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase
+from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase, ReduceStream
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import (
@@ -28,6 +28,8 @@ from jsctl.jetstream.backup.stream_restore import (
 )
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
+from jsctl.jetstream.message.data_loss import NOTHING
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
@@ -78,9 +80,9 @@ async def restore_account(
     cleared: list[tuple[Backup, str]] = []
     for backup in verified:
         try:
-            cleared.append((backup, await _clear(api, backup, observer, dry_run=options.dry_run)))
+            cleared.append((backup, await _clear(api, backup, options, observer)))
         except Declined:
-            remark = "what an unfinished restore left was not removed"
+            remark = "what is there was left as it is"
             outcomes.append(build_outcome(backup.stream, "failed", backup.state, remark))
         except Cancelled:
             raise
@@ -104,16 +106,23 @@ async def restore_account(
     return AccountResult(outcomes, time.monotonic_ns() - started)
 
 
-async def _clear(api: Api, backup: Backup, observer: Observer, *, dry_run: bool) -> str:
-    """Remove what an unfinished restore of a stream left, once the observer has agreed.
+async def _clear(api: Api, backup: Backup, options: AccountRestoreOptions, observer: Observer) -> str:
+    """Remove what an unfinished restore of a stream left, once the observer has agreed, who also has to if a
+    stream's configuration deletes messages.
 
-    With dry_run, only return a remark about it; empty for nothing. Raises JsctlError.
+    In a dry run, only return a remark about what is removed; empty for nothing. Raises JsctlError.
     """
     existing = await streams.fetch_info_or_none(api, backup.stream)
-    if existing is None or not get_mark(existing):
+    if existing is None:
+        return ""
+    if not get_mark(existing):
+        if options.update and not options.dry_run:
+            loss = await estimate_stream_loss(api, existing, _build_config(backup, options))
+            if loss:
+                await observer.confirm(ReduceStream(backup.stream, existing["config"], loss))
         return ""
     question = await describe_unfinished(api, existing, backup)
-    if not dry_run:
+    if not options.dry_run:
         await remove_unfinished(api, question, observer)
     newer = (
         f", with {pluralize(question.newer.messages, 'message')} newer than the backup"
@@ -123,13 +132,17 @@ async def _clear(api: Api, backup: Backup, observer: Observer, *, dry_run: bool)
     return f"it replaces what an unfinished restore left{newer}"
 
 
+def _build_config(backup: Backup, options: AccountRestoreOptions) -> Json:
+    """Return the configuration of a restored stream."""
+    config = remove_mark(STREAM.without_server_keys(backup.config))
+    placement = {"cluster": options.cluster, "tag": options.tags}
+    return STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
+
+
 async def _restore(
     api: Api, backup: Backup, options: AccountRestoreOptions, advance: Advance
 ) -> StreamOutcome:
-    name = backup.stream
-    config = remove_mark(STREAM.without_server_keys(backup.config))
-    placement = {"cluster": options.cluster, "tag": options.tags}
-    config = STREAM.apply_flags(config, {flag: value for flag, value in placement.items() if value})
+    name, config = backup.stream, _build_config(backup, options)
     existing = await streams.fetch_info_or_none(api, name)
     if existing is not None:
         if not options.update:
@@ -150,6 +163,8 @@ async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry
     """Update a stream to this configuration, and create the backup's durable consumers that it lacks."""
     name = backup.stream
     changed = STREAM.without_server_keys(existing["config"]) != config
+    loss = await estimate_stream_loss(api, existing, config) if dry_run else NOTHING
+    remarks = [f"its configuration deletes {loss}"] if loss else []
     info = await streams.update(api, config) if changed and not dry_run else existing
     present = set(await consumers.list_names(api, name))
     added = []
@@ -159,7 +174,7 @@ async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry
             if not dry_run:
                 await consumers.create(api, name, CONSUMER.without_server_keys(consumer_config))
             added.append(consumer)
-    remarks = [f"consumers added: {', '.join(added)}"] if added else []
+    remarks += [f"consumers added: {', '.join(added)}"] if added else []
     if not backup.manifest and int(backup.state.get("consumer_count", 0)):
         remarks.append("its consumers are only in the snapshot, and stay as they are")
     return build_outcome(

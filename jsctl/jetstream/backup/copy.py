@@ -229,10 +229,9 @@ async def _remove_unfinished(source: Endpoint, target: Endpoint, existing: Json,
     if await is_untouched(source, target, existing):
         observer.notify(CopyRestarted(name))
     else:
-        state = (await streams.fetch_info(target.api, name))["state"]
-        messages, last = int(state["messages"]), int(state["last_seq"])
-        await remove_unfinished(
-            target.api, RemoveUnfinished(name, messages, last, other_than=source.stream), observer
-        )
+        info = await streams.fetch_info(target.api, name)
+        messages, last = int(info["state"]["messages"]), int(info["state"]["last_seq"])
+        question = RemoveUnfinished(name, info["config"], messages, last, other_than=source.stream)
+        await remove_unfinished(target.api, question, observer)
         return
     await streams.delete(target.api, name)

@@ -9,6 +9,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message.data_loss import DataLoss
+
 Advance = Callable[[int], object]
 """Called with the number of bytes or messages processed since the last call."""
 
@@ -123,11 +126,13 @@ class ReplaceBackup(NamedTuple):
 class RemoveUnfinished(NamedTuple):
     """The question whether to remove a stream that an unfinished restore left behind.
 
-    last_seq: of its state. other_than: the stream that is being copied, when the unfinished one has messages
-    that it lacks. newer: the messages that are newer than the backup, None if there are none.
+    config: the stream's. last_seq: of its state. other_than: the stream that is being copied, when the
+    unfinished one has messages that it lacks. newer: the messages that are newer than the backup, None if
+    there are none.
     """
 
     stream: str
+    config: Json
     messages: int
     last_seq: int
     other_than: str = ""
@@ -154,7 +159,21 @@ class RemoveOtherCopy(NamedTuple):
     messages: int
 
 
-Question = ReplaceBackup | RemoveUnfinished | RemoveOtherCopy
+class ReduceStream(NamedTuple):
+    """The question whether to give a stream the configuration of its backup, which deletes messages. config:
+    the stream's."""
+
+    stream: str
+    config: Json
+    loss: DataLoss
+
+    @property
+    def loses(self) -> bool:
+        """Whether messages are deleted."""
+        return bool(self.loss)
+
+
+Question = ReplaceBackup | RemoveUnfinished | RemoveOtherCopy | ReduceStream
 
 
 class Phase(NamedTuple):

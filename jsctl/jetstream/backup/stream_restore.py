@@ -143,7 +143,7 @@ async def describe_unfinished(api: Api, info: Json, backup: Backup) -> RemoveUnf
         await asyncio.sleep(_WATCH_SECONDS)
         info = await streams.fetch_info(api, name)
     newer = await _find_newer(api, info, backup)
-    return RemoveUnfinished(name, int(info["state"]["messages"]), last, newer=newer)
+    return RemoveUnfinished(name, info["config"], int(info["state"]["messages"]), last, newer=newer)
 
 
 async def _find_newer(api: Api, info: Json, backup: Backup) -> Newer | None:

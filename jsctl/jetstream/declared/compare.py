@@ -4,7 +4,7 @@ A step is computed twice by the same functions: for the plan, and again right be
 that the file names, or what the plan said of deleted messages, has changed in between, the step is refused.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.merge import (
     merge_bucket,
     merge_consumer,
@@ -30,7 +31,6 @@ from jsctl.jetstream.declared.model import (
     Stream,
     find_bucket_kind,
     get_label,
-    list_names_of,
     with_label,
 )
 from jsctl.jetstream.declared.refusals import (
@@ -41,15 +41,10 @@ from jsctl.jetstream.declared.refusals import (
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.kv.config import BucketSchema
-from jsctl.jetstream.message.change_estimate import (
-    count_outstanding,
-    estimate_consumer_loss,
-    estimate_stream_loss,
-)
-from jsctl.jetstream.message.data_loss import NOTHING, UNKNOWN, DataLoss, measure_stream
+from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss, measure_stream
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.jetstream.stream.protection import PROTECT, is_protected
+from jsctl.jetstream.stream.protection import PROTECT, is_protected, list_names_of
 from jsctl.nats.error_codes import ErrorCode
 
 OWNER_KEY = f"metadata.{LABEL}"
@@ -118,13 +113,10 @@ async def fetch_consumer(target: Target, stream: str, consumer: str) -> Json | N
         raise
 
 
-async def compare_stream(
-    stream: Stream, target: Target, info: Json | None, rules: Rules, new_consumers: Sequence[Json] = ()
-) -> Step | None:
+def compare_stream(stream: Stream, target: Target, info: Json | None, rules: Rules) -> Step | None:
     """Return the step for a stream or bucket, without its consumers; None when it already is as declared.
 
-    info: the live stream's, None if there is none. new_consumers: configurations of those that the plan
-    creates.
+    info: the live stream's, None if there is none. What it deletes is for `losses`.
     """
     live = info["config"] if info else None
     claimed = replace(stream, config=_claim(stream, live))
@@ -132,48 +124,18 @@ async def compare_stream(
         step = _compare_bucket(stream.kind, claimed, target, live, rules)
     else:
         step = _compare(_STREAM, claimed, target, live, rules)
-    if step is None:
-        return None
-    before = new_consumers if step.follows_new_consumers else ()
-    loss = await estimate_stream_loss(target.api, info, step.after or {}, before) if info else NOTHING
-    protection = rules.find_protection(info["config"], loss) if info else {}
-    step = step._replace(refused={**step.refused, **protection})
-    held = measure_stream(info) if info else NOTHING
-    return step._replace(item=stream, loss=loss, held=held, allows_loss=stream.allows_data_loss)
+    return step and step._replace(item=stream, allows_loss=stream.allows_data_loss)
 
 
-async def compare_consumer(
-    consumer: Consumer,
-    stream: str,
-    target: Target,
-    stream_info: Json | None,
-    info: Json | None,
-    rules: Rules,
-    new_consumers: Sequence[Json] = (),
-    created: frozenset[str] = frozenset(),
+def compare_consumer(
+    consumer: Consumer, stream: str, target: Target, info: Json | None, rules: Rules
 ) -> Step | None:
-    """Return the step for a consumer; None when it already is as declared.
-
-    stream_info, info: the live stream's and consumer's, None if there is none. new_consumers: as in
-    compare_stream; created: names of those that exist by now.
-    """
+    """Return the step for a consumer; None when it already is as declared. info: the live consumer's, None if
+    there is none."""
     live = info["config"] if info else None
     claimed = replace(consumer, config=with_label(consumer.config, consumer.label))
     step = _compare(_CONSUMER, claimed, target, live, rules, stream)
-    if step is None:
-        return None
-    loss = NOTHING
-    if info and stream_info:
-        loss = await estimate_consumer_loss(target.api, stream_info, info, step.after, new_consumers, created)
-    held = measure_stream(stream_info) if stream_info else NOTHING
-    retention = str(stream_info["config"].get("retention", "")) if stream_info else ""
-    return step._replace(
-        item=consumer, loss=loss, held=held, retention=retention, created=created | _list_names(new_consumers)
-    )
-
-
-def _list_names(configs: Sequence[Json]) -> frozenset[str]:
-    return frozenset(str(config["name"]) for config in configs)
+    return step and step._replace(item=consumer)
 
 
 async def fetch_consumers(
@@ -185,10 +147,10 @@ async def fetch_consumers(
     return await gather(fetch_consumer(target, stream, each.name) for each in declared)
 
 
-async def collect(errors: list[BadInput], comparison: Awaitable[Step | None]) -> Step | None:
+def collect(errors: list[BadInput], compare: Callable[..., Step | None], *args: object) -> Step | None:
     """Return the step of a comparison; None after a BadInput, which is added to `errors`."""
     with collecting(errors):
-        return await comparison
+        return compare(*args)
     return None
 
 
@@ -206,24 +168,13 @@ async def plan_stream_removal(target: Target, info: Json, label: str, rules: Rul
     loss = measure_stream(info)
     # An empty stream is protected, too.
     refused = rules.find_protection(info["config"], UNKNOWN)
-    return step._replace(loss=loss, held=loss, label=label, notes=notes, refused=refused)
+    return step._replace(loss=loss, together=loss, label=label, notes=notes, refused=refused)
 
 
-async def plan_consumer_removal(
-    target: Target,
-    stream_info: Json,
-    info: Json,
-    label: str,
-    new_consumers: Sequence[Json] = (),
-    created: frozenset[str] = frozenset(),
-) -> Step:
-    """Return the removal of a consumer that carries a label; its note says how far it was. new_consumers,
-    created: as in compare_consumer."""
-    loss = await estimate_consumer_loss(target.api, stream_info, info, None, new_consumers, created)
+def plan_consumer_removal(target: Target, info: Json, label: str) -> Step:
+    """Return the removal of a consumer that carries a label; its note says how far it was."""
     step = Step("remove", target, str(info["stream_name"]), str(info["name"]), "", info["config"], None)
-    held = measure_stream(stream_info)
-    created |= _list_names(new_consumers)
-    return step._replace(loss=loss, held=held, label=label, notes=[describe_position(info)], created=created)
+    return step._replace(label=label, notes=[describe_position(info)])
 
 
 def describe_consumer(info: Json, label: str = "") -> str:
@@ -236,7 +187,8 @@ def describe_consumer(info: Json, label: str = "") -> str:
 def describe_position(info: Json) -> str:
     """Return how far a consumer is: `12 messages pending, ack floor 88`."""
     floor = int((info.get("ack_floor") or {}).get("stream_seq") or 0)
-    return f"{pluralize(count_outstanding(info), 'message')} pending, ack floor {floor}"
+    outstanding = int(info.get("num_pending") or 0) + int(info.get("num_ack_pending") or 0)
+    return f"{pluralize(outstanding, 'message')} pending, ack floor {floor}"
 
 
 async def plan_again(step: Step, rules: Rules) -> Step | None:
@@ -247,6 +199,7 @@ async def plan_again(step: Step, rules: Rules) -> Step | None:
     fresh = await compare_again(step, rules)
     if fresh is None:
         return None
+    (fresh,) = await with_losses([fresh], rules.find_protection)
     if fresh.summary != step.summary:
         raise Stale("it was changed since the plan was made", fresh)
     if fresh.loss.exceeds(step.loss) and not rules.may_delete_more(allows_loss=step.allows_loss):
@@ -260,12 +213,10 @@ async def compare_again(step: Step, rules: Rules) -> Step | None:
     if isinstance(step.item, Stream) and step.part == "values":
         return await compare_values(step.item, step.target, stream_info)
     if isinstance(step.item, Stream):
-        return await compare_stream(step.item, step.target, stream_info, rules)
+        return compare_stream(step.item, step.target, stream_info, rules)
     if isinstance(step.item, Consumer):
         (info,) = await fetch_consumers([step.item], step.stream, step.target, stream_info)
-        fresh = await compare_consumer(
-            step.item, step.stream, step.target, stream_info, info, rules, created=step.created
-        )
+        fresh = compare_consumer(step.item, step.stream, step.target, info, rules)
         return fresh and fresh._replace(allows_loss=step.allows_loss)
     if stream_info is None:
         return None
@@ -279,7 +230,7 @@ async def compare_again(step: Step, rules: Rules) -> Step | None:
     if info is None:
         return None
     label = get_label(info["config"])
-    return await plan_consumer_removal(step.target, stream_info, info, label, created=step.created)
+    return plan_consumer_removal(step.target, info, label)
 
 
 def _claim(stream: Stream, live: Json | None) -> Json:

@@ -8,6 +8,7 @@ from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.kv.config import BUCKET, BucketSchema
 from jsctl.jetstream.object.config import OBJECT_BUCKET
+from jsctl.jetstream.stream.protection import list_names_of
 
 LABEL = "jsctl.label"
 """The metadata key that marks what a file with `label:` created."""
@@ -32,12 +33,6 @@ def with_label(config: Json, label: str) -> Json:
     if not label:
         return config
     return {**config, "metadata": {**(config.get("metadata") or {}), LABEL: label}}
-
-
-def list_names_of(stream: str) -> Set[str]:
-    """Return what people call a stream: its name, and that of the bucket that it holds."""
-    kind = find_bucket_kind(stream)
-    return {stream, kind.stream_to_bucket(stream)} if kind else {stream}
 
 
 def get_label(config: Json) -> str:

@@ -22,13 +22,13 @@ from jsctl.jetstream.declared.compare import (
 )
 from jsctl.jetstream.declared.conflicts import refuse_same_streams
 from jsctl.jetstream.declared.handover import plan_releases
-from jsctl.jetstream.declared.merge import without_none
+from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.rename import plan_rename
 from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_losses
 from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.declared.warnings import find_plan_warnings
-from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
 
@@ -57,6 +57,11 @@ class Plan(NamedTuple):
     def loss(self) -> DataLoss:
         """The messages that all steps together delete."""
         return add_step_losses(self.steps)
+
+    @property
+    def takes(self) -> DataLoss:
+        """The messages that all steps together take out of work queues."""
+        return add_losses(step.takes for step in self.steps)
 
     def is_within(self, announced: "Plan") -> bool:
         """Return whether it has the steps of another plan, which delete no more messages."""
@@ -99,7 +104,14 @@ async def make_plan(
     steps = [step for group in groups for step in group if step]
     if prune:
         steps += await _plan_removals(declared, targets, rules, {step.key: step for step in steps})
+    steps = await with_losses(steps, rules.find_protection)
     warnings = await find_plan_warnings(steps)
+    warnings += [
+        f"{step.position}: {taken.origin} does not say whether it is a work queue, which loses what is copied"
+        for step in steps
+        for taken in step.taken
+        if taken.info is None
+    ]
     steps = plan_releases(await refuse_impossible(steps))
     same = [stream for stream, group in zip(declared.streams, groups, strict=True) if group[0] is None]
     same_buckets = sum(bool(stream.kind) for stream in same)
@@ -117,23 +129,15 @@ async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Ste
         return [*steps, *value_steps]
     consumer_infos = await fetch_consumers(stream.consumers, stream.name, target, info)
     pairs = list(zip(stream.consumers, consumer_infos, strict=True))
-    created = [without_none(consumer.config) for consumer, found in pairs if found is None]
     errors: list[BadInput] = []
-    step = await collect(errors, compare_stream(stream, target, info, rules, created))
-    changed = _with_changes(info, step) if info else None
-    consumer_steps = await gather(
-        collect(errors, compare_consumer(consumer, stream.name, target, changed, found, rules, created))
+    step = collect(errors, compare_stream, stream, target, info, rules)
+    consumer_steps = [
+        collect(errors, compare_consumer, consumer, stream.name, target, found, rules)
         for consumer, found in pairs
-    )
+    ]
     raise_all(errors)
     permitted = (each and each._replace(allows_loss=stream.allows_data_loss) for each in consumer_steps)
     return [step, *permitted, *value_steps]
-
-
-def _with_changes(info: Json, step: Step | None) -> Json:
-    """Return a stream's info as it is when its consumers' turn comes: with interest retention, what no
-    consumer needs is deleted."""
-    return {**info, "config": step.after} if step and step.after else info
 
 
 async def _plan_removals(
@@ -184,14 +188,7 @@ async def _plan_removals_at(
         for info in listed.infos:
             key = (target.key, listed.stream, str(info["name"]), "")
             if key not in declared_keys and (label := get_label(info["config"])) in labels:
-                stream_step = planned.get((target.key, listed.stream, "", ""))
-                stream_info = _with_changes(others[listed.stream], stream_step)
-                created = [
-                    each.after or {}
-                    for each in planned.values()
-                    if each.key[:2] == key[:2] and each.consumer and each.action == "create"
-                ]
-                steps.append(await plan_consumer_removal(target, stream_info, info, label, created))
+                steps.append(plan_consumer_removal(target, info, label))
     removals = (plan_stream_removal(target, info, get_label(info["config"]), rules) for info in surplus)
     return [*steps, *await gather(removals)]
 

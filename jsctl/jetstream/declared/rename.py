@@ -7,7 +7,6 @@ is continued by the next one.
 
 from contextlib import AbstractContextManager, nullcontext
 
-from jsctl.base.loops import gather
 from jsctl.errors import BadInput, JsctlError, raise_all
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
@@ -44,15 +43,15 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
         position=stream.position, loss=NOTHING, allows_loss=True, other_name=stream.name
     )
     if new is not None and not get_mark(new):
-        return [await compare_stream(stream, target, new, rules), _finish(removal, stream, old, new)]
+        return [compare_stream(stream, target, new, rules), _finish(removal, stream, old, new)]
     as_new = {**old, "config": {**old["config"], "name": stream.name, "subjects": _get_subjects(stream, old)}}
     errors: list[BadInput] = []
-    compared = await collect(errors, compare_stream(stream, target, as_new, rules))
+    compared = collect(errors, compare_stream, stream, target, as_new, rules)
     infos = await fetch_consumers(stream.consumers, stream.renamed_from, target, old)
-    consumer_steps = await gather(
-        collect(errors, compare_consumer(consumer, stream.renamed_from, target, old, info, rules))
+    consumer_steps = [
+        collect(errors, compare_consumer, consumer, stream.renamed_from, target, info, rules)
         for consumer, info in zip(stream.consumers, infos, strict=True)
-    )
+    ]
     raise_all(errors)
     before = STREAM.without_server_keys(as_new["config"])
     after = {**(compared.after if compared and compared.after else before), "name": stream.name}

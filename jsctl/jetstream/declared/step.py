@@ -9,6 +9,7 @@ from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.declared.model import Consumer, Stream
 from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
+from jsctl.jetstream.message.takers import Taken
 
 T = TypeVar("T")
 
@@ -44,12 +45,12 @@ class Step(NamedTuple):
     kind: the kind of bucket that the stream holds; the changes then have the bucket's own keys.
 
     before: the live configuration, None if there is none; after: the one to send, None for a removal.
-    refused: by key, why the change cannot be made. loss: the messages that it deletes, of those that its
-    stream holds (`held`); allows_loss: whether the file says that it may. item: what the file declares; None
-    for a removal. label: the label of what is removed. notes: what else a removal takes along. part:
-    "release" if a stream only releases subjects, "values" for the values of a bucket. other_name: of a
-    rename, the old name where the copy is made, the new one where the old one goes. For a
-    consumer, retention: of its stream; created: names of new ones, created before it changes or goes.
+    refused: by key, why the change cannot be made. loss: the messages of its stream that it deletes at most,
+    together: what all steps about this stream delete; taken: what it takes out of work queues that it begins
+    to copy; allows_loss: whether the file says that it may. item: what the file declares; None for a removal.
+    label: the label of what is removed. notes: what else a removal takes along. part: "release" if a stream
+    only releases subjects, "values" for the values of a bucket. other_name: of a rename, the old name where
+    the copy is made, the new one where the old one goes. retention: of the stream of a consumer.
     """
 
     action: Action
@@ -63,7 +64,8 @@ class Step(NamedTuple):
     refused: Mapping[str, str] = {}
     kind: BucketSchema | None = None
     loss: DataLoss = NOTHING
-    held: DataLoss = NOTHING
+    together: DataLoss = NOTHING
+    taken: Sequence[Taken] = ()
     allows_loss: bool = False
     item: Stream | Consumer | None = None
     label: str = ""
@@ -71,7 +73,6 @@ class Step(NamedTuple):
     part: Part = ""
     other_name: str = ""
     retention: str = ""
-    created: frozenset[str] = frozenset()
 
     @property
     def is_release(self) -> bool:
@@ -79,12 +80,28 @@ class Step(NamedTuple):
         return self.part == "release"
 
     @property
+    def is_sealing(self) -> bool:
+        """Whether it seals a stream that exists, which cannot be undone."""
+        is_stream = self.action == "change" and not self.consumer
+        return is_stream and bool((self.after or {}).get("sealed")) > bool((self.before or {}).get("sealed"))
+
+    @property
+    def takes(self) -> DataLoss:
+        """What it takes out of work queues."""
+        return add_losses(taken.loss for taken in self.taken)
+
+    @property
+    def begins_interest(self) -> bool:
+        """Whether a stream gets interest retention."""
+        has_changed = any(change.key == "retention" for change in self.changes)
+        return self.action == "change" and has_changed and (self.after or {}).get("retention") == "interest"
+
+    @property
     def follows_new_consumers(self) -> bool:
         """Whether new consumers of a stream are created before it changes: those keep what it would delete
         for want of interest."""
-        keys = {change.key.partition(".")[0] for change in self.changes if not self.part}
-        starts = "retention" in keys and (self.after or {}).get("retention") == "interest"
-        return self.action == "change" and starts and not keys & _NEEDED_BY_CONSUMERS
+        keys = {change.key.partition(".")[0] for change in self.changes}
+        return self.begins_interest and not keys & _NEEDED_BY_CONSUMERS
 
     @property
     def is_placed(self) -> bool:
@@ -145,15 +162,12 @@ def find_cycle(graph: Mapping[T, Iterable[T]]) -> list[T]:
 
 
 def group_losses(steps: Iterable[Step]) -> list[tuple[Sequence[Step], DataLoss]]:
-    """Return the steps that delete messages, by stream, with what they delete together: no more than the
-    stream holds."""
+    """Return the steps that delete messages, by stream, with what they delete together."""
     by_stream: dict[Key, list[Step]] = {}
     for step in steps:
         if step.loss:
             by_stream.setdefault((step.target.key, step.stream, "", ""), []).append(step)
-    return [
-        (group, add_losses(step.loss for step in group).limit(group[0].held)) for group in by_stream.values()
-    ]
+    return [(group, group[0].together if group[1:] else group[0].loss) for group in by_stream.values()]
 
 
 def add_step_losses(steps: Iterable[Step]) -> DataLoss:

@@ -12,7 +12,6 @@ class Precision(StrEnum):
     """How exactly the number of messages is known."""
 
     EXACT = "exact"
-    ABOUT = "about"
     AT_LEAST = "at least"
     UP_TO = "up to"
     UNKNOWN = "unknown"
@@ -57,12 +56,6 @@ class DataLoss(NamedTuple):
             "deletes_precision": str(self.precision),
         }
 
-    def limit(self, held: "DataLoss") -> "DataLoss":
-        """Return it, but no more than is there: several changes may delete the same messages."""
-        if self.messages <= held.messages or self.precision is Precision.UNKNOWN:
-            return self
-        return held._replace(precision=Precision.UP_TO)
-
     def exceeds(self, announced: "DataLoss") -> bool:
         """Return whether more would be deleted than was announced."""
         if announced.precision is Precision.UNKNOWN:
@@ -77,21 +70,35 @@ UNKNOWN = DataLoss(precision=Precision.UNKNOWN)
 
 
 def add_losses(losses: Iterable[DataLoss]) -> DataLoss:
-    """Return the sum of what is deleted."""
+    """Return the sum of what is deleted, of different messages."""
     losses = [loss for loss in losses if loss]
     if len(losses) == 1:
         return losses[0]
     precisions = {loss.precision for loss in losses}
-    order = (Precision.UNKNOWN, Precision.AT_LEAST, Precision.UP_TO, Precision.ABOUT)
+    order = (Precision.UNKNOWN, Precision.AT_LEAST, Precision.UP_TO)
     precision = next((each for each in order if each in precisions), Precision.EXACT)
-    if {Precision.AT_LEAST, Precision.UP_TO} <= precisions:
-        precision = Precision.ABOUT
+    if precision is Precision.AT_LEAST:
+        losses = [loss for loss in losses if loss.precision is not Precision.UP_TO]
     return DataLoss(
         sum(loss.messages for loss in losses),
         sum(loss.bytes for loss in losses),
         precision,
         all(loss.exact for loss in losses),
     )
+
+
+def merge_losses(losses: Iterable[DataLoss], held: DataLoss) -> DataLoss:
+    """Return what is deleted of a stream for several reasons, which may be about the same messages. held:
+    what the stream holds."""
+    losses = [loss for loss in losses if loss]
+    total = add_losses(losses)
+    if len(losses) < 2 or total.precision is Precision.UNKNOWN:
+        return total
+    if any(loss == held for loss in losses):
+        return held
+    if total.precision is Precision.AT_LEAST:
+        return max(losses)._replace(precision=Precision.AT_LEAST)
+    return min(total, held)._replace(precision=Precision.UP_TO, exact=False)
 
 
 def measure_stream(info: Json) -> DataLoss:

@@ -15,11 +15,18 @@ def is_protected(config: Json) -> bool:
     return (config.get("metadata") or {}).get(PROTECT) == "true"
 
 
-def refuse_protected(infos: Iterable[Json], unprotected: Collection[str]) -> None:
-    """Raise JsctlError for a protected stream that is not among the names `unprotected`."""
+def list_names_of(stream: str) -> set[str]:
+    """Return what people call a stream: its name, and that of the bucket that it holds."""
+    return {stream, stream.removeprefix("KV_"), stream.removeprefix("OBJ_")}
+
+
+def refuse_protected(infos: Iterable[Json], unprotected: Collection[str] = (), *, hint: str = "") -> None:
+    """Raise JsctlError for a protected stream that is not among the names `unprotected`, its own or its
+    bucket's. hint: what to do, if nothing permits it."""
     for info in infos:
-        name = str(info["config"]["name"])
-        if name not in unprotected and is_protected(info["config"]):
+        stream = str(info["config"]["name"])
+        if is_protected(info["config"]) and not list_names_of(stream) & {*unprotected}:
+            name = min(list_names_of(stream), key=len)
             raise JsctlError(
-                f"nothing was done: stream {name} is protected", f"--unprotect {name} permits it"
+                f"nothing was done: stream {stream} is protected", hint or f"--unprotect {name} permits it"
             )

@@ -1,20 +1,22 @@
 """How much an account or a server stores, which a purge or a removal puts at risk."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from jsctl.monitor.server.replicas import Replica, list_consumer_replicas, list_stream_replicas
+from jsctl.monitor.server.replicas import Json, Replica, list_consumer_replicas, list_stream_replicas
 from jsctl.monitor.server.requests import fetch_details
 from jsctl.nats.connection import Connection
 
 
 class Stored(NamedTuple):
-    """What is stored: the numbers of streams and consumers, and the size of the streams."""
+    """What is stored: the numbers of streams and consumers, and the size of the streams. configs: of the
+    streams."""
 
     streams: int
     consumers: int
     messages: int
     bytes: int
+    configs: Sequence[Json] = ()
 
 
 async def fetch_account_storage(connection: Connection, domain: str, account: str) -> Stored:
@@ -44,4 +46,5 @@ async def _sum_up(connection: Connection, domain: str, is_selected: Callable[[Re
         len(consumers),
         sum(int(state.get("messages", 0)) for state in states),
         sum(int(state.get("bytes", 0)) for state in states),
+        [stream.detail.get("config") or {"name": stream.name} for stream in streams.values()],
     )

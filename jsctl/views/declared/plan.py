@@ -70,15 +70,20 @@ def format_question(plan: Plan) -> str:
     changed = plan.select("change")
     loss = add_step_losses(changed)
     counts = f"{format_counts(changed)}{f' and delete {loss}' if loss else ''}" if changed else ""
-    return question(removed, counts)
+    sealed = [step.format_name() for step in changed if step.is_sealing]
+    sealing = f", which seals {', '.join(sealed)} for good" if sealed else ""
+    takes = f", and take {plan.takes} out of work queues" if plan.takes else ""
+    created = format_counts(plan.select("create")) if takes else ""
+    return question(removed, counts, created=created) + sealing + takes
 
 
-def question(removed: Sequence[str], changed: str, sent: str = "") -> str:
+def question(removed: Sequence[str], changed: str, sent: str = "", created: str = "") -> str:
     """Return the question before a plan is carried out.
 
-    removed: names, with what is lost. changed: in words. sent: names of accounts.
+    removed: names, with what is lost. changed, created: in words. sent: names of accounts.
     """
-    actions = [f"remove {', '.join(removed)}"] if removed else []
+    actions = [f"create {created}"] if created else []
+    actions += [f"remove {', '.join(removed)}"] if removed else []
     actions += [f"change {changed}"] if changed else []
     actions += [f"send {sent} to the servers"] if sent else []
     return "Really " + " and ".join(actions)
@@ -135,6 +140,9 @@ def _list_lines(step: Step) -> Iterator[str]:
         yield f"    copied from {step.other_name}, with its messages and consumers, and compared"
     elif step.loss:
         yield f"    deletes {step.loss}"
+    for taken in step.taken:
+        if taken.loss:
+            yield f"    takes {taken.loss} out of work queue {taken.origin}"
     for change in step.changes:
         if step.action == "create":
             refused = step.refused.get(change.key)
@@ -168,7 +176,9 @@ def _build_summary(plan: Plan) -> str:
     counts = [f"{plan.count('create')} to create", f"{plan.count('change')} to change"]
     counts.append(f"{plan.count('remove')} to remove")
     refused = f", {len(plan.refused)} of them cannot be changed" if plan.refused else ""
-    loss = f", which deletes {plan.loss}" if plan.loss else ""
+    losses = [f"deletes {plan.loss}"] if plan.loss else []
+    losses += [f"takes {plan.takes} out of work queues"] if plan.takes else []
+    loss = f", which {' and '.join(losses)}" if losses else ""
     return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} as declared"
 
 
@@ -188,6 +198,7 @@ def _build_row(step: Step, status: str, remark: str = "") -> tuple[str, ...]:
 
 
 def _record(step: Step) -> dict[str, Any]:
+    takes = [{"origin": taken.origin, **taken.loss.to_json()} for taken in step.taken]
     return {
         "action": step.action,
         "stream": step.stream,
@@ -203,6 +214,7 @@ def _record(step: Step) -> dict[str, Any]:
         "refused": dict(step.refused),
         **({"other_name": step.other_name} if step.other_name else {}),
         **step.loss.to_json(),
+        **({"takes": takes} if takes else {}),
         **({"messages": step.loss.messages, "bytes": step.loss.bytes} if step.action == "remove" else {}),
         **({"notes": list(step.notes)} if step.notes else {}),
     }

@@ -20,6 +20,7 @@ from jsctl.jetstream.backup.events import (
     Newer,
     Phase,
     Question,
+    ReduceStream,
     RemoveOtherCopy,
     RemoveUnfinished,
     ReplaceBackup,
@@ -101,7 +102,7 @@ def intent(request: Question) -> Intent:
             action = f"replace {path}, which holds {existing}"
             facts = {"path": str(path), "replaces": existing}
             return Intent(action, facts, question=f"{path} holds {existing}. Replace it")
-        case RemoveUnfinished(stream, messages, _, other_than, newer):
+        case RemoveUnfinished(stream, _, messages, _, other_than, newer):
             lost = f", some of them not of Stream {other_than}" if other_than else ""
             counts: Json = {}
             if newer:
@@ -112,6 +113,9 @@ def intent(request: Question) -> Intent:
                     "newer_last_seq": newer.last,
                 }
             return _build_unfinished_intent("restore", stream, messages, lost, counts)
+        case ReduceStream(stream, _, loss):
+            action = f"give Stream {stream} the configuration of its backup, which deletes {loss}"
+            return Intent(action, {"stream": stream, **loss.to_json()})
         case RemoveOtherCopy(stream, messages):
             return _build_unfinished_intent("copy of another stream", stream, messages, "", {})
 

@@ -49,7 +49,6 @@ LIMITS = (
     "--subject a.y --seq 99",
     "--subject a.nothing",
     "--subject a.nothing --seq 5",
-    "--keep 0",
 )
 
 

@@ -130,5 +130,5 @@ def test_all_messages_are_too_old_when_the_last_one_is() -> None:
             "last_ts": format_rfc3339(at),
         },
     }
-    loss = asyncio.run(change_estimate._estimate_expired(None, info, 60 * SECOND))  # type: ignore[arg-type]
+    loss = asyncio.run(change_estimate._estimate_aged(None, info, 60 * SECOND))  # type: ignore[arg-type]
     assert (loss.messages, loss.bytes) == (7, 70)

@@ -1,9 +1,11 @@
 """`jsctl auth account push`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jsctl.auth.records import Account
+from jsctl.auth.claims import as_object
+from jsctl.auth.environment import read_claims
+from jsctl.auth.records import Account, has_jetstream
 from jsctl.auth.resolver import (
     ONLY_THERE,
     Difference,
@@ -16,6 +18,9 @@ from jsctl.auth.resolver import (
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
+from jsctl.commands.declared.account_holdings import measure_account
+from jsctl.commands.editing.data_loss import Losing, LossOptions, loss_flags, refuse_unasked_loss
+from jsctl.commands.editing.protection import refuse_protected
 from jsctl.commands.operators.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
@@ -37,6 +42,7 @@ class Options:
     prune: bool
     show: bool
     as_system: bool
+    permits: LossOptions
     force: bool
 
     def __post_init__(self) -> None:
@@ -69,6 +75,7 @@ class Options:
 @option(
     "--as-system", is_flag=True, help="Log in as a temporary user of the system account, not with the context"
 )
+@loss_flags
 @destructive(
     "Send accounts that have errors or are older than those on the servers; prune without asking",
     "Check everything, but only show what would be sent and removed",
@@ -78,7 +85,8 @@ async def push(env: Env, options: Options) -> Result:
 
     Without a login, or if the selected context belongs to another account, jsctl logs in as a temporary user
     of the system account; without --server and context, it uses the operator's service URLs. Accounts are
-    checked first.
+    checked first. An account that goes, or that loses JetStream, takes its streams along: that needs
+    --allow-data-loss if there are messages in them.
     """
     store = await pick_operator(env, options.operator)
     accounts = await _choose_accounts(env, store, options)
@@ -100,6 +108,7 @@ async def push(env: Env, options: Options) -> Result:
         await refuse_untrusted(connection, accounts, servers)
     tokens = {account.name: account.token for account in accounts} if options.show else {}
     env.announce(view.push_intent(accounts, differences, surplus, servers))
+    await _refuse_losses(env, connection, options, _list_cut_off(accounts, remote, surplus), servers)
     outcomes = await send_accounts(env, connection, accounts, servers)
     removed: Sequence[Outcome] = ()
     if surplus:
@@ -116,6 +125,34 @@ async def _choose_accounts(env: Env, store: AuthStore, options: Options) -> list
     if options.account:
         return [await pick_account(env, store, name) for name in options.account]
     return [await pick_account(env, store)]
+
+
+def _list_cut_off(
+    accounts: Sequence[Account], remote: Mapping[str, str], surplus: Sequence[Difference]
+) -> dict[str, str]:
+    """Return the accounts that go, or that lose JetStream: names by key. remote: JWTs on servers, by key."""
+    return {change.public: change.public for change in surplus} | {
+        account.public: account.name
+        for account in accounts
+        if has_jetstream(as_object(read_claims(remote[account.public]).get("nats")))
+        and not has_jetstream(account.nats)
+    }
+
+
+async def _refuse_losses(
+    env: Env, connection: Connection, options: Options, names: Mapping[str, str], servers: int
+) -> None:
+    """Raise JsctlError if nobody reaches messages of these accounts any more, unless flags permit it.
+    names: by key."""
+    holdings = [await measure_account(connection, public, servers) for public in names]
+    infos = [{"config": config} for holding in holdings for config in holding.configs]
+    refuse_protected(infos, options.permits.unprotect)
+    losing = [
+        Losing(f"account {name}", {}, holding.loss, "cut off")
+        for name, holding in zip(names.values(), holdings, strict=True)
+    ]
+    allow = options.permits.allow_data_loss
+    refuse_unasked_loss(env, losing, force=options.force, allow=allow, needs_force=False)
 
 
 async def _find_surplus(connection: Connection, store: AuthStore, servers: int) -> list[Difference]:

@@ -36,11 +36,19 @@ class Options:
     examples=["jsctl server cluster balance", "jsctl server cluster balance 10m --cluster east --idle 1m"],
 )
 @argument("duration", type=DURATION, required=False, default=0)
-@option("--server-name", metavar="NAME", default="", help="Close connections of this server only")
-@option("--cluster", metavar="NAME", default="", help="Only this cluster")
+@option(
+    "--server-name", metavar="NAME", default="", selects=True, help="Close connections of this server only"
+)
+@option("--cluster", metavar="NAME", default="", selects=True, help="Only this cluster")
 @option("--idle", type=DURATION, default=0, metavar="DURATION", help="Only connections idle for longer")
-@option("--account", metavar="ACCOUNT", default="", help="Only connections of this account")
-@option("--subject", metavar="SUBJECT", default="", help="Only connections that subscribe to this subject")
+@option("--account", metavar="ACCOUNT", default="", selects=True, help="Only connections of this account")
+@option(
+    "--subject",
+    metavar="SUBJECT",
+    default="",
+    selects=True,
+    help="Only connections that subscribe to this subject",
+)
 @option(
     "--kind",
     type=click.Choice(KINDS),

@@ -16,7 +16,11 @@ from jsctl.views.result import Result
 @argument("name", metavar="NAME|KEY|*")
 @of_account
 @option(
-    "--export", metavar="SUBJECT", default="", help="Export whose activation tokens the revocation is for"
+    "--export",
+    metavar="SUBJECT",
+    default="",
+    selects=True,
+    help="Export whose activation tokens the revocation is for",
 )
 @destructive("Remove without asking", missing_ok=True)
 async def rm(env: Env, name: str, account: str, operator: str, export: str, force: bool) -> Result:
