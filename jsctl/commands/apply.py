@@ -20,7 +20,7 @@ from jsctl.commands.declared.sources import (
     show_plan,
     source_flags,
 )
-from jsctl.commands.editing.data_loss import Losing, refuse_unasked_loss
+from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError, Unreachable
 from jsctl.jetstream.declared.compare import Rules

@@ -65,6 +65,25 @@ def test_a_declared_pause(files: Files) -> None:
     assert "Nothing to change" in files("diff", text % "pause_until: 2001-01-01T00:00:00Z", status=0).out
 
 
+def test_an_existing_stream_is_not_sealed_unasked(files: Files, url: str) -> None:
+    files("apply", "streams: [{name: S, subjects: s}, {name: P, subjects: p, protect: true}]", status=0)
+    text = "streams: [{name: S, sealed: true}]"
+    refused = files("apply", text, status=64)
+    assert "use --force" in refused.err and not config(files.cli, "S").get("sealed")
+    asked = files("apply", text, answers=[False], status=0).asked
+    assert asked == ["Really change 1 stream, which seals stream S for good"]
+    files("apply", text, "--yes", status=0)
+    assert config(files.cli, "S")["sealed"]
+    refused = files("apply", text.replace("S,", "P,"), "--yes", status=1)
+    assert "is protected" in refused.out and not config(files.cli, "P").get("sealed")
+
+
+def test_unprotect_names_what_the_file_is_about(protected: Files) -> None:
+    refused = protected("apply", TEXT, "--unprotect NOPE", status=64)
+    assert "--unprotect NOPE is none of what this is about; it may be B or KV_B or S" in refused.err
+    protected("apply", TEXT, "--unprotect B", status=0)
+
+
 @pytest.mark.slow
 def test_apply_waits_until_copies_are_current(files: Files, url: str) -> None:
     js.stream(url, "A", "a")

@@ -1,9 +1,11 @@
 """`jsctl account restore`."""
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.editing.data_loss import LossOptions
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
+from jsctl.commands.options.data_loss import LossOptions
+from jsctl.commands.options.protection import refuse_unknown
 from jsctl.env import Env
+from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
 from jsctl.views.account import backup as view
 from jsctl.views.result import Result
@@ -41,6 +43,7 @@ async def restore(
     is not 0.
     """
     path = resolve_backup_path(directory)
+    refuse_unknown(permits.unprotect, [backup.stream for backup in open_account_backup(path).backups])
     result = await restore_account(
         env.jetstream,
         path,

@@ -6,8 +6,8 @@ from functools import partial
 from jsctl.commands.cli import argument, command
 from jsctl.commands.consumer.flags import SECTIONS, ConsumerFlags, consumer_flags
 from jsctl.commands.consumer.losing import find_losing
-from jsctl.commands.editing.data_loss import Losing
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.options.data_loss import Losing
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput

@@ -1,6 +1,6 @@
 """What changes of consumers delete in their stream."""
 
-from jsctl.commands.editing.data_loss import Losing
+from jsctl.commands.options.data_loss import Losing
 from jsctl.errors import Denied
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.change_estimate import Changes, estimate_losses

@@ -5,7 +5,7 @@ import click
 from jsctl.base.units import format_count
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.consumer.losing import find_losing
-from jsctl.commands.editing.data_loss import LossOptions, loss_flags
+from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput

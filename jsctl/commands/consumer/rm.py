@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.consumer.losing import find_losing
-from jsctl.commands.editing.data_loss import LossOptions, loss_flags
+from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput

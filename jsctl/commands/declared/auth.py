@@ -16,8 +16,8 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
 from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
-from jsctl.commands.editing.data_loss import Losing, refuse_unasked_loss
 from jsctl.commands.operators.pushing import Sent
+from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json

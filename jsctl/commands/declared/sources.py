@@ -11,7 +11,7 @@ from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import add_former_places
-from jsctl.commands.editing.protection import refuse_unknown, unprotect_flag
+from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
 from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.layers import resolve
 from jsctl.contexts.settings import Settings

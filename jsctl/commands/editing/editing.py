@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from jsctl.base.files import read_input
 from jsctl.commands.cli import declare_all, option, refusing_blanks
-from jsctl.commands.editing.data_loss import Losing, LossOptions, describe_losses, loss_flags
 from jsctl.commands.editing.editor import edit_text
+from jsctl.commands.options.data_loss import Losing, LossOptions, describe_losses, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.api import Json

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from jsctl.commands.cli import argument, command, declare_all, option
 from jsctl.commands.editing.adding import AddOptions, add_flags
-from jsctl.commands.editing.data_loss import LossOptions, confirm_taking, find_taken, loss_flags
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
+from jsctl.commands.options.data_loss import LossOptions, confirm_taking, find_taken, loss_flags
 from jsctl.commands.picking.pick import ask_bucket
 from jsctl.env import Env
 from jsctl.errors import BadInput

@@ -4,8 +4,8 @@ from contextlib import aclosing
 
 from jsctl.base.units import seconds_to_ns
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.shared import open_named
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import compact as compacting

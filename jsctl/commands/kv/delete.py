@@ -1,9 +1,9 @@
 """`jsctl kv del`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.kv.entry import DELETE
 from jsctl.jetstream.stream import requests as streams

@@ -2,11 +2,11 @@
 
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command
-from jsctl.commands.editing.data_loss import Losing, find_taken
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.kv.shared import open_named
+from jsctl.commands.options.data_loss import Losing, find_taken
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

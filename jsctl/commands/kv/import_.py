@@ -9,8 +9,8 @@ from contextlib import aclosing, contextmanager
 from jsctl.base.units import format_count, pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.shared import open_named
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.kv import write

@@ -1,9 +1,9 @@
 """`jsctl kv purge`."""
 
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.kv.removing import remove_keys
 from jsctl.commands.kv.shared import open_named, warn_of_ttl
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.entry import PURGE

@@ -1,9 +1,9 @@
 """`jsctl object edit`."""
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.editing.data_loss import Losing, LossOptions, loss_flags
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, open_bucket
+from jsctl.commands.options.data_loss import Losing, LossOptions, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

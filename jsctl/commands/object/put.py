@@ -9,9 +9,9 @@ from pathlib import Path
 
 from jsctl.base.units import format_bytes
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket, parse_metadata
 from jsctl.commands.options.body import find_stdin
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api

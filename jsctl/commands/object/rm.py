@@ -2,8 +2,8 @@
 
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api

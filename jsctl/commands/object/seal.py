@@ -1,8 +1,8 @@
 """`jsctl object seal`."""
 
 from jsctl.commands.cli import command, destructive
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.stream import requests as streams

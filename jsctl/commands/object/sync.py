@@ -8,10 +8,10 @@ from pathlib import Path
 from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.object.get import get_file
 from jsctl.commands.object.put import put_file
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, destructive
-from jsctl.commands.editing.data_loss import LossOptions, loss_flags
+from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.env import Env
 from jsctl.jetstream.backup.events import (
     CopyInterrupted,

@@ -3,7 +3,7 @@
 from jsctl.base.command_lines import Suggestion
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.editing.data_loss import LossOptions, confirm_taking, find_taken, loss_flags
+from jsctl.commands.options.data_loss import LossOptions, confirm_taking, find_taken, loss_flags
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env

@@ -1,7 +1,7 @@
 """`jsctl stream copy`."""
 
 from jsctl.commands.cli import argument, command
-from jsctl.commands.editing.data_loss import confirm_taking, find_taken
+from jsctl.commands.options.data_loss import confirm_taking, find_taken
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsctl.commands.cli import declare_all, destructive, option
-from jsctl.commands.editing.data_loss import LossOptions, loss_flags
 from jsctl.commands.observers.transfers import TerminalObserver
+from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json

@@ -4,8 +4,8 @@ from functools import partial
 
 from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command
-from jsctl.commands.editing.data_loss import Losing, find_taken
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
+from jsctl.commands.options.data_loss import Losing, find_taken
 from jsctl.commands.picking.pick import open_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.editing.protection import unprotect_flag
+from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
 from jsctl.commands.picking.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -60,6 +60,7 @@ async def purge(env: Env, options: Options) -> Result:
     """Ask once, however many names and patterns are given."""
     api = await env.jetstream()
     names = await pick_streams(env, api, options.stream)
+    refuse_unknown(options.unprotect, names)
     limits = PurgeLimits(options.subject, options.seq or 0, options.keep or 0)
     if env.dry_run or not options.force:
         losses = await estimate_purges(api, names, limits)

@@ -1,7 +1,7 @@
 """`jsctl stream rm`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.protection import unprotect_flag
+from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
 from jsctl.commands.picking.pick import pick_streams
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -27,6 +27,7 @@ async def rm(env: Env, stream: tuple[str, ...], unprotect: tuple[str, ...], forc
         raise BadInput("--force needs the stream's name", "specify STREAM")
     api = await env.jetstream()
     names = await pick_streams(env, api, stream)
+    refuse_unknown(unprotect, names)
     if env.dry_run or not force:
         await env.confirm(view.intent("delete", await estimate_deletions(api, names)), force=force)
     await delete_streams(api, names, lambda deleted: env.say(view.removed_lines(deleted)), unprotect)

@@ -3,7 +3,7 @@
 import click
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError

@@ -321,3 +321,22 @@ def test_a_busy_server_that_looks_for_an_account(site: Declared) -> None:
         assert "servers refuse account S" in site.run(*run)
         pause.join()
         resume.join()
+
+
+def test_declared_limits_of_0_do_not_switch_off_what_is_in_use(site: Declared) -> None:
+    site.run("apply", "--force")
+    site.cli(f"auth user credential {site.file.parent}/till.creds till SHOP --operator ACME", status=0)
+    login = f"--server {site.server.url} --creds {site.file.parent}/till.creds"
+    site.cli(f"publish orders.new x --jetstream {login}", status=0)
+    site.replace("limits: {disk_storage: 1GB}", "limits: {disk_storage: 0, mem_storage: 0}")
+    site.replace('  - {name: COPY, account: SHOP, subjects: ["orders.>"]}\n', "")
+    assert "JetStream is switched off for account SHOP, with 1 stream with 1 message" in site.run(
+        "diff", status=2
+    )
+    refused = site.run("apply", "--force", status=64)
+    assert (
+        "this cuts off 1 message (" in refused and "of account SHOP; --allow-data-loss permits it" in refused
+    )
+    assert site.cli(f"stream ls --names {login}", status=0).out == "COPY\n"
+    site.run("apply", "--force --allow-data-loss")
+    site.cli(f"stream ls {login}", status=4)

@@ -182,6 +182,13 @@ def test_what_an_unfinished_restore_left(cli: Cli, mixed: str, tmp_path: Path) -
     config["metadata"][MARK] = "restore 2026-01-01T00:00:00+00:00"
     ask(mixed, "STREAM.UPDATE.ORDERS", config)
     ask(mixed, "STREAM.PURGE.ORDERS", {"keep": 2})
+    config["metadata"]["jsctl.protect"] = "true"
+    ask(mixed, "STREAM.UPDATE.ORDERS", config)
+    publish(mixed, "ORDERS.new")  # the backup lacks it
+    protected = cli(f"stream restore {tmp_path}/b --force --allow-data-loss", status=1)
+    assert "stream ORDERS is protected; --unprotect ORDERS permits it" in protected.err
+    assert "none of what" in cli(f"stream restore {tmp_path}/b --unprotect NOPE", status=64).err
+    ask(mixed, "STREAM.PURGE.ORDERS", {"keep": 0, "filter": "ORDERS.new"})
     refused = cli(f"stream restore {tmp_path}/b", status=64)
     assert "unfinished restore left" in refused.err and "--force" in refused.err
     cli(f"stream restore {tmp_path}/b", tty=True, answers=[True], status=0)

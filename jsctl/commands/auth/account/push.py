@@ -19,10 +19,10 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.declared.account_holdings import measure_account
-from jsctl.commands.editing.data_loss import Losing, LossOptions, loss_flags, refuse_unasked_loss
-from jsctl.commands.editing.protection import refuse_protected
 from jsctl.commands.operators.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
 from jsctl.commands.operators.system import connect_to_system
+from jsctl.commands.options.data_loss import Losing, LossOptions, loss_flags, refuse_unasked_loss
+from jsctl.commands.options.protection import refuse_protected
 from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.env import Env
 from jsctl.errors import BadInput

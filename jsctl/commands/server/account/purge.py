@@ -1,7 +1,7 @@
 """`jsctl server account purge`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.protection import refuse_protected, unprotect_flag
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.cluster.meta import purge_account
 from jsctl.monitor.server.stored import fetch_account_storage

@@ -1,7 +1,7 @@
 """`jsctl stream cluster peer-remove`."""
 
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.editing.data_loss import Losing, LossOptions, loss_flags
+from jsctl.commands.options.data_loss import Losing, LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_stream, pick_peer
 from jsctl.env import Env
 from jsctl.jetstream.cluster.peers import check_peer, check_removable, remove_peer

@@ -9,6 +9,7 @@ import pytest
 
 from jsctl.auth.changes import change_account
 from tests.support.operator_site import Site
+from tests.support.waiting import wait_for
 
 
 def set_limits(limits: dict[str, int], nats: dict[str, Any]) -> None:
@@ -121,3 +122,20 @@ def test_another_login_and_no_server(site: Site) -> None:
     assert "system account" in cli("auth account push LOGIN --context lea", status=5).err
     cli("auth account push LOGIN --context lea --as-system", status=0)
     cli("auth account push LOGIN --server nats://127.0.0.1:1", status=4)
+
+
+def test_an_account_that_loses_jetstream_in_use_is_named(site: Site, tmp_path: Path) -> None:
+    cli = site.cli
+    cli("auth account add STORE --jetstream", status=0)
+    cli("auth user add dora STORE --save-context dora", status=0)
+    cli("auth account push STORE", status=0)
+    cli("stream add S --subjects s --defaults --context dora", status=0)
+    cli("auth account edit STORE --no-jetstream", status=0)
+    cli("auth account push STORE", status=0)  # an empty stream holds nothing
+    cli("auth account edit STORE --jetstream", status=0)
+    cli("auth account push STORE", status=0)
+    wait_for(lambda: cli("publish s x --jetstream --context dora").status == 0, "JetStream is off")
+    cli("auth account edit STORE --no-jetstream", status=0)
+    refused = cli("auth account push STORE --force", status=64)
+    assert "this cuts off 1 message (" in refused.err and "of account STORE; --allow-data-loss" in refused.err
+    cli("auth account push STORE --force --allow-data-loss", status=0)

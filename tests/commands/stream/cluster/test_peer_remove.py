@@ -26,6 +26,11 @@ def test_peer_remove_refusals(cluster_cli: Cli, shared_cluster: Cluster) -> None
     full = cluster_cli("stream cluster pr S n2 --force", status=1).err
     assert "peer remap failed (10075); no other server can take the replica" in full
     assert "loses the data" in cluster_cli("stream cluster peer-remove ONE", status=1).err
+    js.publish(url, "one", count=3)
+    only = list_peers(current(url, "ONE"))[0]
+    refused = cluster_cli(f"stream cluster peer-remove ONE {only} --force", status=64)
+    assert "this deletes 3 messages" in refused.err and "--allow-data-loss permits it" in refused.err
+    assert current(url, "ONE")["state"]["messages"] == 3
     no = cluster_cli("stream cluster peer-remove", tty=True, answers=["S", "n1", False], status=0)
     assert no.asked == ["Select a Stream", "Select a Peer", "Really remove peer n1 from Stream S"]
 

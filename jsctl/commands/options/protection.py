@@ -18,7 +18,7 @@ unprotect_flag = option(
 
 def refuse_unknown(unprotected: Iterable[str], streams: Iterable[str]) -> None:
     """Raise BadInput for a name of --unprotect that is none of these streams, nor of their buckets."""
-    names = sorted({name for stream in streams for name in list_names_of(stream)}, key=len)
+    names = sorted({name for stream in streams if stream for name in list_names_of(stream)})
     for name in unprotected:
         if name not in names:
             raise BadInput(
