@@ -160,7 +160,9 @@ async def _change(
         env.say(f"warning: {warning}")
     losing = await target.find_losing(info, draft)
     if options.dry_run:
-        losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
+        losses = [_add(losing)]
+        if len(changes) > 1:
+            losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
         return changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT)
     env.inform("\n  ".join([f"Changes to {target.label}:", *map(format_change, changes)]))
     if words := describe_losses(losing):

@@ -84,6 +84,9 @@ async def _estimate(group: Sequence[Step], find_protection: FindProtection) -> l
     retention = str((after or info["config"]).get("retention") or "limits")
     found: list[Step] = []
     for step in group:
+        if step is change and step.action == "create":  # of another stream
+            found.append(step)
+            continue
         loss = losses.consumers.get(step.consumer, NOTHING) if step.consumer else losses.stream
         protection = find_protection(info["config"], UNKNOWN if step.is_sealing else loss)
         refused = {**step.refused, **protection}

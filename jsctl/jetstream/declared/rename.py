@@ -60,6 +60,11 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     # A copy holds what its configuration keeps, and consumers come after it.
     loss = await estimate_stream_loss(target.api, old, after)
     step = step._replace(refused={**(compared.refused if compared else {}), **_refuse(old, loss)})
+    if after.get("retention") == "interest" and not loss:
+        # It gets its retention when all is there, and does not keep what nobody needs.
+        unneeded = {**old, "config": {**old["config"], "retention": "limits"}}
+        loss = await estimate_stream_loss(target.api, unneeded, after)
+        step = step._replace(loss=loss, together=loss, allows_loss=stream.allows_data_loss)
     consumers = [each and each._replace(stream=stream.name) for each in consumer_steps]
     return [step, *consumers, removal]
 

@@ -49,7 +49,7 @@ from jsctl.nats.message import Message
 MAX_SUBJECTS = 1_000_000
 """Maximum number of subjects that are counted one by one; with more, the least possible number is given."""
 
-MAX_READ = 200_000
+MAX_READ = 100_000
 """Maximum number of messages that are read for their subjects, sizes or headers by direct gets of batches."""
 MAX_READ_SINGLY = 10_000
 """The same where each takes a request."""

@@ -138,8 +138,8 @@ def _list_lines(step: Step) -> Iterator[str]:
         yield from (f"    - {note}" for note in step.notes if not step.consumer)
     elif step.other_name:
         yield f"    copied from {step.other_name}, with its messages and consumers, and compared"
-    elif step.loss:
-        yield f"    deletes {step.loss}"
+    if step.action != "remove" and step.loss:
+        yield f"    deletes {step.loss}" + (" that no consumer needs" if step.other_name else "")
     for taken in step.taken:
         if taken.loss:
             yield f"    takes {taken.loss} out of work queue {taken.origin}"
