@@ -37,18 +37,29 @@ def test_no_subjects_are_the_name_as_for_the_server(files: Files) -> None:
 
 
 def test_ack_wait_beside_a_backoff_is_refused(files: Files) -> None:
-    text = "streams: [{name: S, subjects: s, consumers: [{name: C, max_deliver: 5, %s}]}]"
-    refused = files("apply", text % "backoff: [1s, 5s], ack_wait: 30s", status=64)
-    assert "ack_wait of consumer C is the first step of its backoff" in refused.err
+    """Every verb refuses it: the server takes the backoff, and says nothing of the wait."""
+    keys = "name: C, ack_policy: explicit, max_deliver: 5"
+    text = f"streams: [{{name: S, subjects: s, consumers: [{{{keys}, %s}}]}}]"
+    reason = "ack_wait is the first step of backoff: leave it out"
+    assert reason in files("apply", text % "backoff: [1s, 5s], ack_wait: 30s", status=64).err
     files("apply", text % "backoff: [1s, 5s], ack_wait: 1s", status=0)
-    refused = files("diff", text % "ack_wait: 30s", status=1)
-    assert "ack_wait: 1.000s -> 30" in refused.out or "ack_wait: 1s -> 30s" in refused.out
-    assert "is the first step of the backoff" in refused.out
+    assert reason in files("diff", text % "ack_wait: 30s", status=64).err
+    for line in (
+        "consumer add S D --pull --defaults --wait 30s --backoff 1s,5s",
+        "consumer copy S C D --wait 30s",
+        "consumer edit S C --wait 30s --force",
+        "consumer edit S C --backoff 2s,5s --wait 30s --force",
+    ):
+        refused = files.cli(line, status=64)
+        assert "--wait is the first step of --backoff: leave it out, or use --backoff none" in refused.err
+    files.cli("consumer edit S C --backoff 2s,5s --force", status=0)
+    assert config(files.cli, "S", "C")["ack_wait"] == 2_000_000_000
     files("apply", text % "ack_wait: 30s, backoff: null", status=0)
 
 
 def test_a_consumer_gets_a_backoff(files: Files) -> None:
-    text = "streams: [{name: S, subjects: s, consumers: [{name: C, max_deliver: 5%s}]}]"
+    keys = "name: C, ack_policy: explicit, max_deliver: 5"
+    text = f"streams: [{{name: S, subjects: s, consumers: [{{{keys}%s}}]}}]"
     files("apply", text % "", status=0)
     files("apply", text % ", backoff: [1s, 5s]", status=0)
     assert config(files.cli, "S", "C")["ack_wait"] == 1_000_000_000  # the first step, as for the server
@@ -72,7 +83,11 @@ def test_a_server_beside_a_context_is_refused(cli: Cli, url: str, tmp_path: Path
 def test_all_rules_of_a_stream_are_named_at_once(files: Files) -> None:
     """Those, too, that hold for what a file and a server say together."""
     old = "streams: [{name: S, subjects: s, max_age: 1h, consumers: [%s]}]"
-    files("apply", old % "{name: C, max_deliver: 2}, {name: D, max_deliver: 3}", status=0)
+    files(
+        "apply",
+        old % "{name: C, ack_policy: all, max_deliver: 2}, {name: D, ack_policy: all, max_deliver: 3}",
+        status=0,
+    )
     text = "streams: [{name: S, duplicate_window: 2h, consumers: [%s]}]"
     consumers = ", ".join(f"{{name: {name}, backoff: [1s, 2s, 3s, 4s]}}" for name in ("C", "D"))
     refused = files("diff", text % consumers, status=64).err

@@ -84,9 +84,9 @@ def test_a_consumer_that_needs_the_change_of_its_stream(files: Files, url: str) 
 
 def test_a_filter_in_a_work_queue(files: Files, url: str) -> None:
     """There, the old consumer frees it first, as the server refuses two of them."""
-    files("apply", QUEUE % "{name: OLD, filter_subject: s.a}", status=0)
+    files("apply", QUEUE % "{name: OLD, ack_policy: explicit, filter_subject: s.a}", status=0)
     js.publish(url, "s.a", count=4)
-    text = QUEUE % "{name: NEW, filter_subject: s.a}, {name: OLD, filter_subject: s.b}"
+    text = QUEUE % "{name: NEW, ack_policy: explicit, filter_subject: s.a}, {name: OLD, filter_subject: s.b}"
     files("apply", text, status=0)
     assert messages(url) == 4
 

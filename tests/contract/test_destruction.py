@@ -108,6 +108,9 @@ CASES: dict[str, Case] = {
     "stream edit": Case("stream edit S --max-msgs 1", "S", make_stream, 2),
     "stream add": Case("stream add COPY --mirror S --defaults", "S", make_queue, 3, "", "takes"),
     "stream copy": Case("stream copy T COPY --source S", "S", make_origin, 3, "", "takes"),
+    "consumer add": Case(
+        "consumer add S C --pull --filter none --update --defaults", "S", make_interest, 3, ""
+    ),
     "consumer rm": Case("consumer rm S C", "S", make_interest, 3),
     "consumer reset": Case("consumer reset S C --sequence 3", "S", make_interest, 2),
     "consumer edit": Case("consumer edit S C --filter none", "S", make_interest, 3),

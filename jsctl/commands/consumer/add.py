@@ -1,6 +1,6 @@
 """`jsctl consumer add`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.files import read_input
@@ -9,6 +9,7 @@ from jsctl.commands.consumer.edit import build_target
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
 from jsctl.commands.editing.editing import EditOptions, edit_config
+from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_stream, pick_stream, validate_name, validate_stream_name
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
@@ -16,7 +17,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.availability import check_filters, check_name_is_free
-from jsctl.jetstream.consumer.config import CONSUMER, get_filters, with_name
+from jsctl.jetstream.consumer.config import CONSUMER, find_warnings, get_filters, with_name
 from jsctl.jetstream.stream.availability import find_config
 from jsctl.prompts import consumer as questions
 from jsctl.prompts.prompter import Prompter
@@ -32,7 +33,7 @@ class Options:
     consumer: str
     add: AddOptions
     update: bool
-    allow_data_loss: bool
+    permits: LossOptions
     flags: NewConsumerFlags
 
 
@@ -51,7 +52,7 @@ class Options:
 @argument("consumer", default="")
 @add_flags
 @option("--update", is_flag=True, help="Give an existing consumer this configuration, as nats does")
-@option("--allow-data-loss", is_flag=True, help="With --update: even if that deletes messages")
+@loss_flags
 @consumer_flags("add")
 async def add(env: Env, options: Options) -> Result:
     """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults. The
@@ -61,10 +62,12 @@ async def add(env: Env, options: Options) -> Result:
     initial = options.flags.apply(config, env.clock())
     stream, draft = await _complete_draft(env, options, initial, options.stream or stream)
     CONSUMER.validate(draft)
+    for warning in find_warnings(draft):
+        env.say(f"warning: {warning}")
     if options.add.is_local:
-        return options.add.save(draft, f"consumer {draft['name']}")
+        return options.add.save(draft, f"consumer {draft['name']}", CONSUMER)
     api, stream = await open_stream(env, stream)
-    draft = CONSUMER.without_assumed(draft, initial)
+    draft = draft if options.add.config else CONSUMER.without_assumed(draft, initial)
     updated = await _update(env, api, stream, draft, options) if options.update else None
     return updated or await _create(api, stream, draft)
 
@@ -95,7 +98,8 @@ async def _complete_draft(env: Env, options: Options, initial: Json, stream: str
     )
     name = chosen_name or (consumers.generate_name() if temporary else "")
     if not (asks or not name):
-        return stream, CONSUMER.with_defaults(with_name(initial, name, ephemeral=temporary))
+        draft = with_name(initial, name, ephemeral=temporary)
+        return stream, draft if options.add.config else CONSUMER.with_defaults(draft)
     api = await env.jetstream() if asks and not options.add.is_local else None
 
     async def begin() -> None:
@@ -120,7 +124,7 @@ async def _complete_draft(env: Env, options: Options, initial: Json, stream: str
                 api=api,
                 stream_config=config,
             )
-        return stream_name, CONSUMER.with_defaults(draft)
+        return stream_name, draft if options.add.config else CONSUMER.with_defaults(draft)
 
     def suggest(answers: tuple[str, Json]) -> Suggestion:
         names = [answers[0] or "STREAM", CONSUMER.get_name(answers[1])]
@@ -157,10 +161,10 @@ async def _update(env: Env, api: Api, stream: str, draft: Json, options: Options
         force=True,
         interactive=False,
         dry_run=False,
-        allow_data_loss=options.allow_data_loss,
+        permits=options.permits,
     )
     target = build_target(api, stream, info["config"], lambda config: config)
-    return await edit_config(env, target, draft, editing)
+    return await edit_config(env, replace(target, find_warnings=lambda _: ()), draft, editing)
 
 
 async def _create(api: Api, stream: str, draft: Json) -> Result:

@@ -6,7 +6,7 @@ from jsctl.commands.picking.pick import open_consumer, validate_name
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import CONSUMER, as_push, with_name
+from jsctl.jetstream.consumer.config import CONSUMER, as_push, find_warnings, with_name
 from jsctl.jetstream.declared.model import without_label
 from jsctl.prompts import consumer as questions
 from jsctl.views.consumer import info as view
@@ -39,6 +39,8 @@ async def copy(env: Env, stream: str, source: str, destination: str, flags: NewC
         config = as_push(config)
     draft = with_name(flags.apply(config, env.clock()), destination, ephemeral=flags.ephemeral)
     CONSUMER.validate(draft)
+    for warning in find_warnings(draft):
+        env.say(f"warning: {warning}")
     info, created = await consumers.create(api, stream, draft)
     result = view.sheet(info)
     if created:

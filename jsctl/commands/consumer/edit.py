@@ -13,7 +13,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.consumer.config import CONSUMER, find_warnings
 from jsctl.jetstream.message.change_estimate import Changes
 from jsctl.views.consumer import info as view
 from jsctl.views.result import Result
@@ -63,4 +63,5 @@ def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json]
         update=partial(consumers.update, api, stream),
         find_losing=find_losses,
         sheet=view.sheet,
+        find_warnings=find_warnings,
     )

@@ -96,6 +96,8 @@ class ConsumerFlags(ConfigFlags):
             updated["backoff"] = self._parse_backoff(self.backoff)
             if not updated["backoff"]:
                 del updated["backoff"]
+            elif "ack_wait" in updated and "wait" not in self.fields:
+                updated["ack_wait"] = updated["backoff"][0]  # as the server does
         return updated
 
     def _parse_backoff(self, mode: str) -> list[int]:

@@ -110,6 +110,7 @@ source_flags = declare_all(
         "files",
         multiple=True,
         metavar="FILE|DIR",
+        selects=True,
         help="File, folder of .yaml, .yml and .json files, or - for stdin; may be repeated",
     ),
     option("--var", multiple=True, metavar="NAME=VALUE", help="Value of a variable; may be repeated"),

@@ -56,16 +56,17 @@ class AddOptions:
             return {}
         return schema.parse_config(read_input(self.config, env.streams.stdin), self.config)
 
-    def save(self, config: Json, label: str) -> Result:
-        """Write a valid configuration to --output, or only report that it is valid. label: "stream ORDERS".
-        Raises BadInput."""
+    def save(self, config: Json, label: str, schema: Schema) -> Result:
+        """Write a valid configuration to --output, as JSON with all keys and nothing else, or only report
+        that it is valid. label: "stream ORDERS". Raises BadInput."""
+        config = {**config, **{k: v for k, v in schema.always_written.items() if k not in config}}
         if self.validate or not self.output:
             return Result([Text(f"the configuration of {label} is valid")], data=config)
         text = json.dumps(config, indent=2, ensure_ascii=False)
         if self.output == "-":
             return Result([Text(text)], data=config)
         write_output(self.output, text + "\n")
-        return Result([Text(f"wrote the configuration of {label} to {self.output}")], data=config)
+        return Result([], data=config)
 
 
 async def ask_all(

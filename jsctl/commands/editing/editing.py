@@ -13,6 +13,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.config.field import Change
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
@@ -116,7 +117,10 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
     live = target.get_live(info)
 
     def draft_flags(live: Json) -> Json:
-        return schema.with_defaults(file) if file and options.replace else schema.update(live, file or {})
+        if not (file and options.replace):
+            return schema.update(live, file or {})
+        fixed = [field.key for field in schema.fields if field.change is Change.NEVER and field.key in live]
+        return schema.with_assumed({**{key: live[key] for key in fixed}, **file})
 
     if not options.interactive:
         return await _change(env, target, info, lambda live: target.complete(draft_flags(live)), options)
@@ -125,7 +129,7 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
     text = json.dumps(draft, indent=2, ensure_ascii=False) + "\n"
 
     async def apply_edited(edited: str) -> Result:
-        config = schema.with_defaults(schema.parse_config(edited, name, live={**live, **draft}))
+        config = schema.with_assumed(schema.parse_config(edited, name, live={**live, **draft}))
         return await _change(
             env, target, info, lambda now: target.complete(_move(live, config, now)), options
         )

@@ -78,7 +78,7 @@ async def add(env: Env, bucket: str, adding: AddOptions, permits: LossOptions, f
         env.say(f"warning: {warning}")
     name = config["name"]
     if adding.is_local:
-        return adding.save(config, f"bucket {name}")
+        return adding.save(config, f"bucket {name}", BUCKET)
     api = await env.jetstream()
     await buckets.check_origins(api, config)
     losing = await find_taken(env, api, BUCKET.to_stream(config, None))

@@ -53,9 +53,11 @@ async def add(env: Env, stream: str, adding: AddOptions, permits: LossOptions, f
     for warning in find_warnings(draft, api.own_domain if api else ""):
         env.say(f"warning: {warning}")
     if api is None:
-        return adding.save(draft, f"stream {draft['name']}")
+        return adding.save(draft, f"stream {draft['name']}", STREAM)
     await confirm_taking(env, permits, f"add Stream {draft['name']}", await find_taken(env, api, draft))
-    info, created = await streams.create(api, STREAM.without_assumed(draft, initial))
+    info, created = await streams.create(
+        api, draft if adding.config else STREAM.without_assumed(draft, initial)
+    )
     outcome = "was created" if created else "already exists, nothing was changed"
     result = view.sheet(info)
     return Result([Text(f"Stream {draft['name']} {outcome}"), *result.parts], data=result.data)
@@ -79,9 +81,9 @@ async def _complete_draft(env: Env, api: Api | None, initial: Json, options: Add
             draft["subjects"] = await questions.ask_subjects(prompter, api)
         if options.asks(env):
             draft = await questions.ask_rest(prompter, draft, size_needed=size_needed)
-        elif size_needed and "max_bytes" not in draft:
+        elif size_needed and not options.config:
             draft["max_bytes"] = SIZE_WHERE_NEEDED
-        return STREAM.with_defaults(draft)
+        return draft if options.config else STREAM.with_defaults(draft)
 
     def suggest(draft: Json) -> Suggestion:
         return Suggestion("stream add", [draft["name"]], [*STREAM.to_flags(draft), "--defaults"])

@@ -237,7 +237,7 @@ FIELDS: tuple[Field, ...] = (
             flag="--deliver",
         ),
     ),
-    Field("opt_start_seq", Number(least=1), change=Change.NEVER),
+    Field("opt_start_seq", Number(least=1, may_be_unset=True), change=Change.NEVER),
     Field("opt_start_time", Time(), change=Change.NEVER),
     Field("backoff", ListOf(Duration()), label="Backoff"),
     Field("sample_freq", Text(), label="Sampling Rate"),

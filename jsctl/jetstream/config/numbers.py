@@ -19,7 +19,9 @@ from jsctl.jetstream.config.nodes import Node
 
 
 class Number(Kind):
-    """A whole number. least: the smallest valid one; None for no minimum."""
+    """A whole number. least: the smallest valid one; None for no minimum. may_be_unset: whether a file may
+    have 0 for what the server chooses.
+    """
 
     metavar = "NUMBER"
     takes = "a whole number"
@@ -27,8 +29,9 @@ class Number(Kind):
     shape = int
     schema = "natural"
 
-    def __init__(self, least: int | None = 0) -> None:
+    def __init__(self, least: int | None = 0, *, may_be_unset: bool = False) -> None:
         self._least = least
+        self._may_be_unset = may_be_unset
         if least is None:
             self.schema = "int"
 
@@ -43,7 +46,7 @@ class Number(Kind):
         if not self.accepts(node.value):
             raise node.error(f"{key} must be {self.takes}, not {shorten(node.to_json())}")
         try:
-            return self._check(node.value)
+            return self._check(node.value) if node.value or not self._may_be_unset else 0
         except ValueError as error:
             raise node.error(f"{key}: {error}") from None
 

@@ -6,7 +6,7 @@ A configuration is the server's own JSON object and stays one: keys that jsctl d
 import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from jsctl.base.command_lines import build_flag
 from jsctl.base.similar_names import find_nearest
@@ -131,14 +131,19 @@ class Object(Kind):
 class Schema(Object):
     """The configuration of a noun, such as "stream".
 
-    removals: flags of `edit` that remove a key, by flag. by_key, by_flag: its fields. initial: the values of
-    a new configuration, if no others are set.
+    removals: flags of `edit` that remove a key, by flag. by_key, by_flag: its fields. initial: the values
+    that flags and questions begin with; assumed: those of them that the server takes for a key that is
+    missing. A file has none: what it leaves out is not sent.
 
     Subclasses add the rules of one noun: `find_violations`, `with_defaults`, `without_server_keys`, `update`.
     """
 
     obsolete: frozenset[str] = frozenset()
     """Keys that old servers write and new ones refuse; they are removed."""
+
+    always_written: ClassVar[Mapping[str, Any]] = {}
+    """Keys that a written configuration has in any case, as servers and the `nats` tool write them, and their
+    values for a configuration without them."""
 
     def __init__(self, noun: str, fields: Iterable[Field], removals: Mapping[str, str] | None = None) -> None:
         super().__init__(fields, what=f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}")
@@ -147,6 +152,8 @@ class Schema(Object):
         self.by_key = {field.key: field for field in self.fields}
         self.by_flag = {field.flag: field for field in self.fields if field.flag}
         self.initial = {field.key: field.initial for field in self.fields if field.initial is not None}
+        # No server turns a switch on by itself.
+        self.assumed = {key: value for key, value in self.initial.items() if value is not True}
 
     # Overridden by nouns.
 
@@ -155,17 +162,20 @@ class Schema(Object):
         yield from ()
 
     def with_defaults(self, config: Json) -> Json:
-        """Return a copy of a configuration with defaults for the keys that it lacks."""
+        """Return a copy of a configuration from flags or questions with defaults for the keys that it
+        lacks."""
         return {**self.initial, **config}
+
+    def with_assumed(self, config: Json) -> Json:
+        """Return a copy of a configuration with what the server makes of the keys that it lacks."""
+        return {**self.assumed, **config}
 
     def without_assumed(self, config: Json, given: Collection[str]) -> Json:
         """Return a new configuration without what the server assumes by itself. given: keys that stay."""
-        # No server turns a switch on by itself.
-        assumed = {key: value for key, value in self.initial.items() if value is not True}
         return {
             key: value
             for key, value in config.items()
-            if key in given or key not in assumed or assumed[key] != value
+            if key in given or key not in self.assumed or self.assumed[key] != value
         }
 
     def without_server_keys(self, config: Json) -> Json:

@@ -64,10 +64,11 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         "num_replicas",
-        Number(least=1),
+        Number(least=1, may_be_unset=True),
         flag="replicas",
         help="Copies of the data in a cluster",
         label="Replicas",
+        default=1,
         blank=1,
         initial=1,
         question=FieldQuestion("Replicas", "1"),

@@ -1,7 +1,7 @@
 """Consumer configurations as raw JSON: defaults, validation, and flags that set more than one key."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from jsctl.base.units import (
     MINUTE,
@@ -26,16 +26,10 @@ PRIORITY_FLAGS: Mapping[str, str] = {
 """Flags of priority groups, and the policy that each of them sets (ADR-42)."""
 
 _PRIORITY_LEVELS: Mapping[str, int] = {"pinned_client": 1, "overflow": 1, "prioritized": 2}
-_PUSH_ONLY = ("deliver_subject", "deliver_group", "flow_control", "idle_heartbeat", "rate_limit_bps")
-_PULL_ONLY = (
-    "max_waiting",
-    "max_batch",
-    "max_expires",
-    "max_bytes",
-    "priority_policy",
-    "priority_groups",
-    "priority_timeout",
-)
+_PUSH_ONLY = ("deliver_subject", "flow_control", "idle_heartbeat", "rate_limit_bps")
+_PULL_ONLY = ("max_waiting", "priority_policy", "priority_groups", "priority_timeout")
+_IGNORED_BY_PUSH = ("max_batch", "max_expires", "max_bytes")
+_IGNORED_BY_PULL = ("deliver_group",)
 _FILTERS = ("filter_subject", "filter_subjects")
 _START_WORDS = {
     "all": "all",
@@ -52,6 +46,8 @@ _UNSET_TIME = "0001-01-01T00:00:00Z"
 class ConsumerSchema(Schema):
     """The configuration of a consumer."""
 
+    always_written: ClassVar[Mapping[str, Any]] = {"max_deliver": -1, "num_replicas": 0}
+
     def get_name(self, config: Json) -> str:
         return str(config.get("name") or config.get("durable_name") or "")
 
@@ -67,6 +63,9 @@ class ConsumerSchema(Schema):
         if complete["deliver_policy"] == "last_per_subject" and not get_filters(complete):
             complete["filter_subject"] = ">"  # the server requires one
         return complete
+
+    def with_assumed(self, config: Json) -> Json:
+        return {"ack_policy": "none", **super().with_assumed(config)}
 
     def without_assumed(self, config: Json, given: Collection[str]) -> Json:
         # nats-server: setConsumerConfigDefaults
@@ -128,8 +127,8 @@ class ConsumerSchema(Schema):
         waits, tries = config.get("backoff") or [], int(config.get("max_deliver") or -1)
         if 0 < tries < len(waits):
             yield f"--max-deliver {tries} is less than the {len(waits)} steps of the backoff"
-        if waits and config.get("ack_policy") == "none":
-            yield "--backoff needs acknowledgements: --ack explicit"
+        if waits and config.get("ack_wait") not in (None, 0, waits[0]):
+            yield "--wait is the first step of --backoff: leave it out, or use --backoff none"
         has_policy = config.get("priority_policy") not in _UNSET
         if has_policy and not config.get("priority_groups"):
             yield "priority_policy needs priority_groups"
@@ -151,6 +150,20 @@ class ConsumerSchema(Schema):
 
 
 CONSUMER = ConsumerSchema("consumer", FIELDS)
+
+
+def find_warnings(config: Json) -> list[str]:
+    """Return warnings about what the server accepts in a new consumer and people hardly mean."""
+    warnings = []
+    if "ack_policy" not in config:
+        warnings.append(
+            "ack_policy is left out, and the server takes none: what is delivered counts as acknowledged"
+        )
+    if config.get("backoff") and config.get("ack_policy", "none") == "none":
+        warnings.append("backoff is ignored, as nothing is acknowledged")
+    other, keys = ("pull", _IGNORED_BY_PUSH) if config.get("deliver_subject") else ("push", _IGNORED_BY_PULL)
+    ignored = [key for key in keys if config.get(key) not in _UNSET]
+    return [*warnings, *(f"{key} is ignored, as it is for {other} consumers" for key in ignored)]
 
 
 def get_filters(config: Json) -> list[str]:

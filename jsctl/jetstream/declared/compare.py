@@ -257,7 +257,7 @@ def _compare(
     if live is None:
         config = without_none(item.config)
         changes = find_differences({}, config, schema)
-        after = schema.with_defaults(config)
+        after = schema.with_defaults(config) if isinstance(schema, BucketSchema) else config
         validate_keys(schema, after, item.position)
         return Step("create", target, *names, item.position, None, after, changes, item=item)
     before = schema.without_server_keys(live)

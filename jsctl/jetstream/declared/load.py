@@ -201,11 +201,6 @@ class _Reader:
             raise expanded.error(
                 f"consumer {name} cannot be direct: that is for push consumers that are not durable", hint
             )
-        waits = config.get("backoff") or [config.get("ack_wait")]
-        if config.get("ack_wait") not in (None, waits[0]):
-            raise expanded.error(
-                f"ack_wait of consumer {name} is the first step of its backoff", "leave out ack_wait"
-            )
         _validate(CONSUMER, config, expanded)
         self._warnings += CONSUMER.find_number_warnings(expanded)
         return Consumer(name, config, f"{node.file}:{node.line}", label)

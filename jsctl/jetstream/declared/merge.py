@@ -46,7 +46,7 @@ def merge_stream(live: Json, declared: Json) -> Json:
     declared = dict(declared)
     if not declared.get("duplicate_window", True):
         del declared["duplicate_window"]  # 0 means the server's default
-    merged = {**STREAM.initial, **merge(live, declared)}
+    merged = {**STREAM.assumed, **merge(live, declared)}
     if "sources" in declared and merged.get("sources"):
         merged["sources"] = _merge_sources(live.get("sources") or [], merged["sources"])
     if not (merged.get("subjects") or merged.get("mirror") or merged.get("sources")):

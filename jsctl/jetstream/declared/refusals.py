@@ -12,7 +12,6 @@ from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.stream.config import STREAM
 
 RECREATE = "cannot be changed: remove and add"
-_ACK_WAIT = "is the first step of the backoff: leave it out, or declare `backoff: null`"
 
 
 def find_stream_refusals(
@@ -41,13 +40,11 @@ def find_consumer_refusals(
 ) -> dict[str, str]:
     """Return why the server refuses changes of a consumer, by key."""
     turned = bool(before.get("deliver_subject")) != bool(after.get("deliver_subject"))
-    refusals = {}
-    for change in changes:
-        if _is_refused(CONSUMER, change, after) or (change.key == "deliver_subject" and turned):
-            refusals[change.key] = RECREATE
-        elif change.key == "ack_wait" and change.after != (after.get("backoff") or [change.after])[0]:
-            refusals[change.key] = _ACK_WAIT
-    return refusals
+    return {
+        change.key: RECREATE
+        for change in changes
+        if _is_refused(CONSUMER, change, after) or (change.key == "deliver_subject" and turned)
+    }
 
 
 def _is_refused(schema: Schema, change: Difference, after: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from jsctl.base.loops import gather
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, list_origins
+from jsctl.jetstream.consumer.config import find_warnings as find_consumer_warnings
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.model import Stream, find_bucket_kind
 from jsctl.jetstream.declared.step import Key, Step, get_subjects
@@ -32,11 +33,12 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
         async with slots:
             if not step.consumer:
                 return [*_iterate_warnings(step), *await _warn_of_origins(step, by_key)]
+            lines = find_consumer_warnings(step.after or {}) if step.action == "create" else []
             if not any(change.key.startswith("filter_subject") for change in step.changes):
-                return []
+                return lines
             stream = by_key.get((step.target.key, step.stream, "", ""))
             config = stream.after if stream else await _fetch_config(step)
-            return list(_warn_of_filters(get_filters(step.after or {}), config or {}))
+            return [*lines, *_warn_of_filters(get_filters(step.after or {}), config or {})]
 
     texts = await gather(map(find, changed))
     return [

@@ -250,7 +250,9 @@ def _is_examined(
         return True
     states: list[bool | None] = []
     if rules.begins:
-        reached = [_matches(need.filters, part) for need in needs if part.last <= need.reach]
+        # Consumers that are ahead of the stream are left out (checkStateForInterestStream).
+        known = [need for need in needs if need.floor <= rules.last]
+        reached = [_matches(need.filters, part) for need in known if part.last <= need.reach]
         states.append(True if True in reached else None)
     for need in by:
         if need.start:

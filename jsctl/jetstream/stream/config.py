@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from jsctl.base.units import SECOND
 from jsctl.jetstream.config.kind import Json
@@ -17,6 +17,11 @@ class StreamSchema(Schema):
     """The configuration of a stream."""
 
     obsolete = frozenset({"template_owner"})  # stream templates are no longer in the server
+    always_written: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("sealed", "deny_delete", "deny_purge", "allow_rollup_hdrs"), False),
+        **dict.fromkeys(("allow_direct", "mirror_direct"), False),
+        "consumer_limits": {},
+    }
 
     def apply_flags(self, config: Json, values: Mapping[str, Any]) -> Json:
         updated = super().apply_flags(config, values)
@@ -33,14 +38,20 @@ class StreamSchema(Schema):
             complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
         return complete
 
+    def with_assumed(self, config: Json) -> Json:
+        complete = super().with_assumed(config)
+        # nats-server chooses at most its max_duplicate_window, and none for a stream with sources.
+        if not list_origins(complete) and "duplicate_window" not in complete:
+            complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
+        return complete
+
     def without_assumed(self, config: Json, given: Collection[str]) -> Json:
         kept = super().without_assumed(config, given)
-        # nats-server chooses the same, at most its max_duplicate_window, but none for a stream with sources.
-        window = choose_window(int(config.get("max_age") or 0))
-        is_assumed = "duplicate_window" not in given and not config.get("sources")
-        if is_assumed and kept.get("duplicate_window") == window:
-            del kept["duplicate_window"]
-        return kept
+        without_window = {key: value for key, value in kept.items() if key != "duplicate_window"}
+        is_assumed = "duplicate_window" not in given and self.with_assumed(
+            without_window
+        ) == self.with_assumed(kept)
+        return without_window if is_assumed else kept
 
     def find_violations(self, config: Json) -> Iterator[str]:
         subjects, mirror = config.get("subjects") or [], config.get("mirror")

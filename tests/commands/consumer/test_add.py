@@ -74,7 +74,7 @@ def test_replay_is_kept_with_defaults(cli: Cli) -> None:
 def test_all_the_rest(cli: Cli) -> None:
     pull = (
         "--pull --max-pending 50 --max-waiting 20 --max-pull-batch 10 --max-pull-expire 5s"
-        " --max-pull-bytes 1MB --wait 10s --inactive-threshold 1h --memory --replicas 1 --headers-only"
+        " --max-pull-bytes 1MB --wait 1s --inactive-threshold 1h --memory --replicas 1 --headers-only"
         " --metadata a=b --metadata c=d"
         " --description words --filter ORDERS.a --filter ORDERS.b --max-deliver 5 --backoff 1s,5s --pause 1h"
     )
@@ -332,7 +332,7 @@ def test_impossible_answers_are_reported_at_their_question(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "flags",
     [
-        "--backoff 1s,1500ms --max-pending 7 --sample 5 --wait 1500ms",
+        "--backoff 1s,1500ms --max-pending 7 --sample 5 --wait 1s",
         "--ephemeral --deliver 3 --filter ORDERS.a --filter ORDERS.b",
         "--target out --deliver-group g --heartbeat 5s --flow-control --ack all",
         "--pinned-groups g --no-headers-only --metadata a=b --metadata 'c=d e'",

@@ -122,7 +122,6 @@ def test_all_messages_are_too_old_when_the_last_one_is() -> None:
     at = 1_700_000_000 * SECOND
     info: Json = {
         "config": {"name": "ORDERS"},
-        "ts": format_rfc3339(at + 60 * SECOND),
         "state": {
             "messages": 7,
             "bytes": 70,
@@ -130,5 +129,5 @@ def test_all_messages_are_too_old_when_the_last_one_is() -> None:
             "last_ts": format_rfc3339(at),
         },
     }
-    loss = asyncio.run(change_estimate._estimate_aged(None, info, 60 * SECOND))  # type: ignore[arg-type]
+    loss = asyncio.run(change_estimate._estimate_older(None, info, at))  # type: ignore[arg-type]
     assert (loss.messages, loss.bytes) == (7, 70)

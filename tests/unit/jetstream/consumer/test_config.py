@@ -8,6 +8,7 @@ from jsctl.base.units import MINUTE, SECOND
 from jsctl.errors import BadInput
 from jsctl.jetstream.consumer.config import (
     CONSUMER,
+    find_warnings,
     parse_backoff,
     parse_deadline,
     with_filters,
@@ -122,9 +123,7 @@ def test_priority_groups() -> None:
         ({"deliver_subject": "a", "max_waiting": 5}, "--max-waiting is for pull"),
         ({"deliver_subject": "a", "priority_policy": "overflow"}, "for pull consumers"),
         ({"idle_heartbeat": SECOND}, "--heartbeat is for push"),
-        ({"deliver_group": "g"}, "--deliver-group is for push"),
         ({"backoff": [1, 2], "max_deliver": 1}, "less than the 2 steps"),
-        ({"backoff": [1], "ack_policy": "none"}, "needs acknowledgements"),
         ({"deliver_subject": "a", "flow_control": True}, "needs a --heartbeat"),
         ({"ack_wait": "30s"}, "must be a whole number"),
     ],
@@ -132,6 +131,18 @@ def test_priority_groups() -> None:
 def test_what_is_wrong(config: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         CONSUMER.validate({"name": "C", **config})
+
+
+def test_what_the_server_ignores() -> None:
+    config = {"ack_policy": "none", "backoff": [1], "deliver_group": "g", "max_batch": 5}
+    CONSUMER.validate({"name": "C", **config})
+    assert find_warnings(config) == [
+        "backoff is ignored, as nothing is acknowledged",
+        "deliver_group is ignored, as it is for push consumers",
+    ]
+    assert find_warnings({**config, "deliver_subject": "a", "backoff": []}) == [
+        "max_batch is ignored, as it is for pull consumers"
+    ]
 
 
 def test_documents() -> None:
