@@ -196,6 +196,34 @@ def test_what_is_protected_stays(case: Case, cli: Cli, url: str, tmp_path: Path)
     cli(f"{line} --unprotect {case.stream}", status=0)
 
 
+ENDANGERS: dict[str, Callable[[Cli, str, Path, Json], None]] = {
+    "stream edit S --max-age 1h --force": make_stream,
+    "stream edit S --config {folder}/sealed.json --force": make_stream,
+    "kv edit B --ttl 1h": make_bucket,
+    "object edit O --ttl 1h": make_objects,
+    "apply -f {folder}/ages.yaml --force": make_stream,
+}
+
+
+@pytest.mark.parametrize("line", ENDANGERS)
+def test_what_is_protected_does_not_age_sooner(line: str, cli: Cli, url: str, tmp_path: Path) -> None:
+    """What deletes nothing at once needs no permission to delete, but that for a protected stream."""
+    (tmp_path / "sealed.json").write_text('{"sealed": true}')
+    (tmp_path / "ages.yaml").write_text("streams: [{name: S, max_age: 1h}]")
+    ENDANGERS[line](cli, url, tmp_path, {"jsctl.protect": "true"})
+    refused = cli(line.format(folder=tmp_path), status=1)
+    assert "is protected" in refused.err + refused.out, refused
+    (name,) = cli("stream ls --names --all", status=0).out.split()
+    cli(f"{line.format(folder=tmp_path)} --unprotect {name}", status=0)
+
+
+def test_what_expires_within_a_minute_is_said(cli: Cli, url: str, tmp_path: Path) -> None:
+    make_stream(cli, url, tmp_path, {})
+    refused = cli("stream edit S --max-age 20s --force", status=64)
+    assert "this deletes up to 3 messages" in refused.err
+    cli("stream edit S --max-age 2h --force", status=0)
+
+
 @pytest.mark.parametrize(
     "path", [path for path in VERBS if registry.list_commands()[path].impact == DESTROYS]
 )

@@ -100,7 +100,7 @@ def _refuse_blank(ctx: click.Context, param: click.Parameter) -> None:
         if blank in ("", 0):
             label = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
             reason = "empty" if blank == "" else "0"
-            raise BadInput(f"{label} is {reason}", "name something, or leave it out")
+            raise BadInput(f"{label} is {reason}", "give a value, or leave it out")
 
 
 class Group(_GlobalFlagsCommand, click.Group):

@@ -6,7 +6,7 @@ from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, e
 from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.kv.shared import open_named
-from jsctl.commands.options.data_loss import Losing, find_taken
+from jsctl.commands.options.data_loss import Losing, find_losing_stream, find_taken
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -15,7 +15,6 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, find_warnings
 from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
-from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.views.kv import changes
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result, Text
@@ -55,13 +54,12 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
         versions.append(await buckets.update(versions[-1], config))
         return _build_info(versions[-1])
 
-    async def find_losing(_: Json, config: Json) -> list[Losing]:
+    async def find_all_losing(_: Json, config: Json) -> list[Losing]:
         live = versions[-1]
         info = {**live.info, "config": live.stream_config}
         after = BUCKET.to_stream(config, live.stream_config)
-        loss = await estimate_stream_loss(live.api, info, after)
-        taken = await find_taken(env, live.api, after, live.stream_config)
-        return [Losing(f"Bucket {opened.name}", info, loss), *taken]
+        losing = await find_losing_stream(live.api, f"Bucket {opened.name}", info, after)
+        return [losing, *await find_taken(env, live.api, after, live.stream_config)]
 
     target = Editable(
         schema=BUCKET,
@@ -70,7 +68,7 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
         name_keys={"name": opened.name},
         apply_flags=lambda draft: BUCKET.apply_flags(draft, flags.values),
         update=update,
-        find_losing=find_losing,
+        find_losing=find_all_losing,
         sheet=lambda info: view.sheet(versions[-1]),
         find_warnings=lambda draft: [*find_warnings(draft), *_warn_of_lost_keys(opened, draft)],
         needs_force=False,

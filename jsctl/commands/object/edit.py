@@ -3,11 +3,10 @@
 from jsctl.commands.cli import command, option
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, open_bucket
-from jsctl.commands.options.data_loss import Losing, LossOptions, loss_flags
+from jsctl.commands.options.data_loss import Losing, LossOptions, find_losing_stream, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.config import OBJECT_BUCKET
 from jsctl.jetstream.stream import requests as streams
@@ -47,8 +46,8 @@ async def edit(
         infos.append(await streams.update(api, change()))
         return _build_info(infos[-1])
 
-    async def find_losing(_: Json, __: Json) -> list[Losing]:
-        return [Losing(f"Bucket {name}", infos[-1], await estimate_stream_loss(api, infos[-1], change()))]
+    async def find_all_losing(_: Json, __: Json) -> list[Losing]:
+        return [await find_losing_stream(api, f"Bucket {name}", infos[-1], change())]
 
     target = Editable(
         schema=OBJECT_BUCKET,
@@ -57,7 +56,7 @@ async def edit(
         name_keys={"name": name},
         apply_flags=lambda _: OBJECT_BUCKET.from_stream(change()),
         update=update,
-        find_losing=find_losing,
+        find_losing=find_all_losing,
         sheet=lambda _: view.bucket(infos[-1]),
         needs_force=False,
     )

@@ -64,9 +64,11 @@ class TerminalObserver:
 
     async def confirm(self, question: Question) -> None:
         needed = ["--force"]
-        if isinstance(question, (RemoveUnfinished, ReduceStream)) and question.loses:
-            protection.refuse_protected([{"config": question.config}], self._permits.unprotect)
-            needed.append("--allow-data-loss")
+        if isinstance(question, (RemoveUnfinished, ReduceStream)):
+            if question.loses or isinstance(question, ReduceStream):
+                protection.refuse_protected([{"config": question.config}], self._permits.unprotect)
+            if question.loses:
+                needed.append("--allow-data-loss")
         missing = [flag for flag in needed if not self._given[flag]]
         flag = "--overwrite" if isinstance(question, ReplaceBackup) else " ".join(missing)
         await self._env.confirm(view.intent(question), force=not missing, flag=flag)

@@ -9,8 +9,10 @@ from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.message.takers import list_taken
+from jsctl.jetstream.stream.protection import endangers
 from jsctl.views.intent import Intent
 
 _MAX_NAMES = 3
@@ -28,12 +30,14 @@ loss_flags = declare_all(
 
 class Losing(NamedTuple):
     """What loses messages. label: its name. info: of the stream that holds them; empty for several. how: they
-    are deleted; a copy takes them out of a work queue; or nobody reaches them any more."""
+    are deleted; a copy takes them out of a work queue; or nobody reaches them any more. endangers: whether
+    it needs permission for a protected stream even if it loses nothing."""
 
     label: str
     info: Json
     loss: DataLoss
     how: Literal["delete", "take", "cut off"] = "delete"
+    endangers: bool = False
 
     def describe(self) -> str:
         """Return it as part of a question: `delete 3 messages (90 B)`; empty for no loss."""
@@ -57,7 +61,9 @@ class LossOptions:
         needs_force: whether it needs --force, too, without a terminal.
         """
         infos = [item.info for item in losing]
-        refuse_protected(infos, self.unprotect, [item.info for item in losing if item.loss])
+        refuse_protected(
+            infos, self.unprotect, [item.info for item in losing if item.loss or item.endangers]
+        )
         refuse_unasked_loss(env, losing, force=force, allow=self.allow_data_loss, needs_force=needs_force)
 
     async def confirm(self, env: Env, intent: Intent, losing: Sequence[Losing], *, force: bool) -> None:
@@ -98,6 +104,12 @@ def refuse_unasked_loss(
         return
     flags = "--force --allow-data-loss" if needs_force and not force else "--allow-data-loss"
     raise BadInput(f"this {words}", f"{flags} permits it{also}")
+
+
+async def find_losing_stream(api: Api, label: str, info: Json, after: Json) -> Losing:
+    """Return what a stream loses when its configuration becomes `after`. label: its name."""
+    loss = await estimate_stream_loss(api, info, after)
+    return Losing(label, info, loss, endangers=endangers(info["config"], after))
 
 
 async def find_taken(env: Env, api: Api, config: Json, before: Json | None = None) -> list[Losing]:

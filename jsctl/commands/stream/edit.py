@@ -5,13 +5,12 @@ from functools import partial
 from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.options.data_loss import Losing, find_taken
+from jsctl.commands.options.data_loss import Losing, find_losing_stream, find_taken
 from jsctl.commands.picking.pick import open_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.jetstream.stream.replicas import count_replicas, list_free_servers, make_again
@@ -42,9 +41,9 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
     if result := await _make_replicas(env, api, name, flags, editing):
         return result
 
-    async def find_losing(info: Json, config: Json) -> list[Losing]:
-        loss = await estimate_stream_loss(api, info, config)
-        return [Losing(f"Stream {name}", info, loss), *await find_taken(env, api, config, info["config"])]
+    async def find_all_losing(info: Json, config: Json) -> list[Losing]:
+        losing = await find_losing_stream(api, f"Stream {name}", info, config)
+        return [losing, *await find_taken(env, api, config, info["config"])]
 
     target = Editable(
         schema=STREAM,
@@ -53,7 +52,7 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
         name_keys={"name": name},
         apply_flags=flags.apply,
         update=partial(streams.update, api),
-        find_losing=find_losing,
+        find_losing=find_all_losing,
         sheet=view.sheet,
         find_warnings=partial(find_warnings, domain=api.own_domain),
     )

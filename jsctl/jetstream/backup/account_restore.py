@@ -33,6 +33,7 @@ from jsctl.jetstream.message.data_loss import NOTHING
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
+from jsctl.jetstream.stream.protection import endangers, is_protected
 
 MISSING = "(missing)"
 """The name in the outcome of the streams that are no longer in the folder."""
@@ -117,9 +118,10 @@ async def _clear(api: Api, backup: Backup, options: AccountRestoreOptions, obser
         return ""
     if not get_mark(existing):
         if options.update and not options.dry_run:
-            loss = await estimate_stream_loss(api, existing, _build_config(backup, options))
-            if loss:
-                await observer.confirm(ReduceStream(backup.stream, existing["config"], loss))
+            before, after = existing["config"], _build_config(backup, options)
+            loss = await estimate_stream_loss(api, existing, after)
+            if loss or (is_protected(before) and endangers(before, after)):
+                await observer.confirm(ReduceStream(backup.stream, before, loss))
         return ""
     question = await describe_unfinished(api, existing, backup)
     if not options.dry_run:

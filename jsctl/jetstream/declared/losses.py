@@ -14,6 +14,7 @@ from jsctl.jetstream.message.change_estimate import Changes, estimate_losses
 from jsctl.jetstream.message.data_loss import NOTHING, UNKNOWN, DataLoss
 from jsctl.jetstream.message.takers import list_taken
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.protection import endangers
 
 FindProtection = Callable[[Json, DataLoss], dict[str, str]]
 """Returns why messages of a stream may not be deleted, by key; empty if they may."""
@@ -88,7 +89,8 @@ async def _estimate(group: Sequence[Step], find_protection: FindProtection) -> l
             found.append(step)
             continue
         loss = losses.consumers.get(step.consumer, NOTHING) if step.consumer else losses.stream
-        protection = find_protection(info["config"], UNKNOWN if step.is_sealing else loss)
+        is_risky = step is change and endangers(info["config"], after or {})
+        protection = find_protection(info["config"], UNKNOWN if is_risky else loss)
         refused = {**step.refused, **protection}
         found.append(step._replace(loss=loss, together=losses.total, retention=retention, refused=refused))
     return found

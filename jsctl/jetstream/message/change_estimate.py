@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
-from jsctl.base.units import SECOND, format_rfc3339, parse_duration, parse_time_ns
+from jsctl.base.units import MINUTE, SECOND, format_rfc3339, parse_duration, parse_time_ns
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import list_origin_filters, list_origins
@@ -157,18 +157,24 @@ async def _estimate_surplus(api: Api, info: Json, size: int) -> DataLoss:
 
 
 async def _estimate_aged(api: Api, info: Json, max_age: int) -> DataLoss:
-    """Return how many messages are older than `max_age` (ns)."""
-    state = info["state"]
+    """Return how many messages are older than `max_age` (ns), or will be within a minute."""
     cutoff = parse_time_ns(info["ts"]) - max_age
+    loss = await _estimate_older(api, info, cutoff + MINUTE)
+    is_exact = loss.messages == (await _estimate_older(api, info, cutoff)).messages
+    is_exact = is_exact and await _are_ageing(api, info, loss.messages)
+    return loss if is_exact else loss._replace(precision=Precision.UP_TO)
+
+
+async def _estimate_older(api: Api, info: Json, cutoff: int) -> DataLoss:
+    """Return how many messages are as old as a time (ns since the epoch), or older."""
+    state = info["state"]
     if parse_time_ns(state["first_ts"]) > cutoff:
         return NOTHING
     if parse_time_ns(state["last_ts"]) <= cutoff:
-        loss = measure_stream(info)
-    else:
-        first_kept = await browse.fetch_since(api, str(info["config"]["name"]), format_rfc3339(cutoff))
-        last = int(state["last_seq"])
-        loss = await estimate_purge(api, info, sequence=first_kept.sequence if first_kept else last + 1)
-    return loss if await _are_ageing(api, info, loss.messages) else loss._replace(precision=Precision.UP_TO)
+        return measure_stream(info)
+    first_kept = await browse.fetch_since(api, str(info["config"]["name"]), format_rfc3339(cutoff))
+    last = int(state["last_seq"])
+    return await estimate_purge(api, info, sequence=first_kept.sequence if first_kept else last + 1)
 
 
 async def _are_ageing(api: Api, info: Json, count: int) -> bool:

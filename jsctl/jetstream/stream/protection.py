@@ -15,6 +15,14 @@ def is_protected(config: Json) -> bool:
     return (config.get("metadata") or {}).get(PROTECT) == "true"
 
 
+def endangers(before: Json, after: Json) -> bool:
+    """Return whether a protected stream needs permission for a change that may delete nothing at once:
+    messages age sooner, or it is sealed."""
+    old_age, new_age = (int(config.get("max_age") or 0) for config in (before, after))
+    ages_sooner = new_age > 0 and not 0 < old_age <= new_age
+    return ages_sooner or bool(after.get("sealed") and not before.get("sealed"))
+
+
 def list_names_of(stream: str) -> set[str]:
     """Return what people call a stream: its name, and that of the bucket that it holds."""
     return {stream, stream.removeprefix("KV_"), stream.removeprefix("OBJ_")}

@@ -114,7 +114,8 @@ def intent(request: Question) -> Intent:
                 }
             return _build_unfinished_intent("restore", stream, messages, lost, counts)
         case ReduceStream(stream, _, loss):
-            action = f"give Stream {stream} the configuration of its backup, which deletes {loss}"
+            action = f"give Stream {stream} the configuration of its backup"
+            action += f", which deletes {loss}" if loss else ""
             return Intent(action, {"stream": stream, **loss.to_json()})
         case RemoveOtherCopy(stream, messages):
             return _build_unfinished_intent("copy of another stream", stream, messages, "", {})

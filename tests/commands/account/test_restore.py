@@ -62,7 +62,7 @@ def test_what_is_newer_than_the_backup(cli: Cli, account: str, tmp_path: Path) -
     ]
     assert remark.endswith("with 1 message newer than the backup")
     kept = cli(line, tty=True, answers=[False], status=1)
-    assert "was not removed" in " ".join(kept.out.split())
+    assert "was left as it is" in " ".join(kept.out.split())
     assert len(stored(account, "ORDERS")) == 31
     cli(f"{line} --allow-data-loss", status=0)
     assert len(stored(account, "ORDERS")) == 30

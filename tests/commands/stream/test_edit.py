@@ -119,12 +119,15 @@ def test_what_a_whole_configuration_leaves_out_takes_its_default(stream: Cli, tm
     file = tmp_path / "plain.json"
     file.write_text('{"subjects": ["plain"]}')
     nothing = {"deletes_messages": 0, "deletes_bytes": 0, "deletes_precision": "exact"}
-    changed = [{"key": "max_msgs", "before": 9, "after": -1, **nothing}]
+    changed = [
+        {"key": "max_msgs", "before": 9, "after": -1, **nothing},
+        {"key": "allow_direct", "before": True, "after": None, **nothing},
+    ]
     assert stream(f"stream edit PLAIN --config {file} --replace --dry-run --json", status=2).json == changed
     everything = {"EDITOR": f"cp {file}"}
     assert stream("stream edit PLAIN -i --dry-run --json", environ=everything, status=2).json == changed
     stream(f"stream edit PLAIN --config {file} --replace -f", status=0)
-    assert stream("stream info PLAIN --json").json["config"]["allow_direct"] is True
+    assert stream("stream info PLAIN --json").json["config"]["allow_direct"] is False
 
 
 @pytest.mark.parametrize("text", ['{"state": {}, "created": "2026-11-21T06:57:05Z"}', "{}"])
