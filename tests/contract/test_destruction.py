@@ -131,6 +131,7 @@ CASES: dict[str, Case] = {
 
 ELSEWHERE = {
     "server account purge": "tests/commands/server/account/test_purge.py",
+    "server cluster peer-remove": "tests/commands/server/cluster/test_peer_remove.py",
     "stream cluster peer-remove": "tests/commands/stream/cluster/test_peer_remove.py",
     "stream restore": "tests/commands/stream/test_restore.py",
     "auth account push": "tests/commands/auth/account/test_push.py",
@@ -139,7 +140,6 @@ ELSEWHERE = {
 """Verbs that need other servers, and where they are tested."""
 
 OTHERS = {
-    "server cluster peer-remove": "its streams get replicas on other servers",
     "server network down": "a network of this machine, with its folder",
     "context rm": "a file",
 }

@@ -20,6 +20,7 @@ from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message
+from tests.support.waiting import wait_for
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -52,6 +53,9 @@ consuming = st.tuples(
     st.lists(st.sampled_from(["+ACK", "+ACK", "-NAK", "+TERM", ""]), min_size=1, max_size=8),
 )
 deleting = st.tuples(st.just("delete"), st.integers(1, 20))
+taking = st.tuples(
+    st.just("taker"), st.sampled_from(["mirror", "source"]), st.sampled_from(["", "s.>", *SUBJECTS])
+)
 resetting = st.tuples(st.just("reset"), st.sampled_from(CONSUMERS), st.integers(1, 20))
 
 
@@ -85,12 +89,19 @@ def consumers(draw: st.DrawFn, *, queue: bool = False) -> Json:
 
 @st.composite
 def streams(draw: st.DrawFn, *retentions: str) -> Json:
-    """Draw the configuration of a stream without its name."""
+    """Draw the configuration of a stream without its name. It may copy a stream ORIGIN."""
+    copies = draw(st.sampled_from(["", "", "", "", "mirror", "source"]))
+    origin = {"name": "ORIGIN", "subject_transforms": [{"src": "o.>", "dest": "s.>"}]}
+    copying: Json = {"subjects": ["s.>"]}
+    if copies == "mirror":
+        copying = {"mirror": origin}
+    if copies == "source":
+        copying["sources"] = [origin]
     retention = draw(
         st.sampled_from(retentions or ("limits", "interest", "interest", "interest", "workqueue"))
     )
     return {
-        "subjects": ["s.>"],
+        **copying,
         "retention": retention,
         "storage": draw(st.sampled_from(["file", "memory"])),
         "discard": draw(st.sampled_from(["old", "old", "new"])),
@@ -107,6 +118,7 @@ def histories(draw: st.DrawFn, *, queue: bool, least: int = 0) -> list[Op]:
         ("consumer", name, draw(consumers(queue=queue))) for name in CONSUMERS[: draw(st.integers(least, 3))]
     ]
     rest = st.one_of(
+        *([] if queue else [taking]),
         publishing,
         publishing,
         consuming,
@@ -163,15 +175,39 @@ class Server:
         """Create a stream with a name that none has had, let things happen to it, and return its name; what
         the server refuses does not happen."""
         name = f"S{next(self._numbers)}"
+        copies = stream.get("mirror") or stream.get("sources")
+        if copies:
+            self.ask("STREAM.CREATE.ORIGIN", {"name": "ORIGIN", "subjects": ["o.>"]})
         self.ask(f"STREAM.CREATE.{name}", {**stream, "name": name})
         for op in history:
-            self.run(self._do(name, op))
+            self.run(self._do(name, op, prefix="o" if stream.get("mirror") else "s"))
+            if copies:
+                self.run(self._do(name, ("publish", "s.b", 1, 10), prefix="o"))
+                self.wait_for_copies()
+        self.wait_for_copies()
         return name
+
+    def has_taker(self) -> bool:
+        """Return whether a stream copies the one that was made."""
+        return any(name.startswith("TAKER") for name in self.ask("STREAM.NAMES")["streams"])
+
+    def wait_for_copies(self) -> None:
+        """Wait until all mirrors and sources have what there is, and have acknowledged it."""
+
+        def are_complete() -> bool:
+            infos = self.ask("STREAM.LIST")["streams"]
+            last = {info["config"]["name"]: info["state"]["last_seq"] for info in infos}
+            links = [
+                link for info in infos for link in (info.get("mirror"), *(info.get("sources") or ())) if link
+            ]
+            return all((link["active"] >= 0 and not link["lag"]) or not last[link["name"]] for link in links)
+
+        wait_for(are_complete, "copies are incomplete")
 
     def restore(self, stream: Json, messages: list[tuple[str, int, str]]) -> str:
         """Create a stream with old messages, and return its name. messages: subjects, each with its age in
         minutes and its TTL, empty for none; the oldest first."""
-        name = f"S{next(self._numbers)}"
+        name = str(stream["name"])
         state = {"messages": 0, "bytes": 0, "first_seq": 1, "last_seq": 0, "consumer_count": 0}
         now = time.time_ns()
 
@@ -181,8 +217,7 @@ class Server:
                 stored = Metadata(name, number, format_rfc3339(now - age * MINUTE))
                 yield Message(subject, b"x", header_block=block, metadata=stored)
 
-        config = {**stream, "name": name}
-        self.run(restore_snapshot(self.api, config, state, write_snapshot(iterate(), state)))
+        self.run(restore_snapshot(self.api, stream, state, write_snapshot(iterate(), state)))
         return name
 
     def clear(self) -> None:
@@ -190,13 +225,19 @@ class Server:
         for name in set(self.ask("STREAM.NAMES")["streams"]) - {"KEPT"}:
             self.ask(f"STREAM.DELETE.{name}")
 
-    async def _do(self, stream: str, op: Op) -> None:
+    async def _do(self, stream: str, op: Op, prefix: str) -> None:
+        """Let something happen. prefix: of the subjects that are published to."""
         call = self.api.call
         try:
             match op:
                 case ("publish", subject, count, size):
                     for _ in range(count):
-                        await self._connection.request(subject, b"x" * size)
+                        await self._connection.request(prefix + subject[1:], b"x" * size)
+                case ("taker", kind, subject):
+                    name = f"TAKER{next(self._numbers)}"
+                    origin = {"name": stream, "filter_subject": subject}
+                    copying = {"mirror": origin} if kind == "mirror" else {"sources": [origin]}
+                    await call(f"STREAM.CREATE.{name}", {**copying, "name": name})
                 case ("delete", sequence):
                     await call(f"STREAM.MSG.DELETE.{stream}", {"seq": sequence})
                 case ("consumer", name, config):

@@ -61,9 +61,7 @@ class LossOptions:
         needs_force: whether it needs --force, too, without a terminal.
         """
         infos = [item.info for item in losing]
-        refuse_protected(
-            infos, self.unprotect, [item.info for item in losing if item.loss or item.endangers]
-        )
+        refuse_protected(infos, self.unprotect, [item.info for item in losing if item.loss or item.endangers])
         refuse_unasked_loss(env, losing, force=force, allow=self.allow_data_loss, needs_force=needs_force)
 
     async def confirm(self, env: Env, intent: Intent, losing: Sequence[Losing], *, force: bool) -> None:

@@ -29,9 +29,21 @@ async def fetch_server_storage(connection: Connection, domain: str, server: str)
     return await _sum_up(connection, domain, lambda replica: server in (replica.server, replica.server_id))
 
 
-async def _sum_up(connection: Connection, domain: str, is_selected: Callable[[Replica], bool]) -> Stored:
+async def fetch_only_copies(connection: Connection, domain: str, server: str) -> list[Json]:
+    """Return configuration and state of the streams of all accounts that only one server has, by its name or
+    ID."""
+    replicas = list_stream_replicas(await _fetch_details(connection, domain))
+    there = [replica.detail for replica in replicas if server in (replica.server, replica.server_id)]
+    return [detail for detail in there if int((detail.get("config") or {}).get("num_replicas") or 0) == 1]
+
+
+async def _fetch_details(connection: Connection, domain: str) -> list[Json]:
     replies = await fetch_details(connection)
-    replies = [reply for reply in replies if not domain or reply["server"].get("domain", "") == domain]
+    return [reply for reply in replies if not domain or reply["server"].get("domain", "") == domain]
+
+
+async def _sum_up(connection: Connection, domain: str, is_selected: Callable[[Replica], bool]) -> Stored:
+    replies = await _fetch_details(connection, domain)
     streams: dict[tuple[str, str], Replica] = {}
     for replica in filter(is_selected, list_stream_replicas(replies)):
         if replica.leads or (replica.account, replica.name) not in streams:

@@ -24,11 +24,13 @@ def evacuate(server: str, stored: Stored) -> Intent:
     return Intent(f"move {description}", {"server": server, **_record(stored)})
 
 
-def peer_remove(server: str, *, online: bool) -> Intent:
-    """Return the intent to remove a server from the meta group."""
+def peer_remove(server: str, loses: str, *, online: bool) -> Intent:
+    """Return the intent to remove a server from the meta group. loses: `deletes 3 messages (90 B) of Stream
+    A`; empty for nothing."""
     state = "online" if online else "offline"
     facts = {"server": server, "online": online}
-    return Intent(f"remove server {server}, which is {state}, from the cluster for good", facts)
+    action = f"remove server {server}, which is {state}, from the cluster for good"
+    return Intent(f"{action}, which {loses}" if loses else action, facts)
 
 
 def rescue(plan: RescuePlan, new_quorum: int) -> Intent:
