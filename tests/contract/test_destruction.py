@@ -13,6 +13,7 @@ from jsctl.registry.model import DESTROYS
 from tests.contract.test_commands import VERBS, resolve
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_for
 
 Json = dict[str, Any]
 
@@ -100,6 +101,15 @@ def make_declared(cli: Cli, url: str, folder: Path, metadata: Json) -> None:
     (folder / "lower.yaml").write_text("streams: [{name: S, max_msgs: 1}]")
 
 
+def make_backup_of_a_copy(cli: Cli, url: str, folder: Path, metadata: Json) -> None:
+    make_queue(cli, url, folder, metadata)
+    js.stream(url, "COPY", mirror={"name": "S"})
+    wait_for(lambda: js.info(url, "S")["state"]["messages"] == 0, "the mirror has all")
+    cli(f"account backup {folder / 'backup'}", status=0)
+    cli("stream rm COPY --force", status=0)
+    js.publish(url, "s.1", count=3)
+
+
 CASES: dict[str, Case] = {
     "stream rm": Case("stream rm S", "S", make_stream),
     "stream purge": Case("stream purge S", "S", make_stream),
@@ -126,6 +136,7 @@ CASES: dict[str, Case] = {
     "object seal": Case("object seal O", "OBJ_O", make_objects),
     "object edit": Case("object edit O --ttl 100ms", "OBJ_O", make_old_objects, 4, ""),
     "account restore": Case("account restore {folder}/backup --update-streams", "S", make_lower, 2, status=1),
+    "stream restore": Case("stream restore {folder}/backup/COPY", "S", make_backup_of_a_copy, 3, "", "takes"),
     "apply": Case("apply -f {folder}/lower.yaml", "S", make_declared, 2, ""),
 }
 
@@ -133,7 +144,6 @@ ELSEWHERE = {
     "server account purge": "tests/commands/server/account/test_purge.py",
     "server cluster peer-remove": "tests/commands/server/cluster/test_peer_remove.py",
     "stream cluster peer-remove": "tests/commands/stream/cluster/test_peer_remove.py",
-    "stream restore": "tests/commands/stream/test_restore.py",
     "auth account push": "tests/commands/auth/account/test_push.py",
     "diff": "it only shows",
 }

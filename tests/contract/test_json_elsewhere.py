@@ -42,7 +42,9 @@ def test_verbs_of_clusters(tmp_path: Path) -> None:
         verbs.check(system, "server cluster balance", "server cluster balance --account ACC --force")
         verbs.check(system, "server cluster evacuate", "server cluster evacuate n4 --force")
         cluster.servers["n4"].kill()
-        verbs.check(system, "server cluster peer-remove", "server cluster peer-remove n4 --force --allow-data-loss")
+        verbs.check(
+            system, "server cluster peer-remove", "server cluster peer-remove n4 --force --allow-data-loss"
+        )
         for name in ("n2", "n3"):
             cluster.servers[name].kill()
         alone = Cli(tmp_path / "alone", cluster.servers["n1"].url_for("admin"))

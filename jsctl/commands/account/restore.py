@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
 from jsctl.commands.options.data_loss import LossOptions
-from jsctl.commands.options.protection import refuse_unknown
+from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
@@ -43,7 +43,8 @@ async def restore(
     is not 0.
     """
     path = resolve_backup_path(directory)
-    refuse_unknown(permits.unprotect, [backup.stream for backup in open_account_backup(path).backups])
+    configs = [backup.config for backup in open_account_backup(path).backups]
+    refuse_unknown(permits.unprotect, [name for config in configs for name in list_concerned(config)])
     result = await restore_account(
         env.jetstream,
         path,

@@ -18,6 +18,7 @@ from jsctl.jetstream.backup.events import (
     ReduceStream,
     RemoveUnfinished,
     ReplaceBackup,
+    TakeMessages,
 )
 from jsctl.jetstream.stream import protection
 from jsctl.views.shared import transfers as view
@@ -63,12 +64,11 @@ class TerminalObserver:
         (self._env.say if is_doubt else self._env.inform)(view.sentence(event))
 
     async def confirm(self, question: Question) -> None:
-        needed = ["--force"]
-        if isinstance(question, (RemoveUnfinished, ReduceStream)):
+        needed = [] if isinstance(question, TakeMessages) else ["--force"]
+        if isinstance(question, (RemoveUnfinished, ReduceStream, TakeMessages)):
             if question.loses or isinstance(question, ReduceStream):
                 protection.refuse_protected([{"config": question.config}], self._permits.unprotect)
-            if question.loses:
-                needed.append("--allow-data-loss")
+            needed += ["--allow-data-loss"] * question.loses
         missing = [flag for flag in needed if not self._given[flag]]
         flag = "--overwrite" if isinstance(question, ReplaceBackup) else " ".join(missing)
         await self._env.confirm(view.intent(question), force=not missing, flag=flag)

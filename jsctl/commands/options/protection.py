@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from jsctl.commands.cli import option
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.stream import protection
 from jsctl.jetstream.stream.protection import list_names_of
 
@@ -14,6 +15,11 @@ unprotect_flag = option(
     metavar="NAME",
     help="Change this stream or bucket although it is protected; may be repeated",
 )
+
+
+def list_concerned(config: Json) -> list[str]:
+    """Return the name of a new stream, and those of its origins, which may lose messages to it."""
+    return [str(config["name"]), *(str(origin["name"]) for origin in list_origins(config))]
 
 
 def refuse_unknown(unprotected: Iterable[str], streams: Iterable[str]) -> None:

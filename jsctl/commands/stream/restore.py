@@ -6,7 +6,7 @@ from jsctl.base.files import read_input
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
 from jsctl.commands.options.data_loss import LossOptions
-from jsctl.commands.options.protection import refuse_unknown
+from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Json
@@ -78,7 +78,7 @@ async def restore(env: Env, options: Options) -> Result:
     observer = TerminalObserver(env, options.permits, progress=options.progress, force=options.force)
     with opening_backup(resolve_backup_path(options.path)) as backup:
         config = _build_config(env, backup, options)
-        refuse_unknown(options.permits.unprotect, [str(config["name"])])
+        refuse_unknown(options.permits.unprotect, list_concerned(config))
         restored = await restore_stream(env.jetstream, backup, config, observer)
     for warning in restored.warnings:
         env.say(f"warning: {warning}")

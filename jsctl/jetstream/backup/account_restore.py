@@ -23,6 +23,7 @@ from jsctl.jetstream.backup.stream_restore import (
     describe_unfinished,
     explain_differences,
     holds_all,
+    list_takings,
     load_stream,
     remove_unfinished,
 )
@@ -109,20 +110,24 @@ async def restore_account(
 
 async def _clear(api: Api, backup: Backup, options: AccountRestoreOptions, observer: Observer) -> str:
     """Remove what an unfinished restore of a stream left, once the observer has agreed, who also has to if a
-    stream's configuration deletes messages.
+    stream's configuration deletes messages, or takes them out of work queues.
 
-    In a dry run, only return a remark about what is removed; empty for nothing. Raises JsctlError.
+    In a dry run, only return a remark about these; empty for nothing. Raises JsctlError.
     """
     existing = await streams.fetch_info_or_none(api, backup.stream)
-    if existing is None:
-        return ""
-    if not get_mark(existing):
+    after = _build_config(backup, options)
+    if existing is not None and not get_mark(existing):
         if options.update and not options.dry_run:
-            before, after = existing["config"], _build_config(backup, options)
+            before = existing["config"]
             loss = await estimate_stream_loss(api, existing, after)
             if loss or (is_protected(before) and endangers(before, after)):
                 await observer.confirm(ReduceStream(backup.stream, before, loss))
         return ""
+    takings = await list_takings(api, after)
+    for taking in takings if not options.dry_run else ():
+        await observer.confirm(taking)
+    if existing is None:
+        return ", ".join(f"it takes {taking.loss} out of work queue {taking.origin}" for taking in takings)
     question = await describe_unfinished(api, existing, backup)
     if not options.dry_run:
         await remove_unfinished(api, question, observer)

@@ -160,8 +160,7 @@ class RemoveOtherCopy(NamedTuple):
 
 
 class ReduceStream(NamedTuple):
-    """The question whether to give a stream the configuration of its backup, which deletes messages. config:
-    the stream's."""
+    """The question whether to give a stream the configuration of its backup. config: the stream's."""
 
     stream: str
     config: Json
@@ -173,7 +172,18 @@ class ReduceStream(NamedTuple):
         return bool(self.loss)
 
 
-Question = ReplaceBackup | RemoveUnfinished | RemoveOtherCopy | ReduceStream
+class TakeMessages(NamedTuple):
+    """The question whether a restored mirror or source may take messages out of a work queue. config: that of
+    the work queue."""
+
+    stream: str
+    origin: str
+    config: Json
+    loss: DataLoss
+    loses: bool = True
+
+
+Question = ReplaceBackup | RemoveUnfinished | RemoveOtherCopy | ReduceStream | TakeMessages
 
 
 class Phase(NamedTuple):

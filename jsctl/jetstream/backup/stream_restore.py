@@ -26,12 +26,14 @@ from jsctl.jetstream.backup.events import (
     Phase,
     RemoveUnfinished,
     RestoreStarted,
+    TakeMessages,
 )
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark, update_marked
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.gaps import count_deleted_before
+from jsctl.jetstream.message.takers import list_taken
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 
@@ -73,11 +75,11 @@ async def restore_stream(
     api = await connect()
     name = str(config["name"])
     existing = await streams.fetch_info_or_none(api, name)
+    if existing is not None and not get_mark(existing):
+        raise JsctlError(f"stream {name} already exists", "restore under another name, or remove it first")
+    for question in await list_takings(api, config):
+        await observer.confirm(question)
     if existing is not None:
-        if not get_mark(existing):
-            raise JsctlError(
-                f"stream {name} already exists", "restore under another name, or remove it first"
-            )
         await remove_unfinished(api, await describe_unfinished(api, existing, backup), observer)
     started = time.monotonic_ns()
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
@@ -114,6 +116,15 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
     return await update_marked(
         api, final, hint=f"correct it with {build_line('stream edit', name)}"
     ), differences
+
+
+async def list_takings(api: Api, config: Json) -> list[TakeMessages]:
+    """Return the questions whether a stream's mirror and sources may take messages out of work queues."""
+    return [
+        TakeMessages(str(config["name"]), taken.origin, taken.info["config"], taken.loss)
+        for taken in await list_taken(api, config)
+        if taken.info and taken.loss
+    ]
 
 
 async def remove_unfinished(api: Api, question: RemoveUnfinished, observer: Observer) -> None:

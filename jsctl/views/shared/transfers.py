@@ -26,6 +26,7 @@ from jsctl.jetstream.backup.events import (
     ReplaceBackup,
     RestoreStarted,
     ServerCheckStarted,
+    TakeMessages,
 )
 from jsctl.views.intent import Intent
 
@@ -117,6 +118,9 @@ def intent(request: Question) -> Intent:
             action = f"give Stream {stream} the configuration of its backup"
             action += f", which deletes {loss}" if loss else ""
             return Intent(action, {"stream": stream, **loss.to_json()})
+        case TakeMessages(stream, origin, _, loss, _):
+            action = f"restore Stream {stream}, which takes {loss} out of work queue {origin}"
+            return Intent(action, {"stream": stream, "origin": origin, **loss.to_json()})
         case RemoveOtherCopy(stream, messages):
             return _build_unfinished_intent("copy of another stream", stream, messages, "", {})
 
