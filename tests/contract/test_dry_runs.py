@@ -59,7 +59,7 @@ LINES = [
     "kv del CONFIG",
     "kv purge CONFIG user.>",
     "kv revert CONFIG user.1 1",
-    "kv compact CONFIG --older 0s",
+    "kv compact CONFIG --older 1ms",
     "kv import CONFIG values.jsonl",
     "object put FILES report.pdf new.pdf",
     "object get FILES report.pdf",

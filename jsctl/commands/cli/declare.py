@@ -116,7 +116,7 @@ class Option(Completed, click.Option):
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
         value, source = super().consume_value(ctx, opts)
-        if value == "" and getattr(self.type, "may_be_blank", False):
+        if value == "" and getattr(self.type, "may_be_blank", False) and not self.selects:
             return self.get_default(ctx), click.core.ParameterSource.DEFAULT
         return value, source
 

@@ -16,7 +16,7 @@ from jsctl.views.result import Result
 
 @command(
     "compact",
-    examples=["jsctl kv compact CONFIG", "jsctl kv compact CONFIG --older 0s --dry-run"],
+    examples=["jsctl kv compact CONFIG", "jsctl kv compact CONFIG --older 1s --dry-run"],
 )
 @argument("bucket")
 @option(
@@ -24,6 +24,7 @@ from jsctl.views.result import Result
     type=DURATION,
     default="30m",
     metavar="DURATION",
+    selects=True,
     help="Also remove markers that are older than this (30m)",
 )
 @unprotect_flag

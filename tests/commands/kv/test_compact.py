@@ -16,7 +16,7 @@ def test_compact(config: Cli) -> None:
     assert "the earlier values of 1 deleted key of bucket CONFIG" in questions
     config("kv compact CONFIG --force", status=0)
     assert operations(config, "user.2") == ["DELETE"], "a new marker stays"
-    config("kv compact CONFIG --older 0s --force", status=0)
+    config("kv compact CONFIG --older 1ms --force", status=0)
     assert "key user.2 not found" in config("kv history CONFIG user.2", status=3).err
     assert operations(config, "user.1") == ["PUT", "PUT"]
     assert "Removed 0 messages" in config("kv compact CONFIG --force", terminal_error=True, status=0).err
@@ -45,7 +45,7 @@ def test_many_deleted_keys_take_few_requests(cli: Cli, url: str) -> None:
     assert "Removed 40 messages of 40 deleted keys" in compacted.err
     assert _count_purges(compacted.err) <= 2
     assert operations(cli, "user.7") == ["DELETE"], "a new marker stays"
-    compacted = cli("kv compact CONFIG --older 0s --force --trace", terminal_error=True, status=0)
+    compacted = cli("kv compact CONFIG --older 1ms --force --trace", terminal_error=True, status=0)
     assert "Removed 40 messages of 40 deleted keys" in compacted.err
     assert _count_purges(compacted.err) == 2, "one for each part of the bucket in which no key has a value"
     assert operations(cli, "live.1") == ["PUT", "PUT"]
@@ -59,13 +59,13 @@ def test_deleted_keys_among_others(cli: Cli, url: str) -> None:
     _delete(url, *[f"a{number}" for number in range(18)])
     js.publish_all(url, [("$KV.CONFIG.a18", b"new"), ("$KV.CONFIG.a20", b"x")])
     _delete(url, "a19")
-    compacted = cli("kv compact CONFIG --older 0s --force --trace", terminal_error=True, status=0)
+    compacted = cli("kv compact CONFIG --older 1ms --force --trace", terminal_error=True, status=0)
     assert "Removed 38 messages of 19 deleted keys" in compacted.err
     assert operations(cli, "a18") == ["PUT", "PUT"]
     js.publish_all(url, [(f"$KV.CONFIG.b{number}", b"x") for number in range(20)])
     cli("kv purge CONFIG a18 --force", status=0)
     _delete(url, *[f"b{number}" for number in range(20)])
-    compacted = cli("kv compact CONFIG --older 0s --force --trace", terminal_error=True, status=0)
+    compacted = cli("kv compact CONFIG --older 1ms --force --trace", terminal_error=True, status=0)
     assert "Removed 41 messages of 21 deleted keys" in compacted.err
     assert cli("kv ls CONFIG", status=0).out == "a20\n"
 
@@ -89,7 +89,7 @@ def test_keys_that_need_a_request_each_do_not_wait_for_one_another(
     monkeypatch.setattr(Api, "call", count_call)
     assert (
         "Removed 400 messages"
-        in cli("kv compact CONFIG --older 0s --force", terminal_error=True, status=0).err
+        in cli("kv compact CONFIG --older 1ms --force", terminal_error=True, status=0).err
     )
     assert len(waits) < 20
     assert js.info(url, "KV_CONFIG")["state"]["messages"] == 400
