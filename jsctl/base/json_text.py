@@ -1,10 +1,15 @@
-"""JSON from servers, files and people. All of jsctl parses it here."""
+"""JSON from servers, files and people: all of jsctl parses it here. And JSON with numbers of any length."""
 
 import json
+import os
+import re
 import sys
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 MAX_DEPTH = 100
 """Maximum depth of nested objects and lists, as code that reads them recurses."""
@@ -72,6 +77,42 @@ def _decode(text: bytes) -> str:
 
 def _make_decoder(parse_float: Callable[[str], Any] | None = None) -> json.JSONDecoder:
     return json.JSONDecoder(parse_constant=_refuse_constant, parse_float=parse_float)
+
+
+def encode_json(
+    value: Any,
+    *,
+    indent: int | None = None,
+    compact: bool = False,
+    default: Callable[[Any], Any] | None = None,
+    number: "Callable[[Decimal], str]" = str,
+) -> str:
+    """Return JSON in which decimals are numbers with all of their digits.
+
+    Args:
+        indent: of nested values; None for one line.
+        compact: leave out blanks.
+        default: returns the JSON form of a value of a type that json does not know.
+        number: returns the text of a decimal that is finite.
+
+    Raises TypeError, and what `default` and `number` raise.
+    """
+    mark = ""
+
+    def convert(item: Any) -> Any:
+        nonlocal mark
+        from decimal import Decimal  # only where it is needed
+
+        if isinstance(item, Decimal):
+            mark = mark or os.urandom(8).hex()  # which no text of `value` contains
+            return f"{mark}{number(item)}"
+        if default is None:
+            raise TypeError(f"{type(item).__name__} has no JSON form")
+        return default(item)
+
+    separators = (",", ":") if compact else None
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators, default=convert)
+    return re.sub(f'"{mark}([^"]*)"', r"\1", text) if mark else text
 
 
 def check_depth(value: Any) -> None:

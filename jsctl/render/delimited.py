@@ -4,10 +4,10 @@ An unknown value is empty; durations are whole ns, as their heading says. Text s
 control characters, except on a terminal.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
+from jsctl.base.json_text import encode_json
 from jsctl.errors import BadInput
 from jsctl.render.text import clean_lines
 from jsctl.views.result import Cell, Result
@@ -85,7 +85,7 @@ def _to_scalar(value: Any, safe: bool) -> Any:
         return "true" if value else "false"
     if isinstance(value, (list, tuple, dict, Iterator)):
         items = list(value) if isinstance(value, Iterator) else value
-        value = json.dumps(items, ensure_ascii=False, default=str)
+        value = encode_json(items, default=str)
     elif hasattr(value, "isoformat"):
         return value.isoformat()
     return clean_lines(value) if safe and isinstance(value, str) else value

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, TextIO
 
+from jsctl.base.json_text import encode_json
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, Lines, Markdown, Result, Sheet, Table, Text
@@ -48,9 +49,9 @@ def emit(
     return []
 
 
-def format_json(document: Any, indent: int | None = 2) -> str:
+def format_json(document: Any) -> str:
     """Return a value as one JSON document that is safe for a terminal."""
-    return clean_json(json.dumps(document, indent=indent, ensure_ascii=False, default=simplify_value))
+    return clean_json(encode_json(document, indent=2, default=simplify_value))
 
 
 def format_json_items(items: Sequence[Any], *, first: bool) -> str:

@@ -1,7 +1,6 @@
 """Payloads of every encoding as columns: in exports, and in frames."""
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def test_exports_of_avro_protobuf_and_variants(cli: Cli, url: str, spark: Any, t
     assert cli(f"export stream JSON {export} --decode variant", status=0).json["bad"] == 2
     sql = "SELECT sequence, value, variant_get(value, '$.a[0]', 'int') AS first FROM JSON ORDER BY sequence"
     answer = cli(["export", "query", "--from", f"{tmp_path}/out", sql, "--json"], status=0).json
-    assert [(json.loads(row["value"] or "null"), row["first"]) for row in answer] == [
+    assert [(row["value"], row["first"]) for row in answer] == [
         ({"a": [1, "x"]}, 1),
         (7, None),
         (None, None),

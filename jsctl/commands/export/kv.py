@@ -159,7 +159,9 @@ def _export(
         spark = spark or stack.enter_context(session.open())
         if sql:
             spark_query.check_query(spark, sql)
-        exported = {source.bucket: bucket_exporter.export(spark, source, target) for source in sources}
+        exported = {
+            source.bucket: bucket_exporter.export(spark, source, target, env.say) for source in sources
+        }
         result = _build_result(sources, exported, str(place), time.monotonic_ns() - start)
         if not sql:
             return result

@@ -63,9 +63,17 @@ class PayloadColumns:
         # Names of nested fields differ where they were renamed; their layout does not.
         return [column.view(type) for column, type in zip(columns, _build_arrow_types(self), strict=True)]
 
+    def decode_present(self, payloads: pa.Array) -> list[pa.Array]:
+        """Return what `decode_arrays` does, and null in all columns for a payload that is null."""
+        is_present = payloads.is_valid()
+        numbers = pc.subtract(pc.cumulative_sum(is_present.cast(pa.int64())), 1)
+        places = pc.if_else(is_present, numbers, pa.scalar(None, pa.int64()))
+        return [array.take(places) for array in self.decode_arrays(payloads.drop_null())]
+
 
 def decode_column(payloads: PayloadColumns, column: str) -> "Column":
-    """Return a struct of the columns for the payloads in a column. Raises BadInput, MissingDependency."""
+    """Return a struct of the columns for the payloads in a column; null in all of them where there is no
+    payload. Raises BadInput, MissingDependency."""
     from pyspark.sql import SparkSession
     from pyspark.sql.pandas.functions import arrow_udf
 
@@ -76,7 +84,7 @@ def decode_column(payloads: PayloadColumns, column: str) -> "Column":
     in_tasks = replace(payloads, decoding=decoding)
 
     def decode(data: pa.Array) -> pa.Array:
-        return pa.StructArray.from_arrays(in_tasks.decode_arrays(data), names=in_tasks.schema.names)
+        return pa.StructArray.from_arrays(in_tasks.decode_present(data), names=in_tasks.schema.names)
 
     return arrow_udf(decode, payloads.schema)(column)  # type: ignore[call-overload,no-any-return]
 

@@ -1,4 +1,4 @@
-"""JSON objects as columns of a schema, and any JSON as a variant, without a JVM.
+"""JSON objects as columns of a schema, without a JVM.
 
 | type                        | takes                                                          |
 |-----------------------------|----------------------------------------------------------------|
@@ -16,7 +16,6 @@ empty key is bad, unless it becomes a map, text or a variant.
 """
 
 import base64
-import json
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -27,11 +26,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from jsctl.base.json_text import MAX_DEPTH, parse_json
+from jsctl.base.json_text import MAX_DEPTH, encode_json
 from jsctl.spark.decoding.model import KindDecoder
+from jsctl.spark.decoding.variants import encode_variant, parse_exact
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ](?:[01][0-9]|2[0-3])(?::[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)?"
+    r" ?(?:Z|[+-](?:0[0-9]|1[0-8])(?::?[0-9]{2})?)?)?"
+)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
+"""A number in quotation marks. Python also accepts underscores, blanks and the digits of other scripts."""
 _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _EMPTY_KEY = re.compile(rb'""\s*:')
 """What an object with an empty key contains; also what some texts do."""
@@ -49,7 +55,7 @@ class JsonDecoder(KindDecoder):
 
     def decode(self, data: bytes) -> Any:
         """Return an object as a dict. Raises ValueError for anything else."""
-        value = parse_json(data.decode(), parse_float=Decimal)
+        value = parse_exact(data.decode())
         if not isinstance(value, dict):
             raise ValueError("it is not an object")
         if _EMPTY_KEY.search(data) and _loses_empty_key(value, self.type):
@@ -81,19 +87,6 @@ class JsonDecoder(KindDecoder):
             return None
         (batch,) = table.to_batches()
         return pa.StructArray.from_arrays(batch.columns, fields=list(self.type))
-
-
-class VariantDecoder(KindDecoder):
-    """A decoder of any JSON as Spark's variants. type: a variant, with Arrow's types for those of Spark."""
-
-    def __init__(self, type: pa.DataType) -> None:
-        self.type = type
-
-    def decode(self, data: bytes) -> Any:
-        """Return a variant's parts. Raises ValueError for what is not JSON."""
-        text = data.decode()
-        parse_json(text)  # refuses invalid JSON that Python accepts
-        return _build_variant(text)
 
 
 def _loses_empty_key(value: Any, type: pa.DataType | None) -> bool:
@@ -141,7 +134,7 @@ def _build_converter(type: pa.DataType) -> Callable[[Any], Any]:
 def _build_value_converter(type: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_struct(type):
         if _is_variant(type):
-            return _convert_variant
+            return encode_variant
         fields = [(field.name, _build_converter(field.type)) for field in type]
         return lambda value: {name: convert(_check_type(dict, value).get(name)) for name, convert in fields}
     if pa.types.is_list(type):
@@ -198,6 +191,8 @@ def _check_number(value: Any) -> int | Decimal:
 
 
 def _convert_decimal(value: Any, precision: int, scale: int) -> Decimal:
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        raise ValueError(f"{value!r} is not a number")
     try:
         number = Decimal(value if isinstance(value, str) else _check_number(value))
         # quantize raises an error for more digits than the type has.
@@ -211,7 +206,7 @@ def _convert_text(value: Any) -> str:
         return value
     if isinstance(value, Decimal):
         return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=float)
+    return encode_json(value, compact=True)
 
 
 def _convert_date(value: Any) -> date:
@@ -223,7 +218,7 @@ def _convert_date(value: Any) -> date:
 
 def _convert_timestamp(value: Any) -> datetime:
     if isinstance(value, str):
-        moment = datetime.fromisoformat(value.strip())
+        moment = _parse_time(value.strip())
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     try:
         return _EPOCH + timedelta(seconds=_convert_integer(value, 1 << 63))
@@ -232,22 +227,15 @@ def _convert_timestamp(value: Any) -> datetime:
 
 
 def _convert_local_timestamp(value: Any) -> datetime:
-    moment = datetime.fromisoformat(_check_type(str, value))
+    moment = _parse_time(_check_type(str, value).strip())
     if moment.tzinfo:
         raise ValueError(f"{value!r} has a zone")
     return moment
 
 
-def _convert_variant(value: Any) -> dict[str, bytes]:
-    return _build_variant(json.dumps(value, ensure_ascii=False, default=float))
-
-
-def _build_variant(text: str) -> dict[str, bytes]:
-    from pyspark.errors import PySparkException
-    from pyspark.sql.variant_utils import VariantBuilder
-
-    try:
-        value, metadata = VariantBuilder().build(text)
-    except (PySparkException, OverflowError) as error:
-        raise ValueError(f"it cannot be a variant: {error}") from None
-    return {"value": value, "metadata": metadata}
+def _parse_time(text: str) -> datetime:
+    """Parse a time; Python also accepts any letter between date and time, weeks, and dates without hyphens.
+    Raises ValueError."""
+    if not _TIME.fullmatch(text):
+        raise ValueError(f"{text!r} is not a time")
+    return datetime.fromisoformat(text.replace(" ", "T", 1).replace(" ", ""))

@@ -92,7 +92,8 @@ def _build_decoder(decoding: Decoding) -> KindDecoder:
             from pyspark.sql.types import VariantType
 
             from jsctl.spark.decoding.ddl import parse_ddl
-            from jsctl.spark.decoding.json_payloads import JsonDecoder, VariantDecoder
+            from jsctl.spark.decoding.json_payloads import JsonDecoder
+            from jsctl.spark.decoding.variants import VariantDecoder
 
             if decoding.kind == "variant":
                 return VariantDecoder(to_arrow_type(VariantType()))

@@ -1,6 +1,6 @@
 """Exports of key-value and object buckets: the latest revisions, or all of them, as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,13 @@ from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export.catalog_table import Merge
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import TableLayout, decode_data, flatten_for_format, infer_schema
+from jsctl.spark.export.layout import (
+    TableLayout,
+    decode_data,
+    flatten_for_format,
+    infer_schema,
+    say_rounding,
+)
 from jsctl.spark.export.message_reads import create_reader, read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.table_files import replace_table
@@ -75,11 +81,13 @@ def check(sources: Sequence[BucketSource]) -> None:
         create_reader(source.settings, source.read_options).partitions()
 
 
-def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) -> tuple[int, int]:
+def export(
+    spark: "SparkSession", source: BucketSource, target: TablesTarget, notify: Callable[[str], None]
+) -> tuple[int, int]:
     """Replace the table of a bucket, or do with a table of a catalog what its mode says; return the number of
     rows that were written, and of values that could not be decoded.
 
-    Raises JsctlError.
+    notify: shows a sentence to people. Raises JsctlError.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
@@ -87,7 +95,10 @@ def export(spark: "SparkSession", source: BucketSource, target: TablesTarget) ->
     counts = Observation()
     try:
         if source.finds_fields:
-            source = replace(source, layout=source.layout._replace(schema=_find_fields(spark, source)))
+            schema, rounding = infer_schema(_read_values(spark, source))
+            source = replace(source, layout=source.layout._replace(schema=schema))
+            if rounding:
+                notify(say_rounding(source.bucket, rounding))
         stream = _fetch_stream(source) if isinstance(target, TableTarget) else None
         frame = _read_source(spark, source)
         if stream and isinstance(target, TableTarget):
@@ -140,9 +151,9 @@ def _read_source(spark: "SparkSession", source: BucketSource) -> "DataFrame":
     return read_frame(spark, source.settings, f"jetstream_{source.bucket}", source.read_options)
 
 
-def _find_fields(spark: "SparkSession", source: BucketSource) -> str:
-    """Return the schema (DDL) of all values that are JSON objects. Raises BadInput when there are none."""
+def _read_values(spark: "SparkSession", source: BucketSource) -> "DataFrame":
+    """Return the values of keys, decompressed, as the column `data`."""
     values = _read_source(spark, source).where("operation = 'put'").selectExpr("value AS data")
     if source.layout.decompress:
         values = decode_data(values, source.layout._replace(decode="", keep_data=False), [])
-    return infer_schema(values)
+    return values

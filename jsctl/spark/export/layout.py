@@ -7,15 +7,18 @@ null in CSV.
 
 import base64
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.files import CONFIG_SIZE, read_bytes
+from jsctl.base.json_text import MAX_DEPTH
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds, parse_registry
+from jsctl.spark.export.formats import build_spark_options
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,6 +28,7 @@ TEXT_FORMATS = ("csv", "json", "xml")
 
 _CORRUPT = "_jsctl_corrupt"
 _STORED = "_jsctl_stored"  #: the payload as the stream has it
+_REST = "_jsctl_rest"  #: the same, if Spark's own parser does not decode it
 _TRIMMED = r"btrim(CAST(data AS STRING), ' \t\r\n')"
 _IS_OBJECT = (
     "is_valid_utf8(CAST(data AS STRING))"
@@ -97,18 +101,33 @@ def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:
     return list(columns.items())
 
 
-def infer_schema(messages: "DataFrame") -> str:
-    """Return the schema (DDL) of all JSON objects in `messages`. Raises BadInput when there are none."""
+def infer_schema(messages: "DataFrame") -> tuple[str, list[str]]:
+    """Return the schema (DDL) of all JSON objects in `messages`, and the fields that round some numbers.
+
+    Raises BadInput when there are no objects.
+    """
+    from jsctl.spark.export.number_fields import convert_rounding_types
+
     schema = _infer(messages, {})
     if not schema.fields:
         raise BadInput(
             "no message holds a JSON object with fields", "leave --decode json out, or set --schema"
         )
-    return schema.toDDL()
+    schema, rounding = convert_rounding_types(_select_objects(messages), schema)
+    return schema.toDDL(), rounding
 
 
-def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
-    """Return a schema extended by fields of `messages` that it lacks, and the names of these fields.
+def say_rounding(table: str, fields: Sequence[str]) -> str:
+    """Return the sentence about fields that round some numbers."""
+    return (
+        f"jsctl: {table} rounds numbers of {', '.join(fields)}: a table with --schema and DECIMAL or STRING"
+        " keeps their digits"
+    )
+
+
+def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str], list[str]]:
+    """Return a schema extended by fields of `messages` that it lacks, the names of these fields, and the
+    fields that round some numbers.
 
     Its own fields come first and keep their types; messages in which one has another type are ignored, as
     they will be bad payloads. A new field that is null in all messages is added later, when it has a value.
@@ -116,6 +135,7 @@ def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
     from pyspark.sql.types import StructType
 
     from jsctl.spark.decoding.ddl import parse_ddl
+    from jsctl.spark.export.number_fields import convert_rounding_types, list_paths
 
     present = parse_ddl(ddl)
     options = {"dropFieldIfAllNull": "true"}  # a field that is always null has no type yet
@@ -123,8 +143,9 @@ def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str]]:
     if _is_hidden(present, inferred):
         inferred = _infer(_without_bad(messages, ddl), options)
     added: list[str] = []
-    fields = _add_fields(present.fields, inferred.fields, "", added)
-    return (StructType(fields).toDDL() if added else ddl), added
+    fields = StructType(_add_fields(present.fields, inferred.fields, "", added))
+    schema, rounding = convert_rounding_types(_select_objects(messages), fields, list_paths(present))
+    return (schema.toDDL() if added else ddl), added, rounding
 
 
 def _is_hidden(present: "DataType", inferred: "DataType") -> bool:
@@ -152,12 +173,16 @@ def _without_bad(messages: "DataFrame", ddl: str) -> "DataFrame":
     return decoded.where(f"{BAD_PAYLOAD} IS NULL").select("data")
 
 
+def _select_objects(messages: "DataFrame") -> "DataFrame":
+    """Return the payloads that are JSON objects, as a column of texts."""
+    return messages.where(_IS_OBJECT).selectExpr("CAST(data AS STRING) AS value")
+
+
 def _infer(messages: "DataFrame", options: Mapping[str, str]) -> "StructType":
     from pyspark.sql.types import StructField, StructType
 
-    texts = messages.where(_IS_OBJECT)
     reader = messages.sparkSession.read.option("columnNameOfCorruptRecord", _CORRUPT).options(**options)
-    objects = reader.json(texts.selectExpr("CAST(data AS STRING) AS value"))
+    objects = reader.json(_select_objects(messages))
     fields = [StructField(f.name, f.dataType) for f in objects.schema.fields if f.name != _CORRUPT]
     return StructType(_merge_repeated(fields))
 
@@ -236,16 +261,44 @@ def decode_data(
 
 
 def _decode_variants(messages: "DataFrame", layout: TableLayout, meta: Sequence[str]) -> "DataFrame":
-    """Decode variants as `PayloadColumns` does, with Spark's SQL, which is twenty times as fast as
-    PySpark."""
+    """Decode variants as `PayloadColumns` does. Spark's own parser, which is twenty times as fast, reads the
+    payloads that it reads in the same way."""
     from pyspark.sql import functions as F
 
-    with_text = layout._replace(decode="text", keep_data=False)
-    texts = decode_data(messages.withColumn(_STORED, F.col("data")), with_text, [*meta, _STORED])
-    value, stored = F.try_parse_json("data"), F.col(_STORED)
+    from jsctl.spark.decoding.columns import DECODED, PayloadColumns, decode_column
+
+    frame = messages.withColumn(_STORED, F.col("data"))
+    if layout.decompress:
+        unpacked = layout._replace(decode="", keep_data=False)
+        frame = decode_data(frame, unpacked, [*meta, _STORED])
+    frame = _parse_variants(frame)
+    rest = F.when(F.col("value").isNull(), F.col(_STORED))
+    payloads = PayloadColumns(layout.decoding, (*meta, _STORED), keep_data=False)
+    frame = frame.withColumn(_REST, rest).withColumn(DECODED, decode_column(payloads, _REST))
+    value = F.coalesce("value", F.col(DECODED)["value"])
+    stored = F.col(_STORED)
     payload = [stored.alias("data")] if layout.keep_data else []
     bad = F.when(value.isNull(), stored).alias(BAD_PAYLOAD)
-    return texts.select(*meta, value.alias("value"), *payload, bad)
+    return frame.select(*meta, value.alias("value"), *payload, bad)
+
+
+def _parse_variants(messages: "DataFrame") -> "DataFrame":
+    """Add the variants of the payloads in `data` as `value`; null where Spark's parser refuses a payload, or
+    reads it in another way: it rounds long numbers, refuses repeated keys, and ignores what follows a value.
+    For this, another one follows here, which no payload contains."""
+    from pyspark.sql import functions as F
+
+    from jsctl.spark.decoding.variants import LONG_NUMBER
+
+    end = uuid.uuid4().hex
+    text = F.col("data").cast("string")
+    opened = F.length(text) - F.length(F.translate(text, "[{", ""))
+    is_flat = (F.length("data") < 2 * MAX_DEPTH) | (opened < MAX_DEPTH)
+    is_safe = F.is_valid_utf8(text) & ~text.rlike(LONG_NUMBER) & is_flat
+    list_of_two = F.try_parse_json(F.concat(F.lit("["), text, F.lit(f',"{end}"]')))
+    frame = messages.withColumn("value", F.when(is_safe, list_of_two))
+    is_whole = F.try_variant_get("value", "$[1]", "string") == end
+    return frame.withColumn("value", F.when(is_whole, F.try_variant_get("value", "$[0]", "variant")))
 
 
 def decode_messages(
@@ -301,7 +354,7 @@ def flatten_for_format(frame: "DataFrame", format: str) -> "DataFrame":
             elif isinstance(field.dataType, StringType):
                 column = F.nullif(column, F.lit(""))
             elif isinstance(field.dataType, (ArrayType, MapType, StructType, VariantType)):
-                column = F.to_json(column)
+                column = F.to_json(column, build_spark_options("json"))  # by default, it cuts times to ms
         columns.append(column.alias(named.name))
     return frame.select(*columns)
 

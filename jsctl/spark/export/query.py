@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.spark.export.answer_values import build_distinct_names, fetch_rows
 from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
@@ -18,7 +19,7 @@ from jsctl.spark.export.target import FORMATS, read_marker
 from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session.folders import read_path
 from jsctl.spark.session.hadoop import HadoopPath, Place
-from jsctl.spark.session.spark_errors import extract_message
+from jsctl.spark.session.spark_errors import extract_message, read_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,15 +28,17 @@ if TYPE_CHECKING:
 RESULTS = "results"
 """The table that a query is written to."""
 
-_SHOWING = re.compile(r"(show\s+(tables|views|columns)|desc(ribe)?)\b", re.IGNORECASE)
-"""Statements that show what there is, besides SELECT."""
+_NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
+
+_SHOWING = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(show|desc(ribe)?)\b", re.IGNORECASE | re.DOTALL)
+"""Statements that show what there is, besides SELECT; all of them only read."""
 
 
 class Answer(NamedTuple):
     """The result of a query.
 
-    columns: pairs of a name and Spark's simple type name. rows: Python values; times are aware and in UTC.
-    is_truncated: whether there were more rows than the limit.
+    columns: pairs of a name and Spark's simple type name. rows: values of `answer_values`. is_truncated:
+    whether there were more rows than the limit.
     """
 
     columns: list[tuple[str, str]]
@@ -80,14 +83,12 @@ def query(spark: "SparkSession", places: Mapping[str, Place], sql: str, limit: i
     Raises NotFound without tables, BadInput for anything but a valid query, JsctlError for unreadable tables.
     """
     frame = _select(spark, places, sql)
-    columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+    names = build_distinct_names(frame.columns)
+    columns = [(name, field.dataType.simpleString()) for name, field in zip(names, frame.schema, strict=True)]
     try:
-        # Arrow keeps the zones of times, which Row would drop.
-        table = frame.limit(limit + 1).toArrow()
+        rows = list(fetch_rows(frame.limit(limit + 1)))
     except Exception as error:
         raise _refused_error(error, places) from None
-    values = [table.column(at).to_pylist() for at in range(table.num_columns)]
-    rows = [list(row) for row in zip(*values, strict=True)]
     return Answer(columns, rows[:limit], len(rows) > limit)
 
 
@@ -99,7 +100,10 @@ def write(spark: "SparkSession", places: Mapping[str, Place], sql: str, target: 
 
     frame, counts = _select(spark, places, sql), Observation()
     try:
-        table = flatten_for_format(frame.observe(counts, F.count(F.lit(1)).alias("rows")), target.format)
+        table = frame.toDF(*build_distinct_names(frame.columns)).observe(
+            counts, F.count(F.lit(1)).alias("rows")
+        )
+        table = flatten_for_format(table, target.format)
         return replace_table(spark, target, RESULTS, table, counts, {"query": sql})[0]
     except JsctlError:
         raise
@@ -108,37 +112,22 @@ def write(spark: "SparkSession", places: Mapping[str, Place], sql: str, target: 
 
 
 def _select(spark: "SparkSession", places: Mapping[str, Place], sql: str) -> "DataFrame":
-    """Return the rows of a query, with variants as JSON."""
+    """Return the rows of a query."""
     sql = check_query(spark, sql, "the query")
     for prefix, place in places.items():
         register_views(spark, place, prefix)
     try:
-        return _with_readable_variants(spark.sql(sql))
+        return spark.sql(sql)
     except Exception as error:
         raise _refused_error(error, places) from None
 
 
 def _refused_error(error: Exception, places: Mapping[str, Place]) -> BadInput:
-    names = [prefix + name for prefix, place in places.items() for name in find_tables(place)]
-    hint = f"the tables are {', '.join(names)}" if names else "tables of a catalog have their whole names"
+    hint = ""
+    if _NO_TABLE in read_text(error):
+        names = [prefix + name for prefix, place in places.items() for name in find_tables(place)]
+        hint = f"the tables are {', '.join(names)}" if names else "tables of a catalog have their whole names"
     return BadInput(f"Spark refuses the query: {extract_message(error).rstrip('.')}", hint)
-
-
-def _with_readable_variants(frame: "DataFrame") -> "DataFrame":
-    """Return a frame with its variants as JSON; Python would receive their bytes."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import VariantType
-
-    if not any(isinstance(field.dataType, VariantType) for field in frame.schema.fields):
-        return frame
-    names = [f"_{number}" for number in range(len(frame.columns))]  # names in a query may be equal
-    columns = [
-        F.to_json(name).alias(field.name)
-        if isinstance(field.dataType, VariantType)
-        else F.col(name).alias(field.name)
-        for name, field in zip(names, frame.schema.fields, strict=True)
-    ]
-    return frame.toDF(*names).select(*columns)
 
 
 def check_query(spark: "SparkSession", sql: str, label: str = "--query") -> str:

@@ -25,6 +25,7 @@ from jsctl.spark.export.layout import (
     flatten_for_format,
     infer_schema,
     parse_partitions,
+    say_rounding,
 )
 from jsctl.spark.export.message_reads import MessageReads
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource, plan_read
@@ -253,9 +254,13 @@ class StreamExporter:
             messages = decode_data(messages, self.layout._replace(decode="", keep_data=False), ["sequence"])
         label = f"finding the fields of {source.table}"
         with self._show_progress(run.spark, label, read_plan.messages, read_plan.bytes):
-            if not checkpoint:
-                return self.layout._replace(schema=infer_schema(messages))
-            schema, added = extend_schema(messages, earlier["schema"])
+            added: list[str] = []
+            if checkpoint:
+                schema, added, rounding = extend_schema(messages, earlier["schema"])
+            else:
+                schema, rounding = infer_schema(messages)
+        if rounding:
+            self.notify(say_rounding(source.table, rounding))
         if added:
             self.notify(f"jsctl: {source.table} has new columns or fields: {', '.join(added)}")
         return self.layout._replace(schema=schema)

@@ -6,6 +6,8 @@ compared row by row.
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsctl.spark.export.formats import build_spark_options
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
@@ -87,7 +89,7 @@ def _build_row_hash(frame: "DataFrame", columns: list[str]) -> "Column":
     for field in (frame.schema[name] for name in columns):
         column = F.col(f"`{field.name.replace('`', '``')}`")
         if isinstance(field.dataType, (ArrayType, MapType, StructType, VariantType)):
-            column = F.to_json(column)
+            column = F.to_json(column, build_spark_options("json"))
         parts += [column, column.isNull()]  # the hash skips nulls
     return F.xxhash64(*parts).alias("hash")
 

@@ -65,12 +65,9 @@ def build_kv_batch(stream: str, batch: pa.RecordBatch, payload: "PayloadColumns 
         "created": times.cast(SPARK_TIME, safe=False),
     }
     if payload:
-        del columns["value"]
         # A deleted key has no value: decoding is skipped, and does not fail.
-        numbers = pc.subtract(pc.cumulative_sum(is_put.cast(pa.int64())), 1)
-        places = pc.if_else(is_put, numbers, pa.scalar(None, pa.int64()))
-        arrays = payload.decode_arrays(data.filter(is_put))
-        columns |= zip(payload.schema.names, (array.take(places) for array in arrays), strict=True)
+        values = payload.decode_present(columns.pop("value"))
+        columns |= zip(payload.schema.names, values, strict=True)
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 

@@ -1,10 +1,11 @@
 """Results of `jsctl export`."""
 
-import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Protocol
 
+from jsctl.base.json_text import encode_json
 from jsctl.base.units import SECOND, format_bytes, format_count, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.message.payload import as_text, encode_field, name_of_base64
@@ -31,8 +32,8 @@ _record_summary = recorder(("messages", "first", "last", "digest"))
 
 
 def answer(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Result:
-    """Show the result of `export query`. columns: (name, Spark type). A number called bytes is shown as a
-    size, binary as text where it is text.
+    """Show the result of `export query`. columns: (name, Spark type). rows: values as JSON has them, and
+    bytes. A number called bytes is shown as a size, binary as text where it is text.
     """
     keys = [name_of_base64(name) if _BINARY_ITEMS.fullmatch(type) else name for name, type in columns]
     headings = [
@@ -273,26 +274,15 @@ def _build_cell(value: Any) -> Any:
     if isinstance(value, bytes):
         text = as_text(value)
         return Cell(value, shorten(value) if text is None else text)
-    return _build_json_value(value)
+    if isinstance(value, Decimal):
+        return Cell(value, f"{value:f}")
+    return Cell(value, encode_json(value)) if isinstance(value, (list, dict)) else value
 
 
 def _list_fields(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row or struct as JSON can hold them; binary by the rule of `encode_field`,
-    decimals and intervals as text."""
+    """Yield the fields of a row; binary by the rule of `encode_field`."""
     for name, value in pairs:
         if isinstance(value, bytes):
             yield from encode_field(name, value).items()
         else:
-            yield name, _build_json_value(value)
-
-
-def _build_json_value(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "isoformat"):
-        return value
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, (list, tuple)):
-        return [_build_json_value(item) for item in value]
-    if isinstance(value, dict):
-        return dict(_list_fields((str(key), item) for key, item in value.items()))
-    return str(value)
+            yield name, value

@@ -1,5 +1,8 @@
 """`export query`, with a real Spark."""
 
+import csv
+import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +94,94 @@ def test_show_and_describe(offline_cli: Cli, spark: Any, tmp_path: Path) -> None
         wrong = offline_cli([part for part in (*ask, sql) if part != "--json"], status=64).err
         assert words in wrong
         assert wrong.count("\n") == 1
+
+
+VALUES = [
+    ("1.50BD", "1.50", "1.50"),
+    ("12345678901234567890123456789012345678BD", "12345678901234567890123456789012345678", ""),
+    ("CAST(1e-7 AS DECIMAL(38,10))", "1.000E-7", "0.0000001000"),
+    ("float(0.1)", "0.1", "0.1"),
+    ("array(float(0.1), float('nan'))", '[0.1, "NaN"]', ""),
+    ("double('-inf')", '"-Infinity"', "-Infinity"),
+    ("interval '1-2' year to month", "\"INTERVAL '1-2' YEAR TO MONTH\"", ""),
+    ("array(interval 1 day)", "[\"INTERVAL '1' DAY\"]", ""),
+    ("make_interval(1, 2)", '"1 years 2 months"', "1 years 2 months"),
+    ("array()", "[]", "[]"),
+    ("map()", "{}", "{}"),
+    ("map(date'2026-11-21', array(1))", '{"2026-11-21": [1]}', ""),
+    ("map(1, null)", '{"1": null}', ""),
+    ("struct(1 AS a, 2 AS a, 3 AS b)", '{"a": 1, "a_2": 2, "b": 3}', ""),
+    ("parse_json('{\"p\": 12345678901234567890.123456789}')", '{"p": 12345678901234567890.123456789}', ""),
+    ("array(parse_json('[1.10]'), try_parse_json('x'))", "[[1.1], null]", ""),
+    ("map('k', parse_json('\"s\"'))", '{"k": "s"}', ""),
+    ("try_parse_json('x')", "null", ""),
+    ("date'+10000-01-01'", '"+10000-01-01"', "+10000-01-01"),
+    ("struct(timestamp'2026-11-21 06:57:05.123456')", '{"col1": "2026-11-21T06:57:05.123456+00:00"}', ""),
+    ("time'06:57:05'", '"06:57:05"', "06:57:05"),
+    ("array(x'61')", '["YQ=="]', ""),
+]
+"""Expressions of SQL, and their values in JSON and, where that is not the same, in a table."""
+
+
+def test_values_in_json_csv_and_tables(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    ask = ["export", "query", "--from", str(table(tmp_path / "data", "numbers", [1]))]
+    sql = "SELECT " + ", ".join(f"{value} AS c{at}" for at, (value, _, _) in enumerate(VALUES))
+    text = offline_cli([*ask, sql, "--json"], status=0).out
+    (row,) = json.loads(text, parse_float=str, parse_int=str)
+    expected = [json.loads(value, parse_float=str, parse_int=str) for _, value, _ in VALUES]
+    assert list(row.values()) == expected
+    (cells,) = csv.DictReader(io.StringIO(offline_cli([*ask, sql, "--as", "csv"], status=0).out))
+    assert [cells[name] for name in ("c3", "c4", "c5", "c13")] == [
+        "0.1",
+        '[0.1, "NaN"]',
+        "-Infinity",
+        VALUES[13][1],
+    ]
+    for value, as_json, shown in VALUES:
+        if value == "try_parse_json('x')":
+            continue  # an empty cell
+        head, line = offline_cli([*ask, f"SELECT {value} AS c"], status=0).out.splitlines()
+        assert (head.strip(), line.strip()) == ("c", shown or as_json.strip('"'))
+
+
+def test_equal_names(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
+    ask = ["export", "query", "--from", str(table(tmp_path / "data", "numbers", [1])), "--json"]
+    sql = "SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS A FROM numbers"
+    assert offline_cli([*ask, sql], status=0).json == [{"a": 1, "a_3": 2, "a_2": 3, "A": 4}]
+    sql = "SELECT * FROM numbers x JOIN numbers y ON x.n = y.n"
+    assert offline_cli([*ask, sql], status=0).json == [{"n": 1, "n_2": 1}]
+    done = offline_cli([*ask, sql, "--to", f"{tmp_path}/to"], status=0)
+    assert done.json["rows"] == {"results": 1}
+    back = ["export", "query", "--from", f"{tmp_path}/to", "--json", "SELECT * FROM results"]
+    assert offline_cli(back, status=0).json == [{"n": 1, "n_2": 1}]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "VALUES (1)",
+        "FROM numbers SELECT n",
+        "TABLE numbers",
+        "WITH x AS (SELECT 1 AS n) SELECT * FROM x",
+        "(SELECT n FROM numbers) UNION (SELECT 1)",
+        "FROM numbers |> WHERE n = 1",
+        "/* first */ -- second\nSELECT n FROM numbers -- last\n;",
+        "/* first */ SHOW VIEWS",
+        "SHOW FUNCTIONS LIKE 'abs'",
+    ],
+)
+def test_sql_that_only_reads(offline_cli: Cli, spark: Any, tmp_path: Path, sql: str) -> None:
+    ask = ["export", "query", "--from", str(table(tmp_path / "data", "numbers", [1])), "--json", sql]
+    assert len(offline_cli(ask, status=0).json) == 1
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1/0", "SELECT nope FROM numbers", "SELECT abs('x') FROM numbers"])
+def test_a_hint_about_tables_only_where_one_is_missing(
+    offline_cli: Cli, spark: Any, tmp_path: Path, sql: str
+) -> None:
+    ask = ["export", "query", "--from", str(table(tmp_path / "data", "numbers", [1])), sql]
+    wrong = offline_cli(ask, status=64).err
+    assert "Spark refuses the query: " in wrong and "the tables are" not in wrong
 
 
 def test_several_exports(offline_cli: Cli, spark: Any, tmp_path: Path) -> None:
