@@ -21,6 +21,9 @@ _TOO_DEEP = f"it is nested too deeply, at most {MAX_DEPTH} levels are valid"
 _AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
 _STEPS = {ord("["): 1, ord("]"): -1}
 
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_PLAIN = (str, int)
+
 
 class TooDeep(ValueError):
     """An error for JSON that is nested deeper than MAX_DEPTH."""
@@ -113,6 +116,34 @@ def encode_json(
     separators = (",", ":") if compact else None
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators, default=convert)
     return re.sub(f'"{mark}([^"]*)"', r"\1", text) if mark else text
+
+
+def to_json_value(value: Any) -> Any:
+    """Return a value of Avro, Protobuf or Spark as JSON has it.
+
+    Binary is base64, times are ISO 8601, and NaN and infinities are texts, as Spark writes them; decimals
+    stay as they are, for `encode_json`. Raises TooDeep.
+    """
+    try:
+        return _simplify(value)
+    except RecursionError:
+        raise TooDeep(_TOO_DEEP) from None
+
+
+def _simplify(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _simplify(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_simplify(item) for item in value]
+    if isinstance(value, float):
+        return _NOT_FINITE.get(str(value), value)
+    if isinstance(value, bytes):
+        import base64  # only where it is needed
+
+        return base64.b64encode(value).decode()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value if value is None or isinstance(value, _PLAIN) or hasattr(value, "as_tuple") else str(value)
 
 
 def check_depth(value: Any) -> None:

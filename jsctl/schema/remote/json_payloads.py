@@ -1,12 +1,11 @@
 """Payloads with the id of a schema as JSON, for people."""
 
-import base64
 import io
-import json
 from typing import Any
 
-from jsctl.base.json_text import parse_json
+from jsctl.base.json_text import encode_json, parse_json, to_json_value
 from jsctl.errors import BadInput, MissingDependency
+from jsctl.schema.remote.avro import load_fastavro
 from jsctl.schema.remote.definitions import INSTALL_HINT, find_message_name, join_avro, join_protobuf
 from jsctl.schema.remote.registry import SchemaRegistry, UnknownSchema
 from jsctl.schema.remote.wire import parse_message_place, parse_payload
@@ -38,10 +37,7 @@ class JsonDecoder:
             raise BadInput(error.message, "leave --registry out to see payloads as they are") from None
 
     def _decode_avro(self, id: int, rest: bytes) -> bytes:
-        try:
-            import fastavro
-        except ImportError:
-            raise MissingDependency("fastavro is not installed", INSTALL_HINT) from None
+        fastavro = load_fastavro()
         try:
             if id not in self._avro:
                 self._avro[id] = fastavro.parse_schema(parse_json(join_avro(self._registry.fetch(id))))
@@ -50,7 +46,7 @@ class JsonDecoder:
             raise
         except Exception as error:  # fastavro raises many kinds of errors for wrong bytes
             raise ValueError(str(error)) from None
-        return json.dumps(record, default=_to_json, ensure_ascii=False).encode()
+        return encode_json(to_json_value(record)).encode()
 
     def _decode_protobuf(self, id: int, rest: bytes) -> bytes:
         try:
@@ -78,7 +74,3 @@ class JsonDecoder:
         except json_format.Error as error:  # a time out of range, for one
             raise ValueError(str(error)) from None
         return text.encode()
-
-
-def _to_json(value: Any) -> str:
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)

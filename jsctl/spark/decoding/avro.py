@@ -1,4 +1,8 @@
-"""Avro records: their Arrow type, and payloads as Python values."""
+"""Avro records: their Arrow type, and payloads as Python values.
+
+Text are decimals of more than 38 digits, which Spark has not, unions of several types, and a record within
+itself: the last two as JSON, unless they are text or a single value.
+"""
 
 import io
 from typing import TYPE_CHECKING, Any
@@ -6,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from jsctl.base.json_text import parse_json
-from jsctl.errors import BadInput, MissingDependency
-from jsctl.schema.remote.definitions import INSTALL_HINT
+from jsctl.errors import BadInput
+from jsctl.schema.remote.avro import load_fastavro
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +38,9 @@ _LOGICAL = {
 }
 """Logical type -> Arrow's; times of day are microseconds."""
 
+_MAX_DIGITS = 38
+"""Digits of Spark's decimals, at most."""
+
 _WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
 """Unions of two number types, each with the Arrow type that holds both."""
 
@@ -46,11 +53,9 @@ class AvroDecoder:
     """
 
     def __init__(self, text: str, table_text: str = "") -> None:
-        try:
-            import fastavro
-            from fastavro.schema import SchemaParseException
-        except ImportError:
-            raise MissingDependency("fastavro is not installed", INSTALL_HINT) from None
+        fastavro = load_fastavro()
+        from fastavro.schema import SchemaParseException
+
         try:
             schema = parse_json(table_text or text)
             self._schema: Any = fastavro.parse_schema(parse_json(text))
@@ -88,7 +93,7 @@ def _build_arrow_type(schema: Any, definitions: dict[str, Any], enclosing: tuple
         if schema in _PRIMITIVES:
             return _PRIMITIVES[schema]
         if schema in enclosing:
-            raise BadInput(f"the Avro record {schema} contains itself", "columns cannot be recursive")
+            return pa.string()  # columns cannot be recursive
         if schema not in definitions:
             raise BadInput(f"the Avro schema names {schema}, which it does not define")
         return _build_arrow_type(definitions[schema], definitions, enclosing)
@@ -106,8 +111,9 @@ def _build_arrow_type(schema: Any, definitions: dict[str, Any], enclosing: tuple
             for field in schema["fields"]
         ]
         return pa.struct(fields)
-    if logical == "decimal" and schema["precision"] <= 38:
-        return pa.decimal128(schema["precision"], schema.get("scale", 0))
+    if logical == "decimal" and "precision" in schema:
+        is_short = schema["precision"] <= _MAX_DIGITS
+        return pa.decimal128(schema["precision"], schema.get("scale", 0)) if is_short else pa.string()
     if logical in _LOGICAL:
         return _LOGICAL[logical]
     if kind == "array":

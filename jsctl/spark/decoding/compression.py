@@ -23,7 +23,9 @@ def decompress(data: bytes, kind: str) -> bytes:
     Raises ValueError for a payload that is not of that kind, or is damaged, and MissingDependency.
     """
     if kind == AUTO:
-        kind = next((name for name, magic in _MAGIC.items() if data.startswith(magic)), "")
+        is_zstd = data.startswith(_MAGIC["zstd"], _skip_zstd_metadata(data))
+        first = (name for name, magic in _MAGIC.items() if data.startswith(magic))
+        kind = "zstd" if is_zstd else next(first, "")
     if not data or not kind:
         return data
     return {"gzip": _decompress_gzip, "zstd": _decompress_zstd, "s2": _decompress_s2}[kind](data)
@@ -58,11 +60,19 @@ def _decompress_zstd(data: bytes) -> bytes:
         stream = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
         unpacked: bytes = stream.read(MAX_SIZE + 1)
         _check_size(len(unpacked))
-        if not data.startswith(_MAGIC["zstd"]) or not _is_whole_zstd(data):
+        if not _is_whole_zstd(data):
             raise ValueError("it is truncated")
     except zstandard.ZstdError as error:
         raise ValueError(f"it is not zstd: {error}") from None
     return unpacked
+
+
+def _skip_zstd_metadata(data: bytes) -> int:
+    """Return where the first frame begins that is not skippable (RFC 8878, 3.1.2); 0 without such frames."""
+    at = 0
+    while data[at + 1 : at + 4] == b"\x2a\x4d\x18" and data[at] >> 4 == 5:
+        at += 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+    return at
 
 
 def _is_whole_zstd(data: bytes) -> bool:

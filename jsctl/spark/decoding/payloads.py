@@ -4,8 +4,6 @@ import base64
 import binascii
 import datetime
 import functools
-import json
-import uuid
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jsctl.base.json_text import encode_json, to_json_value
 from jsctl.schema.remote.wire import parse_message_place, parse_payload
 from jsctl.spark.decoding.avro import AvroDecoder
 from jsctl.spark.decoding.compression import decompress
@@ -172,8 +171,9 @@ def _to_arrow_value(value: Any, type: pa.DataType) -> Any:
         return [_to_arrow_value(item, type.value_type) for item in value]
     if pa.types.is_map(type):
         return [(key, _to_arrow_value(item, type.item_type)) for key, item in value.items()]
-    if pa.types.is_string(type) and not isinstance(value, str):
-        return str(value) if isinstance(value, uuid.UUID) else json.dumps(value, default=str)
+    if pa.types.is_string(type):
+        plain = to_json_value(value)
+        return plain if isinstance(plain, str) else encode_json(plain, number="{:f}".format)
     if isinstance(value, datetime.time):
         seconds = (value.hour * 60 + value.minute) * 60 + value.second
         return seconds * 1_000_000 + value.microsecond

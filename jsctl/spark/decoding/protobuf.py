@@ -1,4 +1,8 @@
-"""Protobuf messages: their Arrow type, and payloads as Python values."""
+"""Protobuf messages: their Arrow type, and payloads as Python values.
+
+A message within itself is text, its JSON, and so are `google.protobuf.Struct`, `Value` and `ListValue`, which
+stand for JSON.
+"""
 
 from datetime import UTC
 from typing import Any
@@ -9,6 +13,8 @@ from jsctl.errors import BadInput, MissingDependency
 from jsctl.schema.remote.definitions import INSTALL_HINT
 
 _TIMESTAMP = "google.protobuf.Timestamp"
+_JSON = ("google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue")
+"""Messages that stand for JSON."""
 
 
 class ProtobufDecoder:
@@ -66,10 +72,8 @@ class ProtobufDecoder:
 def _build_message_type(descriptor: Any, enclosing: tuple[str, ...]) -> pa.DataType:
     if descriptor.full_name == _TIMESTAMP:
         return pa.timestamp("us", tz="UTC")
-    if descriptor.full_name in enclosing:
-        raise BadInput(
-            f"the Protobuf message {descriptor.full_name} contains itself", "columns cannot be recursive"
-        )
+    if descriptor.full_name in (*_JSON, *enclosing):
+        return pa.string()  # columns cannot be recursive
     path = (*enclosing, descriptor.full_name)
     return pa.struct([pa.field(field.name, _build_field_type(field, path)) for field in descriptor.fields])
 
@@ -114,6 +118,8 @@ def _message_to_dict(message: Any) -> Any:
             return message.ToDatetime(tzinfo=UTC)
         except (ValueError, OverflowError) as error:
             raise ValueError(f"it has a time out of range: {error}") from None
+    if message.DESCRIPTOR.full_name in _JSON:
+        return _parse_json_message(message)
     return {
         field.name: None
         if field.has_presence and not message.HasField(field.name)
@@ -122,10 +128,29 @@ def _message_to_dict(message: Any) -> Any:
     }
 
 
+def _parse_json_message(message: Any) -> Any:
+    """Return the JSON value that a message stands for."""
+    match message.DESCRIPTOR.name:
+        case "Struct":
+            return {key: _parse_json_message(message.fields[key]) for key in sorted(message.fields)}
+        case "ListValue":
+            return [_parse_json_message(item) for item in message.values]
+    kind = message.WhichOneof("kind")
+    if kind in (None, "null_value"):
+        return None
+    value = getattr(message, kind)
+    if kind in ("struct_value", "list_value"):
+        return _parse_json_message(value)
+    is_whole = kind == "number_value" and value.is_integer() and abs(value) < 1 << 53
+    return int(value) if is_whole else value
+
+
 def _convert_field(field: Any, value: Any) -> Any:
     if _is_map(field):
         value_field = field.message_type.fields_by_name["value"]
-        return {key: _convert_value(value_field, value[key]) for key in value}
+        return {
+            key: _convert_value(value_field, value[key]) for key in sorted(value)
+        }  # in an order, which maps have not
     return (
         [_convert_value(field, item) for item in value] if field.is_repeated else _convert_value(field, value)
     )
