@@ -78,6 +78,7 @@ class Env:
         self._heading_written = False  #: whether a result was written; rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
         self._show_notice: Callable[[str], None] | None = None  #: while a screen is up
+        self._status = ""  #: the line that `show_status` shows
 
     # -- terminal ---------------------------------------------------------------------------------
 
@@ -166,8 +167,24 @@ class Env:
             from jsctl.render.fit import fold_lines
 
             lines = fold_lines(lines, self.error_width)
+        status = self._status
+        self.show_status("")
         self.streams.stderr.write(lines + "\n")
         self.streams.stderr.flush()
+        self.show_status(status)
+
+    def show_status(self, text: str) -> None:
+        """Show a line on stderr, if it is a terminal, in place of the last one, and until it is replaced;
+        empty for none."""
+        if text == self._status or not self.streams.stderr.isatty() or is_dumb(self.environ):
+            return
+        from jsctl.render.transfer import clear_status, write_status
+
+        if self._status:
+            clear_status(self.streams.stderr)
+        if text:
+            write_status(self.streams.stderr, text)
+        self._status = text
 
     def inform(self, text: str) -> None:
         """Write a line that no script asked for, about what is being or was done: only to a terminal."""

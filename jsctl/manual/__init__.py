@@ -19,6 +19,7 @@ TOPICS = (
     *("report", "doctor", "servers", "networks", "testing", "accounts", "domains", "backup", "apply"),
     *(
         "export",
+        "backfills",
         "import",
         "spark",
         "kafka",

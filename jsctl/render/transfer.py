@@ -53,16 +53,14 @@ class Transfer(ErasedBar):
         return text
 
 
-class StatusLine:
-    """A status line on a terminal, shown until it is cleared."""
+def write_status(out: TextIO, text: str) -> None:
+    """Write a status line to a terminal; `clear_status` erases it."""
+    width = Console(file=out, force_terminal=True).width
+    out.write(clean(text)[: width - 1])
+    out.flush()
 
-    def __init__(self, out: TextIO, text: str) -> None:
-        self._out = out
-        width = Console(file=out, force_terminal=True).width
-        out.write(clean(text)[: width - 1])
-        out.flush()
 
-    def clear(self) -> None:
-        """Erase the line."""
-        self._out.write("\r\x1b[2K")
-        self._out.flush()
+def clear_status(out: TextIO) -> None:
+    """Erase the status line."""
+    out.write("\r\x1b[2K")
+    out.flush()

@@ -41,7 +41,7 @@ def blocks(topic: str) -> list[Block]:
     return [Block(language, text) for language, text in found]
 
 
-SPARK = ("export", "import", "spark")
+SPARK = ("export", "backfills", "import", "spark")
 OF_CLONE = ("configuration", "contributing")
 """Topics whose lines install and check a clone, as `.ci/run` and `tests/architecture/test_lint.py` do."""
 TOPICS = [
@@ -170,7 +170,7 @@ def test_the_lines_of_a_topic_work(topic: str, shell: Terminal, tmp_path: Path) 
 
 
 IN_SPARK = {
-    "spark": "kv add CONFIG",
+    "spark": "kv add CONFIG\nstream add READINGS --subjects 'readings.>' --defaults --js-domain leaf",
     "import": "kv add CONFIG\nstream add COPY --subjects 'COPY.>' --defaults",
     "kafka": "stream add LOGS_EU --subjects 'logs.>' --defaults",
 }

@@ -15,7 +15,7 @@ from jsctl.spark.export.targets import TablesTarget, open_tables
 from jsctl.spark.session.folders import parse_place
 from jsctl.spark.session.hadoop import Place
 from jsctl.spark.session.session import SessionOptions
-from jsctl.views.export.export import intent
+from jsctl.views.export.export import describe_only_here, intent
 
 table_options = declare_all(
     option(
@@ -71,12 +71,19 @@ def open_target(
     return TableTarget(place, format, mode or "overwrite", tables[0], rows)
 
 
-def confirm_tables(env: Env, target: TablesTarget, existing: Sequence[str], *, force: bool) -> None:
+def confirm_tables(
+    env: Env, target: TablesTarget, existing: Sequence[str], *, force: bool, only_here: int = 0
+) -> None:
     """With --dry-run, end with which tables would be written; else ask before those that exist are replaced.
 
-    Raises DryRun, Declined, BadInput.
+    only_here: rows of these, at most, whose messages no stream has any more. Raises DryRun, Declined,
+    BadInput.
     """
     path = str(target.path)
-    env.announce(intent(target.tables, existing, path))
-    if existing:
-        env.run(env.confirm(intent(existing, existing, path), force=force))
+    env.announce(intent(target.tables, existing, path, only_here))
+    if not existing:
+        return
+    flag = "--incremental, which adds to it, or name another folder" if only_here else "--force"
+    env.run(env.confirm(intent(existing, existing, path, only_here), force=force, flag=flag))
+    if only_here and force:
+        env.say(f"jsctl: replacing {describe_only_here(only_here)}")

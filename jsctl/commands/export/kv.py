@@ -112,7 +112,13 @@ def kv(env: Env, options: Options) -> Result:
     layout = TableLayout(**options.decoding.layout_fields())
     layout.check()
     sources = [
-        BucketSource(settings, name, keys=keys, history=options.history, layout=layout)
+        BucketSource(
+            *(settings, name),
+            keys=keys,
+            history=options.history,
+            layout=layout,
+            fail_on_bad=options.decoding.fail_on_bad,
+        )
         for name in options.buckets
     ]
     return _export(env, sources, options, options.sql, options.limit)
@@ -158,7 +164,7 @@ def _export(
         stack.enter_context(target.lock())
         spark = spark or stack.enter_context(session.open())
         if sql:
-            spark_query.check_query(spark, sql)
+            spark_query.check_tables(spark, spark_query.check_query(spark, sql), target.path, target.tables)
         exported = {
             source.bucket: bucket_exporter.export(spark, source, target, env.say) for source in sources
         }

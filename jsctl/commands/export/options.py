@@ -49,7 +49,7 @@ class SparkOptions:
         check_environment(self.master, self.remote)
         env: Env = click.get_current_context().obj
         say = env.say if env.can_ask else None
-        return SessionOptions(name, self.master, self.remote, settings, say)
+        return SessionOptions(name, self.master, self.remote, settings, say, env.show_status)
 
 
 def _parse_setting(text: str) -> tuple[str, str]:
@@ -95,8 +95,13 @@ class DecodeOptions:
     registry: str
     decompress: str | None
     keep_data: bool
+    fail_on_bad: int
 
     def __post_init__(self) -> None:
+        if self.fail_on_bad < 0:
+            raise BadInput("--fail-on-bad must be 1 or more")
+        if self.fail_on_bad and not (self.decode or self.decompress):
+            raise BadInput("--fail-on-bad is for payloads that are decoded", "add --decode")
         for flag, value, kinds in (
             ("--schema", self.schema, ("json",)),
             ("--schema-file", self.schema_file, ("avro", "protobuf")),
@@ -167,6 +172,13 @@ decode_options = declare_all(
         "--decompress",
         type=click.Choice(["gzip", "s2", "zstd", "auto"]),
         help="Decompress payloads first; auto goes by their first bytes",
+    ),
+    option(
+        "--fail-on-bad",
+        type=int,
+        metavar="N",
+        default=0,
+        help="Fail, and write nothing, when N payloads or more cannot be decoded",
     ),
     option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),
 )

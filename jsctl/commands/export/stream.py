@@ -18,15 +18,17 @@ from jsctl.commands.export.destination import (
 )
 from jsctl.commands.export.display import ExportDisplay
 from jsctl.commands.export.options import DecodeOptions, SparkOptions, decode_options, spark_options
-from jsctl.commands.options.past_time import parse_time_flag
+from jsctl.commands.export.ranges import RangeOptions, range_options
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.spark.decoding.model import WITH_SCHEMA
 from jsctl.spark.export import formats
 from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
-from jsctl.spark.export.layout import TableLayout, parse_partitions
-from jsctl.spark.export.stream_plan import Selection, build_source_options, list_stream_sources
+from jsctl.spark.export.layout import TableLayout
+from jsctl.spark.export.partitions import parse_field, parse_partitions
+from jsctl.spark.export.stream_plan import build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS
 from jsctl.spark.source.options import parse_read_options
@@ -44,13 +46,10 @@ class Options:
     mode: str
     format: str
     incremental: bool
+    backfill: bool
     follow: bool
     every: int  #: ns
-    since: str
-    until: str
-    from_seq: int | None
-    to_seq: int | None
-    subjects: tuple[str, ...]
+    range: RangeOptions
     partition_by: tuple[str, ...]
     decoding: DecodeOptions
     headers: bool
@@ -59,8 +58,6 @@ class Options:
     sql: str
     limit: int
     verify: bool
-    fail_on_loss: bool
-    fail_on_deleted: bool
     force: bool
     spark: SparkOptions
 
@@ -72,10 +69,10 @@ class Options:
         if self.mode == "overwrite" and self.incremental:
             raise BadInput("--mode overwrite and --incremental cannot be used together", "use --mode append")
         formats_that_continue = TABLE_FORMATS if self.table else FILE_FORMATS
-        if (self.incremental or self.follow) and format not in formats_that_continue:
+        if (self.incremental or self.follow or self.backfill) and format not in formats_that_continue:
             other = f", or --table with {' or '.join(TABLE_FORMATS)}"
             raise BadInput(
-                f"--incremental and --follow cannot add to a table in {format}",
+                f"--incremental, --follow and --backfill cannot add to a table in {format}",
                 f"use {', '.join(formats_that_continue[:4])}{'' if self.table else other}",
             )
         if self.verify and self.table and format not in TABLE_FORMATS:
@@ -84,33 +81,26 @@ class Options:
                 f"use {' or '.join(TABLE_FORMATS)}",
             )
         parse_partitions(self.partition_by)
-        if self.follow and (self.until or self.to_seq is not None):
+        if any(map(parse_field, self.partition_by)) and self.decoding.decode not in WITH_SCHEMA:
+            raise BadInput("--partition-by field:NAME is for payloads with fields", "add --decode json")
+        if self.follow and self.range.has_end:
             raise BadInput("--follow cannot be used with --until and --to-seq", "it has no end")
+        self._check_backfill()
         if self.file_size < 0:
             raise BadInput("--file-size must be 1 or more")
         if self.every <= 0:
             raise BadInput("--every must be more than 0")
-        if self.fail_on_deleted and self.subjects:
-            raise BadInput(
-                "--fail-on-deleted and --subject cannot be used together",
-                "deletions are seen only when all subjects are read",
-            )
-        self._check_range()
 
-    def _check_range(self) -> None:
-        for time, sequence, names in (
-            (self.since, self.from_seq, "--since and --from-seq"),
-            (self.until, self.to_seq, "--until and --to-seq"),
-        ):
-            if time and sequence is not None:
-                raise BadInput(f"{names} cannot be used together", "use only one")
-        for flag, sequence in (("--from-seq", self.from_seq), ("--to-seq", self.to_seq)):
-            if sequence is not None and sequence < 1:
-                raise BadInput(f"{flag} {sequence} is not a sequence", "sequences start at 1")
-        if self.from_seq is not None and self.to_seq is not None and self.from_seq > self.to_seq:
-            raise BadInput(f"--from-seq {self.from_seq} is after --to-seq {self.to_seq}")
-        if any("," in subject for subject in self.subjects):
-            raise BadInput("--subject takes one subject", "repeat the flag for more")
+    def _check_backfill(self) -> None:
+        if not self.backfill:
+            return
+        if self.incremental or self.follow or self.mode:
+            raise BadInput(
+                "--backfill cannot be used with --incremental, --follow and --mode",
+                "it changes a table that they have written",
+            )
+        if not self.range.is_given:
+            raise BadInput("--backfill needs a range", "--since and --until, or --from-seq and --to-seq")
 
 
 @command(
@@ -133,18 +123,22 @@ class Options:
     help="parquet, json, csv, orc, xml, or another that Spark has (parquet); of a table: delta, iceberg, ...",
 )
 @option("--incremental", is_flag=True, help="Continue where the last run ended")
+@option(
+    "--backfill",
+    is_flag=True,
+    help="Write a range (--since, --from-seq, ...) of an existing table again, in one commit",
+)
 @option("--follow", is_flag=True, help="Continue until ctrl-C")
 @option(
     "--every", type=DURATION, metavar="DURATION", default=5 * SECOND, help="With --follow: the interval (5s)"
 )
-@option("--since", metavar="TIME", default="", help="Start at a time, or this long ago (1h)")
-@option("--until", metavar="TIME", default="", help="End before a time, or this long ago (1h)")
-@option("--from-seq", type=int, metavar="SEQ", help="Start at this sequence")
-@option("--to-seq", type=int, metavar="SEQ", help="End with this sequence")
+@range_options
 @option(
-    "--subject", "subjects", metavar="SUBJECT", multiple=True, help="Only these subjects; may be repeated"
+    "--partition-by",
+    metavar="WHAT",
+    multiple=True,
+    help="date, hour, subject:N for the Nth token, or field:NAME of decoded payloads",
 )
-@option("--partition-by", metavar="WHAT", multiple=True, help="date, hour, or subject:N for the Nth token")
 @decode_options
 @option("--headers", is_flag=True, help="Add a column with the headers")
 @option("--sort-by", type=click.Choice(["", "subject"]), default="", help="Sort by subject within each file")
@@ -153,13 +147,6 @@ class Options:
 )
 @query_options
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
-@option(
-    "--fail-on-data-loss/--no-fail-on-data-loss",
-    "fail_on_loss",
-    default=True,
-    help="Fail when the stream dropped messages before they were read (default)",
-)
-@option("--fail-on-deleted", is_flag=True, help="Fail when messages were deleted within the stream")
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
@@ -175,7 +162,7 @@ def stream(env: Env, options: Options) -> Result:
     sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
-        selection=_build_selection(env, options),
+        selection=options.range.build_selection(env, fail_on_bad=options.decoding.fail_on_bad),
         layout=TableLayout(
             partition_by=tuple(dict.fromkeys(options.partition_by)),
             headers=options.headers,
@@ -183,7 +170,8 @@ def stream(env: Env, options: Options) -> Result:
             file_size=options.file_size,
             **options.decoding.layout_fields(),
         ),
-        incremental=options.incremental or options.mode == "append",
+        incremental=options.incremental or options.backfill or options.mode == "append",
+        backfill=options.backfill,
         follow=options.follow,
         every=options.every,
         verify=options.verify,
@@ -194,33 +182,18 @@ def stream(env: Env, options: Options) -> Result:
     for source in sources:
         parse_read_options(build_source_options(source, export.selection), settings=source.settings)
     export.layout.check()
-    target = open_target(place, format, options.mode, [source.table for source in sources], OF_STREAM)
+    mode = "merge" if options.backfill else options.mode
+    target = open_target(place, format, mode, [source.table for source in sources], OF_STREAM)
     with signals_as_interrupts(), StreamExportRun(export, target, ExportDisplay(env)) as run:
         tables = run.list_existing_tables()
         existing = [] if export.incremental else tables
+        only_here = 0
         if existing or env.dry_run:
-            run.plan()  # errors in the options come before the question
-        confirm_tables(env, target, existing, force=options.force)
+            only_here = run.count_only_here(run.plan(), existing)  # errors come before the question
+        confirm_tables(env, target, existing, force=options.force, only_here=only_here)
         exported = run.run()
-        result = view.streams(exported.outcomes, str(place), int(exported.seconds * SECOND))
+        duration = int(exported.seconds * SECOND)
+        result = view.streams(exported.outcomes, exported.failures, str(place), duration)
         if exported.answer is None:
             return result
         return add_answer(env, result, exported.answer, options.limit, view.closing(result.data))
-
-
-def _build_selection(env: Env, options: Options) -> Selection:
-    since, until = (
-        parse_time_flag(env, "--since", options.since),
-        parse_time_flag(env, "--until", options.until),
-    )
-    if since and until and since >= until:
-        raise BadInput("--since must be before --until")
-    return Selection(
-        subjects=tuple(dict.fromkeys(options.subjects)),
-        start=options.from_seq,
-        end=None if options.to_seq is None else options.to_seq + 1,
-        since=since,
-        until=until,
-        fail_on_loss=options.fail_on_loss,
-        fail_on_deleted=options.fail_on_deleted,
-    )

@@ -2,20 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.export.catalog_table import Merge
+from jsctl.spark.export.found_schema import infer_schema, say_rounding
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import (
-    TableLayout,
-    decode_data,
-    flatten_for_format,
-    infer_schema,
-    say_rounding,
-)
+from jsctl.spark.export.layout import TableLayout, check_bad, decode_data, flatten_for_format
 from jsctl.spark.export.message_reads import create_reader, read_frame
 from jsctl.spark.export.stream_plan import format_request_timeout
 from jsctl.spark.export.table_files import replace_table
@@ -40,7 +36,7 @@ class BucketSource:
 
     kind: the option of the data source that names it, `bucket` or `objects`. keys: to export, with or without
     wildcards; empty for all. history: export all revisions, not only the latest of each key. layout: how
-    values are decoded.
+    values are decoded. fail_on_bad: number of values that cannot be decoded with which it fails, 0 for none.
     """
 
     settings: Settings
@@ -49,6 +45,7 @@ class BucketSource:
     keys: tuple[str, ...] = ()
     history: bool = False
     layout: TableLayout = NOT_DECODED
+    fail_on_bad: int = 0
 
     @property
     def options(self) -> dict[str, str]:
@@ -112,8 +109,14 @@ def export(
         )
         table = flatten_for_format(observed, target.format)
         created, end = (stream.created, stream.end) if stream else ("", 0)
+        check = partial(check_bad, source.bucket, source.fail_on_bad)
+        if source.fail_on_bad and isinstance(target, TableTarget):  # which commits rows at once
+            check(frame.where(f"{BAD_PAYLOAD} IS NOT NULL").count())
         return replace_table(
-            spark, target, source.bucket, table, counts, source.options, created=created, end=end
+            *(spark, target, source.bucket, table, counts, source.options),
+            created=created,
+            end=end,
+            check_bad=check,
         )
     except JsctlError:
         raise
@@ -136,7 +139,7 @@ def _select_new(
     checkpoint = target.read_checkpoint(source.bucket) if target.mode == "append" else None
     if target.mode == "append":
         if checkpoint and checkpoint["created"] != stream.created:
-            raise DataLoss(f"bucket {source.bucket} was created again", "use --mode overwrite")
+            raise DataLoss(f"bucket {source.bucket} was created again", "append to another table")
         return frame.where(f"revision >= {(checkpoint or {}).get('next', 0)} AND revision < {stream.end}")
     if target.mode == "merge":
         # Keys that the bucket no longer has, unless they were merged by a run that began later than this one.

@@ -153,7 +153,8 @@ class CatalogTable:
 
 @dataclass(frozen=True, slots=True)
 class TableWrite:
-    """A write of rows to a table, together with a checkpoint, which is filled in before.
+    """A write of rows to a table, together with a checkpoint, which is filled in before, or stays empty for a
+    write that has no position.
 
     export: the name of the stream or bucket. mode: `append`, `overwrite` or `merge`. position: where the
     export stood when the write was planned. rows: which rows are its own. merge: for this mode.
@@ -199,17 +200,17 @@ class TableWrite:
         if table.format in TABLE_FORMATS and not self._is_committed():
             raise TableChanged(table.name)
 
-    def count(self) -> Counts:
-        """Count what this write has put into a table that keeps positions. Raises what Spark raises,
-        JsctlError."""
+    def count(self, start: int | None = None, end: int | None = None) -> Counts:
+        """Count what this write has put into a table that keeps positions, of [start, end) if these are
+        given. Raises what Spark raises, JsctlError."""
         from pyspark.sql import functions as F
 
         table = self.table.find()
         if table is None:
             return Counts()
-        first = self.position.checkpoint.get("next", self.checkpoint["from"])
-        start = first if self.mode == "append" else None
-        end = self.checkpoint["next"] if self.mode == "append" else None
+        if self.mode == "append":
+            start = self.position.checkpoint.get("next", self.checkpoint["from"])
+            end = self.checkpoint["next"]
         own = table.where(self.rows.select(self.export, start, end))
         payload = F.length("data") if "data" in table.columns else F.lit(0)
         bad = F.col(BAD_PAYLOAD) if BAD_PAYLOAD in table.columns else F.lit(None)
@@ -260,7 +261,10 @@ class TableWrite:
 
     @contextlib.contextmanager
     def _with_checkpoint(self) -> Iterator[None]:
-        """Have each commit of the session hold the checkpoint."""
+        """Have each commit of the session hold the checkpoint, if there is one."""
+        if not self.checkpoint:
+            yield
+            return
         conf = self.table.session.conf
         setting = (
             _DELTA_TEXT if self.table.format == "delta" else f"{_ICEBERG_TEXT}{name_property(self.export)}"
@@ -322,7 +326,7 @@ def _build_error(table: CatalogTable, error: Exception) -> JsctlError:
     if "some, but not all, rows match filter" in text:
         return JsctlError(
             f"{table} has files with rows before and after the position, and Iceberg replaces whole files",
-            "export to another table, or delete these rows first",
+            "export to another table",
         )
     if re.search(r"FileSystem not found|No FileSystem for scheme", text):
         return BadInput(f"this Spark lacks the file system of {table}", "add --packages auto")

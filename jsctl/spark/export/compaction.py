@@ -8,7 +8,7 @@ from jsctl.errors import JsctlError
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.exported_tables import read_exported, read_table
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import parse_partitions
+from jsctl.spark.export.partitions import parse_partitions
 from jsctl.spark.export.table_files import write_frame
 from jsctl.spark.export.targets import FoldersTarget
 from jsctl.spark.session.hadoop import Place, list_files

@@ -5,12 +5,11 @@ import re
 from jsctl import errors
 from jsctl.errors import JsctlError
 from jsctl.spark.session.spark_errors import extract_message, find_full_folder, find_missing_dependency
-from jsctl.spark.source.range_reader import NEW_CHECKPOINT, DataLoss
+from jsctl.spark.source.range_reader import DataLoss
 
 _OPTION_TO_FLAG = {
     "set failOnDataLoss to false": "--no-fail-on-data-loss is there",
     "set failOnDeleted to false": "leave --fail-on-deleted out",
-    NEW_CHECKPOINT: "export it again",
 }
 """Hints of the data source that name an option -> the same with the flag of `jsctl export stream`."""
 

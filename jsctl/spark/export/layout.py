@@ -6,47 +6,39 @@ null in CSV.
 """
 
 import base64
-import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.files import CONFIG_SIZE, read_bytes
 from jsctl.base.json_text import MAX_DEPTH
+from jsctl.base.units import pluralize
 from jsctl.contexts.settings import Settings
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds, parse_registry
 from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.partitions import check_partition_fields, parse_field, parse_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import DataType, StructField
 
 TEXT_FORMATS = ("csv", "json", "xml")
 
-_CORRUPT = "_jsctl_corrupt"
 _STORED = "_jsctl_stored"  #: the payload as the stream has it
 _REST = "_jsctl_rest"  #: the same, if Spark's own parser does not decode it
-_TRIMMED = r"btrim(CAST(data AS STRING), ' \t\r\n')"
-_IS_OBJECT = (
-    "is_valid_utf8(CAST(data AS STRING))"
-    f" AND startswith({_TRIMMED}, '{{') AND endswith({_TRIMMED}, '}}')"
-    " AND coalesce(json_array_length(concat('[', CAST(data AS STRING), ']')), 0) = 1"
-)
-"""SQL: whether a payload is exactly one JSON object. from_json would take the first item of an array, ignore
-text after an object, and replace bytes that are not UTF-8."""
 
 
 class TableLayout(NamedTuple):
     """The columns of a table.
 
     decode: one of KINDS or empty. schema: DDL for json, JSON for avro, a descriptor file in base64 for
-    protobuf. partition_by: `date`, `hour`, `subject:N`. keep_data: a column with the payload beside its
-    fields. headers: a column with the headers. message: of protobuf. registry, login: as in Decoding.
-    decompress: one of compression.KINDS or AUTO; empty for payloads that are not compressed. sort_by:
-    `subject` for rows in its order within a file, empty for that of the stream. file_size: bytes of
+    protobuf. partition_by: `date`, `hour`, `subject:N`, `field:NAME`. keep_data: a column with the payload
+    beside its fields. headers: a column with the headers. message: of protobuf. registry, login: as in
+    Decoding. decompress: one of compression.KINDS or AUTO; empty for payloads that are not compressed.
+    sort_by: `subject` for rows in its order within a file, empty for that of the stream. file_size: bytes of
     messages in a file at most, 0 for what is usual.
     """
 
@@ -68,6 +60,11 @@ class TableLayout(NamedTuple):
         return bool(self.decode or self.decompress)
 
     @property
+    def message_columns(self) -> tuple[str, ...]:
+        """The columns beside those of payloads and partitions."""
+        return ("stream", "subject", "sequence", "timestamp", *(("headers",) if self.headers else ()))
+
+    @property
     def decoding(self) -> Decoding:
         """How payloads are decoded."""
         schema = base64.b64decode(self.schema) if self.decode == "protobuf" else self.schema.encode()
@@ -79,163 +76,31 @@ class TableLayout(NamedTuple):
 
         if self.can_be_bad and (self.schema or self.decode not in WITH_SCHEMA):
             build_payload_decoder(self.decoding)
+        if self.schema and any(map(parse_field, self.partition_by)):
+            from jsctl.spark.decoding.columns import PayloadColumns
+
+            names = (*self.message_columns, *(name for name, _ in parse_partitions(self.partition_by)))
+            columns = PayloadColumns(self.decoding, names, self.keep_data).schema
+            check_partition_fields(columns, self.partition_by)
 
 
-def parse_partitions(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the values of --partition-by as (column, SQL).
-
-    They are date, hour (which brings its date) and subject:N, the Nth token of the subject, from 1. Raises
-    BadInput.
-    """
-    columns: dict[str, str] = {}
-    for name in names:
-        token = re.fullmatch(r"subject:([1-9]\d{0,2})", name)
-        if name in ("date", "hour"):
-            columns["date"] = "to_date(timestamp)"
-            if name == "hour":
-                columns["hour"] = "hour(timestamp)"
-        elif token:
-            columns[f"subject_{token[1]}"] = f"get(split(subject, '[.]'), {int(token[1]) - 1})"
-        else:
-            raise BadInput(f"--partition-by {name!r} is not date, hour or subject:N", "for example subject:2")
-    return list(columns.items())
-
-
-def infer_schema(messages: "DataFrame") -> tuple[str, list[str]]:
-    """Return the schema (DDL) of all JSON objects in `messages`, and the fields that round some numbers.
-
-    Raises BadInput when there are no objects.
-    """
-    from jsctl.spark.export.number_fields import convert_rounding_types
-
-    schema = _infer(messages, {})
-    if not schema.fields:
-        raise BadInput(
-            "no message holds a JSON object with fields", "leave --decode json out, or set --schema"
+def check_bad(table: str, limit: int, count: int) -> None:
+    """Raise JsctlError when as many payloads cannot be decoded as --fail-on-bad says; 0 for no limit."""
+    if limit and count >= limit:
+        raise JsctlError(
+            f"{pluralize(count, 'payload')} of {table} cannot be decoded, and nothing was written",
+            "without --fail-on-bad, they are in the column bad_payload",
         )
-    schema, rounding = convert_rounding_types(_select_objects(messages), schema)
-    return schema.toDDL(), rounding
-
-
-def say_rounding(table: str, fields: Sequence[str]) -> str:
-    """Return the sentence about fields that round some numbers."""
-    return (
-        f"jsctl: {table} rounds numbers of {', '.join(fields)}: a table with --schema and DECIMAL or STRING"
-        " keeps their digits"
-    )
-
-
-def extend_schema(messages: "DataFrame", ddl: str) -> tuple[str, list[str], list[str]]:
-    """Return a schema extended by fields of `messages` that it lacks, the names of these fields, and the
-    fields that round some numbers.
-
-    Its own fields come first and keep their types; messages in which one has another type are ignored, as
-    they will be bad payloads. A new field that is null in all messages is added later, when it has a value.
-    """
-    from pyspark.sql.types import StructType
-
-    from jsctl.spark.decoding.ddl import parse_ddl
-    from jsctl.spark.export.number_fields import convert_rounding_types, list_paths
-
-    present = parse_ddl(ddl)
-    options = {"dropFieldIfAllNull": "true"}  # a field that is always null has no type yet
-    inferred = _infer(messages, options)
-    if _is_hidden(present, inferred):
-        inferred = _infer(_without_bad(messages, ddl), options)
-    added: list[str] = []
-    fields = StructType(_add_fields(present.fields, inferred.fields, "", added))
-    schema, rounding = convert_rounding_types(_select_objects(messages), fields, list_paths(present))
-    return (schema.toDDL() if added else ddl), added, rounding
-
-
-def _is_hidden(present: "DataType", inferred: "DataType") -> bool:
-    """Return whether `inferred` hides fields of an object in `present`, because some messages have another
-    type there.
-    """
-    from pyspark.sql.types import ArrayType, StructType
-
-    if isinstance(present, ArrayType):
-        return not isinstance(inferred, ArrayType) or _is_hidden(present.elementType, inferred.elementType)
-    if not isinstance(present, StructType):
-        return False
-    if not isinstance(inferred, StructType):
-        return True
-    inferred_types = {field.name: field.dataType for field in inferred.fields}
-    return any(
-        field.name in inferred_types and _is_hidden(field.dataType, inferred_types[field.name])
-        for field in present.fields
-    )
-
-
-def _without_bad(messages: "DataFrame", ddl: str) -> "DataFrame":
-    """Return the messages that fit a schema."""
-    decoded = decode_data(messages, TableLayout("json", ddl, keep_data=True), ["sequence"])
-    return decoded.where(f"{BAD_PAYLOAD} IS NULL").select("data")
-
-
-def _select_objects(messages: "DataFrame") -> "DataFrame":
-    """Return the payloads that are JSON objects, as a column of texts."""
-    return messages.where(_IS_OBJECT).selectExpr("CAST(data AS STRING) AS value")
-
-
-def _infer(messages: "DataFrame", options: Mapping[str, str]) -> "StructType":
-    from pyspark.sql.types import StructField, StructType
-
-    reader = messages.sparkSession.read.option("columnNameOfCorruptRecord", _CORRUPT).options(**options)
-    objects = reader.json(_select_objects(messages))
-    fields = [StructField(f.name, f.dataType) for f in objects.schema.fields if f.name != _CORRUPT]
-    return StructType(_merge_repeated(fields))
-
-
-def _add_fields(
-    present: "Sequence[StructField]", inferred: "Sequence[StructField]", path: str, added: list[str]
-) -> "list[StructField]":
-    """Return fields with those of `inferred` that they and their structs lack. Appends their paths to
-    `added`."""
-    from pyspark.sql.types import StructField
-
-    inferred_types = {field.name: field.dataType for field in inferred}
-    fields = []
-    for field in present:
-        data_type = field.dataType
-        if field.name in inferred_types:
-            data_type = _extend_type(data_type, inferred_types.pop(field.name), f"{path}{field.name}.", added)
-        fields.append(StructField(field.name, data_type))
-    added += [f"{path}{name}" for name in inferred_types]
-    return [*fields, *(StructField(name, data_type) for name, data_type in inferred_types.items())]
-
-
-def _extend_type(present: "DataType", inferred: "DataType", path: str, added: list[str]) -> "DataType":
-    from pyspark.sql.types import ArrayType, StructType
-
-    if isinstance(present, ArrayType) and isinstance(inferred, ArrayType):
-        return ArrayType(
-            _extend_type(present.elementType, inferred.elementType, path, added), present.containsNull
-        )
-    if isinstance(present, StructType) and isinstance(inferred, StructType):
-        return StructType(_add_fields(present.fields, inferred.fields, path, added))
-    return present
-
-
-def _merge_repeated(fields: "Sequence[StructField]") -> "list[StructField]":
-    """Return fields with unique names: Spark infers two fields when an object has a key twice."""
-    from pyspark.sql.types import StringType, StructField
-
-    from jsctl.spark.decoding.columns import replace_structs
-
-    merged: dict[str, StructField] = {}
-    for field in fields:
-        earlier = merged.get(field.name)
-        data_type = StringType() if earlier and earlier.dataType != field.dataType else field.dataType
-        merged[field.name] = StructField(field.name, replace_structs(data_type, _merge_repeated))
-    return list(merged.values())
 
 
 def apply_layout(messages: "DataFrame", layout: TableLayout) -> "DataFrame":
     """Return messages as rows of the table. Raises BadInput, MissingDependency."""
-    meta = ["stream", "subject", "sequence", "timestamp", *(["headers"] if layout.headers else [])]
+    from pyspark.sql.types import StructType
+
+    meta = layout.message_columns
     partitions = parse_partitions(layout.partition_by)
     frame = decode_data(messages, layout, meta, [name for name, _ in partitions])
+    check_partition_fields(StructType(frame.schema.fields[len(meta) :]), layout.partition_by)
     return frame.selectExpr("*", *(f"{sql} AS `{name}`" for name, sql in partitions))
 
 

@@ -17,6 +17,7 @@ from jsctl.nats import login
 from jsctl.spark.datasource.registration import register
 from jsctl.spark.export.stream_plan import ReadPlan, Selection, StreamSource, build_source_options
 from jsctl.spark.session.cluster import runs_elsewhere
+from jsctl.spark.session.read_counter import ReadCounter
 from jsctl.spark.source.newest_schema import find_newest_schema
 from jsctl.spark.source.options import ReadOptions, parse_read_options
 
@@ -33,11 +34,13 @@ TASK_MESSAGES, TASK_BYTES = 100_000, 64 << 20
 @dataclass(frozen=True, slots=True)
 class MessageReads:
     """Reads of messages of streams. headers: with the column for them. file_size: bytes of messages that a
-    task reads at most, 0 for TASK_BYTES and TASK_MESSAGES."""
+    task reads at most, 0 for TASK_BYTES and TASK_MESSAGES. counter: counts what tasks read, if they are on
+    this machine."""
 
     selection: Selection
     headers: bool
     file_size: int = 0
+    counter: ReadCounter | None = None
 
     def build_options(self, source: StreamSource) -> ReadOptions:
         """Return the options of the source as they are, without a range."""
@@ -65,7 +68,7 @@ class MessageReads:
         options = reads._build_range_options(source, start, end, read_plan)
         is_lenient = lenient or not (read_plan is None or read_plan.is_promised)
         name = f"jetstream_{source.table}"
-        return read_frame(spark, source.settings, name, options, lenient=is_lenient)
+        return read_frame(spark, source.settings, name, options, lenient=is_lenient, counter=self.counter)
 
     def build_reader(self, source: StreamSource, read_plan: ReadPlan) -> "JetStreamReader":
         """Return the reader of a plan's messages in tasks of this machine."""
@@ -91,16 +94,22 @@ class MessageReads:
 
 
 def read_frame(
-    spark: "SparkSession", settings: Settings, name: str, options: Mapping[str, str], *, lenient: bool = False
+    spark: "SparkSession",
+    settings: Settings,
+    name: str,
+    options: Mapping[str, str],
+    *,
+    lenient: bool = False,
+    counter: ReadCounter | None = None,
 ) -> "DataFrame":
     """Return what the data source reads with these options, in the cheapest way.
 
     name: of a data source that is registered for it, if it is needed. options: those of the data source,
-    without the connection's. lenient: leave out sequences in the options that no longer exist. Raises what
-    planning raises.
+    without the connection's. lenient: leave out sequences in the options that no longer exist. counter: of
+    messages, for streams. Raises what planning raises.
     """
     if not runs_elsewhere(spark) and find_spec("pandas"):  # mapInArrow needs pandas
-        return _read_in_tasks(spark, create_reader(settings, options, lenient=lenient))
+        return _read_in_tasks(spark, create_reader(settings, options, lenient=lenient), counter)
     register(spark, settings, name, lenient=lenient)
     return spark.read.format(name).options(**options).load()
 
@@ -117,7 +126,9 @@ def create_reader(
     )
 
 
-def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFrame":
+def _read_in_tasks(
+    spark: "SparkSession", reader: "JetStreamReader", counter: ReadCounter | None
+) -> "DataFrame":
     """Return what a reader reads, in a task for each of its partitions."""
     from jsctl.spark.source.batch_reader import build_spark_schema
 
@@ -126,7 +137,8 @@ def _read_in_tasks(spark: "SparkSession", reader: "JetStreamReader") -> "DataFra
     def read(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from reader.read(partitions[number])
+                rows = reader.read(partitions[number])
+                yield from counter.follow(number, partitions[number].job.start, rows) if counter else rows
 
     numbers = spark.range(0, len(partitions), 1, len(partitions))
     return numbers.mapInArrow(read, build_spark_schema(reader.options))

@@ -1,13 +1,17 @@
 """Queries over the folder of an export with Spark SQL: every table in it is a view with its name."""
 
+import contextlib
 import re
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.spark.export.answer_values import build_distinct_names, fetch_rows
+from jsctl.spark.export.catalog_table import CatalogTable
 from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
 
 RESULTS = "results"
 """The table that a query is written to."""
+
+_MAX_TABLES = 100
+"""How many tables that do not exist yet a query may name."""
 
 _NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 
@@ -145,6 +152,59 @@ def check_query(spark: "SparkSession", sql: str, label: str = "--query") -> str:
         _is_parsable(spark, f"EXPLAIN {sql}", f"{label} is not valid SQL")
         raise BadInput(f"{label} is not a SELECT", "use one SELECT, SHOW TABLES or DESCRIBE, which only read")
     return sql
+
+
+def check_tables(spark: "SparkSession", sql: str, path: object, tables: Sequence[str]) -> None:
+    """Raise BadInput for a query about a table that is neither there nor among those that are written before
+    it.
+
+    path: where these are written to. tables: their names in a folder.
+    """
+    from pyspark.errors import AnalysisException
+
+    names = [path.name] if isinstance(path, CatalogTable) else [*tables]
+    if isinstance(path, (Path, HadoopPath)):
+        with contextlib.suppress(NotFound):
+            names += find_tables(path)
+    written = set(map(_split_name, names))
+    stand_in = f"jsctl_{uuid.uuid4().hex}"
+    spark.range(0).createOrReplaceTempView(stand_in)
+    try:
+        for _ in range(_MAX_TABLES):
+            try:
+                _ = spark.sql(sql).schema
+            except AnalysisException as error:
+                place = _find_missing_table(error)
+                if place is None:
+                    return  # anything else is known when the tables are there
+                name, start, stop = place
+                if _split_name(name) not in written:
+                    known = str(path) if isinstance(path, CatalogTable) else ", ".join(tables)
+                    raise BadInput(
+                        f"--query names {name.replace('`', '')}, which is no table",
+                        f"the export writes {known}",
+                    ) from None
+                sql = f"{sql[:start]}{stand_in}{sql[stop + 1 :]}"
+            else:
+                return
+    finally:
+        spark.catalog.dropTempView(stand_in)
+
+
+def _find_missing_table(error: Any) -> tuple[str, int, int] | None:
+    """Return the table that a query lacks, and where it is in its text; None for other errors."""
+    if error.getCondition() != _NO_TABLE:
+        return None
+    context = next(iter(error.getQueryContext()), None)
+    if context is None or context.startIndex() < 0:
+        return None
+    return error.getMessageParameters()["relationName"], context.startIndex(), context.stopIndex()
+
+
+def _split_name(name: str) -> tuple[str, ...]:
+    """Return the parts of a table's name, in lower case, as Spark compares them."""
+    parts = re.findall(r"`(?:[^`]|``)+`|[^.`\s]+", name)
+    return tuple(part.strip("`").replace("``", "`").lower() for part in parts)
 
 
 def _is_parsable(spark: "SparkSession", sql: str, problem: str = "") -> bool:

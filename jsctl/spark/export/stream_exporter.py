@@ -6,33 +6,41 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsctl.base.files import temporary_folder
 from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
 from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
+from jsctl.spark.export.backfill import merge_rows, replace_rows
 from jsctl.spark.export.catalog_table import CatalogTable
+from jsctl.spark.export.checkpoint_settings import build_settings, check_settings
 from jsctl.spark.export.exported_tables import check_columns
+from jsctl.spark.export.found_schema import extend_schema, infer_schema, say_rounding
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import (
-    TableLayout,
-    apply_layout,
-    decode_data,
-    extend_schema,
-    flatten_for_format,
-    infer_schema,
-    parse_partitions,
-    say_rounding,
-)
+from jsctl.spark.export.layout import TableLayout, apply_layout, check_bad, decode_data, flatten_for_format
 from jsctl.spark.export.message_reads import MessageReads
-from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource, plan_read
+from jsctl.spark.export.partitions import parse_partitions
+from jsctl.spark.export.stream_plan import (
+    Outcome,
+    ReadPlan,
+    Selection,
+    StreamSource,
+    plan_backfill,
+    plan_read,
+)
 from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
+from jsctl.spark.export.table_target import TableTarget
 from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.export.task_folders import FolderOpener, find_opener
 from jsctl.spark.export.verify import Comparison, compare
+from jsctl.spark.session.cluster import runs_elsewhere
+from jsctl.spark.session.read_counter import ReadCounter
+from jsctl.spark.session.session import FOLDERS
 from jsctl.spark.session.task_progress import find_context, report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
@@ -50,24 +58,37 @@ Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], No
 
 
 class _Run(NamedTuple):
-    """One run for a stream. checkpoint: of the table that it extends, None for a new one."""
+    """One run for a stream. checkpoint: of the table that it extends, None for a new one. counter: counts
+    what tasks of this machine read, None for others."""
 
     spark: "SparkSession"
     source: StreamSource
     plan: ReadPlan
     checkpoint: dict[str, Any] | None
+    counter: ReadCounter | None
+
+    @contextlib.contextmanager
+    def measuring(self) -> Iterator[Callable[[], float] | None]:
+        """Yield what returns the share of the plan that the next jobs have read."""
+        counter, total = self.counter, max(1, self.plan.end - self.plan.start)
+        if counter is None:
+            yield None
+            return
+        counter.reset()
+        yield lambda: min(1.0, counter.read() / total)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamExporter:
     """An exporter of streams to one target, which the caller has locked. notify: shows a sentence to
-    people."""
+    people. backfill: write a range of existing tables again."""
 
     target: TablesTarget
     selection: Selection
     layout: TableLayout
     notify: Callable[[str], None]
     progress: Progress
+    backfill: bool = False
 
     def plan(self, source: StreamSource, incremental: bool) -> ReadPlan:
         """Return what the next run reads. incremental: from where the table ends, when there is one.
@@ -76,8 +97,16 @@ class StreamExporter:
         """
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         if checkpoint:
-            _check_settings(source.table, self.layout, self.selection, checkpoint["settings"])
+            check_settings(source.table, self.layout, self.selection, checkpoint["settings"])
         options = self.reads.build_options(source)
+        if self.backfill:
+            if not checkpoint:
+                raise BadInput(
+                    f"{self.target.path} has no table {source.table} with a position", "export it first"
+                )
+            return with_connection(
+                options, lambda link: plan_backfill(link, options, self.selection, checkpoint)
+            )
         return with_connection(options, lambda link: plan_read(link, options, self.selection, checkpoint))
 
     def run(
@@ -87,9 +116,13 @@ class StreamExporter:
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
-        run = _Run(spark, source, read_plan, checkpoint)
         try:
-            outcome = self._write(run, *self._choose_table_files(run))
+            with _open_counter(spark) as counter:
+                run = _Run(spark, source, read_plan, checkpoint, counter)
+                if self.backfill and checkpoint:
+                    outcome = self._write_backfill(run, checkpoint)
+                else:
+                    outcome = self._write(run, *self._choose_table_files(run))
         except Exception as error:
             raise job_error(error) from None
         self._notify_of_loss(source, outcome.lost - read_plan.lost, "while others were read")
@@ -112,7 +145,11 @@ class StreamExporter:
         layout = self.layout._replace(schema=checkpoint["settings"]["schema"])
         format = self.target.format
         try:
-            with self._show_progress(spark, f"verifying {source.table}", checkpoint.get("exported", 0), 0):
+            label = f"verifying {source.table}"
+            with (
+                self.progress(label, checkpoint.get("exported", 0), 0) as advance,
+                report_task_progress(spark, advance),
+            ):
                 messages = self.reads.build_frame(spark, source, first_available, end, lenient=True)
                 expected = flatten_for_format(apply_layout(messages, layout), format)
                 check_columns(self.target.path, checkpoint, expected.columns)
@@ -145,7 +182,8 @@ class StreamExporter:
         layout = self._find_schema(run)
         if open_folder := self._find_task_folders(run.spark):
             reader = self.reads.build_reader(run.source, run.plan)
-            files = TaskFiles(run.spark, reader, Arrangement.of(layout), open_folder)
+            arrangement = Arrangement.of(layout)
+            files = TaskFiles(run.spark, reader, arrangement, open_folder, counter=run.counter)
             if run.checkpoint:
                 names = check_columns(self.target.path, run.checkpoint, files.schema.names)
                 files = replace(files, columns=names)
@@ -153,7 +191,8 @@ class StreamExporter:
         return self._build_spark_files(self._read_messages(run), layout, run.checkpoint), layout
 
     def _read_messages(self, run: _Run) -> "DataFrame":
-        return self.reads.build_frame(run.spark, run.source, run.plan.start, run.plan.end, run.plan)
+        reads = replace(self.reads, counter=run.counter)
+        return reads.build_frame(run.spark, run.source, run.plan.start, run.plan.end, run.plan)
 
     def _find_task_folders(self, spark: "SparkSession") -> FolderOpener | None:
         """Return what opens folders for the tasks that read messages, None if they cannot write the table."""
@@ -195,22 +234,59 @@ class StreamExporter:
         partitions = [name for name, _ in parse_partitions(layout.partition_by)]
         return SparkFiles(table, format, self.target.save_mode, partitions, read_counts, decode_counts)
 
+    def _write_backfill(self, run: _Run, checkpoint: dict[str, Any]) -> Outcome:
+        """Write the rows of the plan anew, in one commit. The position of the table stays as it is."""
+        source, read_plan, target = run.source, run.plan, self.target
+        layout = self._find_schema(run)
+        files = self._build_spark_files(self._read_messages(run), layout, checkpoint)
+        self._check_bad_first(run, layout)
+        with self._show_reading(run, f"exporting {source.table}"):
+            if isinstance(target, TableTarget):
+                counts = merge_rows(target, source.table, files.table, read_plan)
+            else:
+                settings = {**checkpoint["settings"], **build_settings(self.layout, self.selection, layout)}
+                changed = {**checkpoint, "settings": settings, "written": format_rfc3339(time.time_ns())}
+                counts = replace_rows(
+                    run.spark, target, source.table, files, read_plan, changed, self._check_bad(source)
+                )
+        return Outcome(
+            source.stream,
+            source.table,
+            exported=counts.rows,
+            bytes=counts.bytes,
+            deleted=None if self.selection.subjects else read_plan.end - read_plan.start - counts.rows,
+            bad=counts.bad,
+            first=counts.first,
+            last=counts.last,
+        )
+
+    def _check_bad(self, source: StreamSource) -> Callable[[int], None]:
+        """Return what raises JsctlError for as many payloads that cannot be decoded as fail a run."""
+        return partial(check_bad, source.table, self.selection.fail_on_bad)
+
+    def _check_bad_first(self, run: _Run, layout: TableLayout) -> None:
+        """Do the same before rows go to a table of a catalog, where they are committed at once."""
+        if self.selection.fail_on_bad and isinstance(self.target, TableTarget):
+            rows = apply_layout(self._read_messages(run), layout)
+            self._check_bad(run.source)(rows.where(f"{BAD_PAYLOAD} IS NOT NULL").count())
+
     def _write(self, run: _Run, files: TableFiles, layout: TableLayout) -> Outcome:
         source, read_plan, checkpoint = run.source, run.plan, run.checkpoint
         schema = files.schema
+        self._check_bad_first(run, layout)
         with self.target.commit(source.table, replace=checkpoint is None) as (folder, new_checkpoint):
             new_checkpoint |= {
                 "stream": source.stream,
                 "created": read_plan.created,
                 "from": read_plan.first,
                 "next": read_plan.end,
-                "settings": _build_settings(self.layout, self.selection, layout),
+                "settings": build_settings(self.layout, self.selection, layout),
                 "columns": schema.jsonValue(),
                 "written": format_rfc3339(time.time_ns()),
             }
-            label = f"exporting {source.table}"
-            with self._show_progress(run.spark, label, read_plan.messages, read_plan.bytes):
+            with self._show_reading(run, f"exporting {source.table}"):
                 counts = files.write(folder)
+            self._check_bad(source)(counts.bad)
             shared_folder.check_visible(
                 run.spark,
                 folder,
@@ -252,8 +328,7 @@ class StreamExporter:
         messages = self._read_messages(run)
         if self.layout.decompress:
             messages = decode_data(messages, self.layout._replace(decode="", keep_data=False), ["sequence"])
-        label = f"finding the fields of {source.table}"
-        with self._show_progress(run.spark, label, read_plan.messages, read_plan.bytes):
+        with self._show_reading(run, f"finding the fields of {source.table}"):
             added: list[str] = []
             if checkpoint:
                 schema, added, rounding = extend_schema(messages, earlier["schema"])
@@ -298,53 +373,26 @@ class StreamExporter:
         lost = dropped if allows_loss else 0
         if not allows_loss:  # what was not promised is not lost
             self._notify_of_loss(source, dropped, "before they were read")
-        if self.selection.subjects:
+        if self.selection.subjects or stream.is_partial:
             return None, lost
         return read_plan.end - read_plan.start - rows - dropped, lost
 
     @contextlib.contextmanager
-    def _show_progress(self, spark: "SparkSession", label: str, messages: int, size: int) -> Iterator[None]:
-        with self.progress(label, messages, size) as advance, report_task_progress(spark, advance):
+    def _show_reading(self, run: _Run, label: str) -> Iterator[None]:
+        """Show how far a job has read the plan."""
+        with (
+            self.progress(label, run.plan.messages, run.plan.bytes) as advance,
+            run.measuring() as measure,
+            report_task_progress(run.spark, advance, measure),
+        ):
             yield
 
 
-def _build_settings(
-    layout: TableLayout, selection: Selection, found: TableLayout | None = None
-) -> dict[str, Any]:
-    """Return the settings for a checkpoint. found: the layout with a schema that was not given."""
-    return {
-        "decode": layout.decode,
-        "schema": found.schema if found else "",
-        "partition_by": list(layout.partition_by),
-        "keep_data": layout.keep_data,
-        "headers": layout.headers,
-        "message": layout.message,
-        "registry": bool(layout.registry),
-        "decompress": layout.decompress,
-        "subject": list(selection.subjects),
-        "given": layout.schema,
-        "found_message": found.message if found else "",
-    }
-
-
-def _check_settings(table: str, layout: TableLayout, selection: Selection, earlier: dict[str, Any]) -> None:
-    """Raise BadInput when a table was exported with other settings than this run's. earlier: those of its
-    checkpoint."""
-    for name, value in _build_settings(layout, selection).items():
-        if name in ("given", "found_message"):
-            continue
-        if name == "schema":
-            if layout.schema and layout.schema != earlier.get("given"):
-                raise BadInput(f"{table} was exported with another --schema", "use the same one")
-        elif earlier.get(name, type(value)()) != value:  # a table may be older than a setting
-            flag = "--" + name.replace("_", "-")
-            raise BadInput(
-                f"{table} was exported with other {flag}: {_format_setting(earlier.get(name))}",
-                "use the same, or another folder",
-            )
-
-
-def _format_setting(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return str(value) or "none"
+@contextlib.contextmanager
+def _open_counter(spark: "SparkSession") -> Iterator[ReadCounter | None]:
+    """Yield a counter for tasks on this machine, None for those on others."""
+    if runs_elsewhere(spark):
+        yield None
+        return
+    with temporary_folder(FOLDERS) as folder:
+        yield ReadCounter(folder / "read")

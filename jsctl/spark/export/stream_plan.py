@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,9 +13,10 @@ from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import format_lost
 from jsctl.spark.source.options import ReadOptions
+from jsctl.spark.source.plan import StreamState
 from jsctl.spark.source.range_reader import DataLoss, check_identity
 
-_NEW_TABLE = "export it without --incremental, or to another folder"
+_NEW_TABLE = "export it to another folder or table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Selection:
     """The messages of a stream to export.
 
     subjects: subject filters, empty for all. start, end: sequences, the end exclusive. since, until: times,
-    the end exclusive.
+    the end exclusive. fail_on_bad: number of payloads that cannot be decoded with which a run fails, 0 for
+    none.
     """
 
     subjects: tuple[str, ...] = ()
@@ -42,6 +44,11 @@ class Selection:
     until: datetime | None = None
     fail_on_loss: bool = True
     fail_on_deleted: bool = False
+    fail_on_bad: int = 0
+
+    def with_checkpoint(self) -> "Selection":
+        """Return the selection of a run that continues one of its own."""
+        return replace(self, start=None, since=None)
 
 
 class ReadPlan(NamedTuple):
@@ -60,6 +67,7 @@ class ReadPlan(NamedTuple):
     messages: int
     bytes: int
     is_promised: bool = True
+    head: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +123,21 @@ def plan_read(
     stream = source_plan.inspect_stream(connection, options, info)
     if checkpoint:
         check_identity(info, checkpoint["created"], int(checkpoint["next"]), _NEW_TABLE)
+        if selection.since or selection.start is not None:
+            raise BadInput(
+                f"the table of {options.stream} is there already, and continues at sequence"
+                f" {checkpoint['next']}: --from-seq and --since say where a new one begins",
+                "leave them out, or add --backfill to write a range again",
+            )
         requested = int(checkpoint["next"])
+        if stream.is_partial:  # what it never had is not lost
+            begin = min(stream.starts_at, stream.first) if checkpoint.get("exported", 1) else stream.first
+            requested = max(requested, begin)
     elif selection.since:
         requested = source_plan.find_sequence_at(connection, options, stream, selection.since)
     else:
         requested = stream.first if selection.start is None else selection.start
-    end = stream.end
-    if selection.until:
-        end = source_plan.find_sequence_at(connection, options, stream, selection.until)
-    elif selection.end is not None:
-        end = min(selection.end, end)
+    end = _find_end(connection, options, selection, stream)
     if requested > stream.end:
         raise BadInput(
             f"--from-seq {requested} is beyond {options.stream}, whose last message is {stream.end - 1}"
@@ -139,23 +152,73 @@ def plan_read(
     if lost and selection.fail_on_loss:
         raise DataLoss(
             f"{options.stream} starts at sequence {stream.first}, after the requested {requested}:"
-            f" {format_lost(lost, bool(selection.subjects))}",
+            f" {format_lost(lost, bool(selection.subjects) or stream.is_partial)}",
             "--no-fail-on-data-loss reads what is left",
         )
     start = min(max(requested, stream.first), max(end, requested))
     end = max(start, end)
-    span = max(1, stream.end - stream.first)
-    messages = (end - start) * min(1.0, stream.messages / span)
-    size = messages * stream.bytes / max(1, stream.messages)
+    return _build_plan(
+        stream,
+        start,
+        end,
+        first=int(checkpoint["from"]) if checkpoint else requested,
+        lost=lost,
+        is_promised=bool(checkpoint) or selection.start is not None or start > stream.first,
+    )
+
+
+def plan_backfill(
+    connection: StreamConnection, options: ReadOptions, selection: Selection, checkpoint: dict[str, Any]
+) -> ReadPlan:
+    """Return what is read to write a range of a table again. checkpoint: of the table.
+
+    Raises what `plan_read` raises.
+    """
+    info = source_plan.fetch_info(connection, options)
+    stream = source_plan.inspect_stream(connection, options, info)
+    first, next = int(checkpoint["from"]), int(checkpoint["next"])
+    check_identity(info, checkpoint["created"], next, _NEW_TABLE)
+    start = first if selection.start is None else selection.start
+    if selection.since:
+        start = source_plan.find_sequence_at(connection, options, stream, selection.since)
+    end = min(_find_end(connection, options, selection, stream), next)
+    if start < first or start >= end:
+        raise BadInput(
+            f"the table of {options.stream} has the sequences {first} to {next - 1}, and the range is not a"
+            " part of them",
+            "--incremental exports what follows",
+        )
+    if stream.first >= end:
+        raise DataLoss(
+            f"{options.stream} starts at sequence {stream.first}, and has nothing of this range any more",
+            "the table keeps it as it is",
+        )
+    return _build_plan(stream, max(start, stream.first), end, first=first, lost=0, is_promised=False)
+
+
+def _find_end(
+    connection: StreamConnection, options: ReadOptions, selection: Selection, stream: StreamState
+) -> int:
+    """Return the end of a selection, exclusive."""
+    if selection.until:
+        return source_plan.find_sequence_at(connection, options, stream, selection.until)
+    return stream.end if selection.end is None else min(selection.end, stream.end)
+
+
+def _build_plan(
+    stream: StreamState, start: int, end: int, *, first: int, lost: int, is_promised: bool
+) -> ReadPlan:
+    messages = (end - start) * min(1.0, stream.messages / max(1, stream.end - stream.first))
     return ReadPlan(
         created=stream.created,
         start=start,
         end=end,
-        first=int(checkpoint["from"]) if checkpoint else requested,
+        first=first,
         lost=lost,
         messages=round(messages),
-        bytes=round(size),
-        is_promised=bool(checkpoint) or selection.start is not None or start > stream.first,
+        bytes=round(messages * stream.bytes / max(1, stream.messages)),
+        is_promised=is_promised,
+        head=stream.first,
     )
 
 

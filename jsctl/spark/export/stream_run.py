@@ -59,14 +59,15 @@ class Display(Protocol):
 class StreamExportOptions:
     """The options of `jsctl export stream`.
 
-    every: ns between two looks with --follow. sql: a query to run afterwards, empty for none. limit: rows of
-    its answer. session: of Spark.
+    backfill: write a range of existing tables again. every: ns between two looks with --follow. sql: a query
+    to run afterwards, empty for none. limit: rows of its answer. session: of Spark.
     """
 
     sources: Sequence[StreamSource]
     selection: Selection
     layout: TableLayout
     incremental: bool
+    backfill: bool
     follow: bool
     every: int
     verify: bool
@@ -76,9 +77,11 @@ class StreamExportOptions:
 
 
 class StreamExportResult(NamedTuple):
-    """The outcome of a run. answer: of the query, None if there is none. seconds: its duration."""
+    """The outcome of a run. failures: of the streams that failed, by table. answer: of the query, None if
+    there is none. seconds: its duration."""
 
     outcomes: Sequence[Outcome]
+    failures: Mapping[str, JsctlError]
     answer: query.Answer | None
     seconds: float
 
@@ -96,7 +99,8 @@ class StreamExportRun:
     options: StreamExportOptions
     target: TablesTarget
     display: Display
-    sources: Sequence[StreamSource] = field(init=False)  #: those that exist, once planned
+    sources: Sequence[StreamSource] = field(init=False)  #: those that are not left out, once planned
+    failures: dict[str, JsctlError] = field(init=False, default_factory=dict)  #: by table
     _exporter: StreamExporter = field(init=False)
     _incremental: bool = field(init=False)
     _outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)  #: by table
@@ -112,7 +116,12 @@ class StreamExportRun:
         self.sources = options.sources
         self._incremental = options.incremental
         self._exporter = StreamExporter(
-            self.target, options.selection, options.layout, self.display.say, self.display.progress
+            self.target,
+            options.selection,
+            options.layout,
+            self.display.say,
+            self.display.progress,
+            options.backfill,
         )
 
     def __enter__(self) -> Self:
@@ -138,12 +147,13 @@ class StreamExportRun:
         if self.target.needs_session:
             answer = self._run_in_thread(self._run_locked)
         else:
-            with self.target.lock():
+            with self.target.lock(), self.options.session.starting():
                 self._thread.submit(preload)
                 plans = self.plan()
                 needs_spark = self._needs_spark(plans)
                 answer = self._run_in_thread(partial(self._run_with_spark, plans)) if needs_spark else None
-        return StreamExportResult(self._ordered_outcomes(), answer, time.monotonic() - begin)
+        duration = time.monotonic() - begin
+        return StreamExportResult(self._ordered_outcomes(), dict(self.failures), answer, duration)
 
     def _connect(self) -> None:
         is_short = not self.options.follow
@@ -176,27 +186,65 @@ class StreamExportRun:
                 raise KeyboardInterrupt from None
 
     def plan(self) -> dict[str, ReadPlan]:
-        """Return the plans by table. A stream that only some of the places have is left out there.
+        """Return the plans by table. A stream that only some of the places have is left out there, and one
+        of several that cannot be planned is a failure, which is shown.
 
-        Raises ApiError when no place has it, and what StreamExporter.plan raises.
+        Raises what StreamExporter.plan raises when no stream can be exported.
         """
         plans: dict[str, ReadPlan] = {}
-        errors: dict[StreamSource, ApiError] = {}
-        for source in self.sources:
+        errors: dict[StreamSource, JsctlError] = {}
+        for source in self.options.sources:
             try:
                 plans[source.table] = self._exporter.plan(source, self._incremental)
-            except ApiError as error:
-                if error.status is not ExitStatus.NOT_FOUND:
-                    raise
+                self.failures.pop(source.table, None)
+            except JsctlError as error:
                 errors[source] = error
-        existing = {source.stream for source in self.sources if source.table in plans}
-        for source, not_found in errors.items():
-            if source.stream not in existing:
-                raise not_found
-            self.display.say(f"jsctl: left out: no stream for {source.table}")
-        self.sources = [source for source in self.sources if source.table in plans]
+        if not plans:
+            raise next(iter(errors.values()))
+        existing = {source.stream for source in self.options.sources if source.table in plans}
+        absent = {
+            source
+            for source, reason in errors.items()
+            if reason.status is ExitStatus.NOT_FOUND and source.stream in existing
+        }
+        for source, reason in errors.items():
+            if source in absent:
+                self.display.say(f"jsctl: left out: no stream for {source.table}")
+            else:
+                self._record_failure(source, reason)
+        self.sources = [source for source in self.options.sources if source not in absent]
         self._outcomes = {source.table: Outcome(source.stream, source.table) for source in self.sources}
         return plans
+
+    def _record_failure(self, source: StreamSource, error: JsctlError) -> None:
+        """Record and show why one of several streams is not exported."""
+        if str(self.failures.get(source.table)) != str(error):
+            self.display.say(f"jsctl: error: {source.table}: {error}")
+        self.failures[source.table] = error
+
+    def _isolate(self, source: StreamSource, work: Callable[[], None]) -> None:
+        """Run the work for a stream. An error of one of several is a failure, and does not end the others.
+
+        Raises JsctlError of a single one, or after an interrupt.
+        """
+        try:
+            work()
+        except JsctlError as error:
+            if len(self.sources) == 1 or self._stop.is_set():
+                raise
+            self._record_failure(source, error)
+
+    def count_only_here(self, plans: Mapping[str, ReadPlan], tables: Sequence[str]) -> int:
+        """Return how many rows of these tables, at most, are of messages that their streams no longer
+        have."""
+        count = 0
+        for table in tables:
+            checkpoint = self.target.read_checkpoint(table) or {}
+            plan, rows = plans.get(table), int(checkpoint.get("exported", 0))
+            if plan is not None and plan.created == checkpoint.get("created"):
+                rows = min(rows, max(0, min(plan.head, int(checkpoint["next"])) - int(checkpoint["from"])))
+            count += rows
+        return count
 
     def _run_with_spark(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
         due = self._select_due(plans)
@@ -212,7 +260,7 @@ class StreamExportRun:
         return {
             source.table: plans[source.table]
             for source in self.sources
-            if self._has_work(source.table, plans[source.table])
+            if source.table in plans and self._has_work(source.table, plans[source.table])
         }
 
     def _needs_spark(self, plans: Mapping[str, ReadPlan]) -> bool:
@@ -223,52 +271,63 @@ class StreamExportRun:
         self._check_stop()
         formats.check_available(spark, self.target.format)
         if self.options.sql:
-            query.check_query(spark, self.options.sql)
+            sql = query.check_query(spark, self.options.sql)
+            query.check_tables(spark, sql, self.target.path, self.target.tables)
         self._export(spark, due)
         if self.options.follow:
             self._follow(spark)
             self._may_finish.set()
         if self.options.verify:
             for source in self.sources:
-                comparison = self._exporter.verify(spark, source)
-                outcome = self._outcomes[source.table]
-                self._outcomes[source.table] = replace(outcome, comparison=comparison)
+                if source.table not in self.failures:
+                    self._isolate(source, partial(self._verify, spark, source))
         return self._query(spark) if self.options.sql else None
 
+    def _verify(self, spark: "SparkSession", source: StreamSource) -> None:
+        comparison = self._exporter.verify(spark, source)
+        self._outcomes[source.table] = replace(self._outcomes[source.table], comparison=comparison)
+
     def _has_work(self, table: str, plan: ReadPlan) -> bool:
-        is_new = not self._incremental or self.target.read_checkpoint(table) is None
+        is_new = self.options.backfill or not self._incremental or self.target.read_checkpoint(table) is None
         return is_new or plan.start < plan.end or plan.lost > 0
 
     def _export(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> None:
         for source in self.sources:
             if plan := due.get(source.table):
                 self._check_stop()
-                outcome = self._exporter.run(spark, source, plan, self._incremental)
-                self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
+                self._isolate(source, partial(self._export_one, spark, source, plan))
+
+    def _export_one(self, spark: "SparkSession", source: StreamSource, plan: ReadPlan) -> None:
+        outcome = self._exporter.run(spark, source, plan, self._incremental)
+        self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
 
     def _follow(self, spark: "SparkSession") -> None:
         """Export what is new until Ctrl-C; wait for a server that is away."""
         self._incremental = True
+        self._exporter = replace(self._exporter, selection=self.options.selection.with_checkpoint())
         self.display.say("following; Ctrl-C ends it")
-        away = ""  # the table whose server is away
+        away: dict[str, str] = {}  #: tables whose servers are away, with the errors
         while not self._wait_for_next():
             for source in self.sources:
                 try:
                     plan = self._exporter.plan(source, True)
                     if self._has_work(source.table, plan):
-                        self._export(spark, {source.table: plan})
+                        self._export_one(spark, source, plan)
                 except JsctlError as error:
                     if self._stop.is_set():
                         return
-                    if not (_is_away(error) or isinstance(error, TableChanged)):
+                    if _is_away(error) or isinstance(error, TableChanged):
+                        if str(error) not in away.values():
+                            self.display.say(f"jsctl: trying again: {error}")
+                        away[source.table] = str(error)
+                    elif len(self.sources) == 1:
                         raise
-                    if not away:
-                        self.display.say(f"jsctl: trying again: {error}")
-                    away = source.table
+                    else:
+                        self._record_failure(source, error)
                 else:
-                    if away == source.table:
+                    self.failures.pop(source.table, None)
+                    if away.pop(source.table, "") and not away:
                         self.display.say("jsctl: continuing")
-                        away = ""
 
     def _query(self, spark: "SparkSession") -> query.Answer:
         """Query the tables. The export is complete even when the query fails, which the display then says."""

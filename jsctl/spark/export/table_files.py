@@ -7,7 +7,7 @@ say how Spark is to write its files.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
 from jsctl.spark.export.task_folders import FolderOpener
 from jsctl.spark.session.folders import read_path, write_path
 from jsctl.spark.session.hadoop import HadoopPath, Place, list_files
+from jsctl.spark.session.read_counter import ReadCounter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,12 +115,14 @@ def replace_table(
     *,
     created: str = "",
     end: int = 0,
+    check_bad: Callable[[int], None] = lambda count: None,
 ) -> tuple[int, int]:
     """Write a table in the place of the one of this name, or as the mode of a catalog's table says; return
     the number of rows, and of those that could not be decoded. Raises what Spark raises.
 
     counts: observes rows of the table, and the `last` revision if it has revisions. created, end: of the
-    bucket, for tables of a catalog, which take them with the rows.
+    bucket, for tables of a catalog, which take them with the rows. check_bad: raises an error for too many
+    rows that could not be decoded; nothing is changed then.
     """
     with target.commit(name, replace=True) as (folder, checkpoint):
         checkpoint |= {"created": created, "from": 0, "next": end}
@@ -130,6 +133,7 @@ def replace_table(
             return counted.rows, counted.bad
         observed = counts.get
         rows = int(observed["rows"])
+        check_bad(int(observed.get("bad") or 0))
         shared_folder.check_visible(
             spark, folder, rows, lambda: read_rows(spark, target, name, table.schema, folder)
         )
@@ -166,13 +170,14 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 class TaskFiles:
     """A table that the reading tasks write into Parquet files like Spark's. open_folder: returns a folder as
     they write to it. columns: its first columns, which those of the arrangement follow that are not among
-    them."""
+    them. counter: counts what tasks read."""
 
     spark: "SparkSession"
     reader: "JetStreamReader"
     arrangement: Arrangement
     open_folder: FolderOpener
     columns: Sequence[str] = ()
+    counter: ReadCounter | None = None
 
     @property
     def schema(self) -> "StructType":
@@ -193,8 +198,12 @@ class TaskFiles:
         files = PartFiles.of(self.open_folder(folder), write_id, self.arrangement, schema)
         partitions = reader.partitions()
 
+        counter = self.counter
+
         def write(number: int) -> Part:
-            return files.write(number, reader.read(partitions[number]))
+            rows = reader.read(partitions[number])
+            start = partitions[number].job.start
+            return files.write(number, counter.follow(number, start, rows) if counter else rows)
 
         # Numbers alone are data, which goes through a file: partitions may hold logins. Not of frames: for
         # these, each Python imports pandas.

@@ -72,6 +72,7 @@ FAST_START_CONF = {
 
 _COMPLETE_JAVA = "this Java lacks a part that Spark needs: point JAVA_HOME at a whole JRE or JDK"
 
+STARTING = "Starting Spark"
 SLOW_START = 5.0  #: seconds that a start takes when people are told how to have it faster
 STARTED_SLOWLY = "jsctl: Spark started slowly; jsctl spark warm-up, once, halves the time that it takes"
 _CONNECT_TIMEOUT = 10  #: seconds for a Connect server's first answer
@@ -185,7 +186,8 @@ class SessionOptions:
     """Which Spark a command uses, and how.
 
     name: of the application. master, remote: as for `open_session`. conf: further settings for Spark. say:
-    shows a sentence to people, if there are any.
+    shows a sentence to people, if there are any. show_status: shows a line to them until the next one, empty
+    for none.
     """
 
     name: str = "jsctl"
@@ -193,6 +195,16 @@ class SessionOptions:
     remote: str = ""
     conf: Mapping[str, str] = field(default_factory=dict)
     say: Callable[[str], None] | None = None
+    show_status: Callable[[str], None] = lambda text: None
+
+    @contextlib.contextmanager
+    def starting(self) -> Iterator[None]:
+        """Say that Spark starts, in what is done for it before `open`, which says it, too."""
+        self.show_status(STARTING)
+        try:
+            yield
+        finally:
+            self.show_status("")
 
     @contextlib.contextmanager
     def open(self, *, fast_start: bool = True) -> Iterator["SparkSession"]:
@@ -202,7 +214,10 @@ class SessionOptions:
         """
         conf = {**(FAST_START_CONF if fast_start else {}), **self.conf}
         begin = time.monotonic()
-        with open_session(self.master, self.remote, name=self.name, conf=conf) as spark:
+        opening = open_session(self.master, self.remote, name=self.name, conf=conf)
+        with contextlib.ExitStack() as stack:
+            with self.starting():
+                spark = stack.enter_context(opening)
             is_slow = time.monotonic() - begin > SLOW_START
             starts_jvm = not self.remote and PACKAGES_SETTING not in conf  # packages are loaded at first
             if self.say and starts_jvm and is_slow and class_archive.offer():

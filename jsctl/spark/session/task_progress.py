@@ -18,13 +18,20 @@ def find_context(spark: "SparkSession") -> Any:
 
 
 @contextlib.contextmanager
-def report_task_progress(spark: "SparkSession", advance: Callable[[float], None]) -> Iterator[None]:
+def report_task_progress(
+    spark: "SparkSession", advance: Callable[[float], None], measure: Callable[[], float] | None = None
+) -> Iterator[None]:
     """Call `advance` with the share of this thread's tasks that is done, from 0 to 1, while the context is
     open.
 
-    A Spark Connect server counts the tasks of all threads.
+    A Spark Connect server counts the tasks of all threads. measure: returns the share, if it is known better
+    than by finished tasks.
     """
     advance(0)
+    if measure is not None:
+        with _report_repeatedly(lambda: advance(measure())):
+            yield
+        return
     context = find_context(spark)
     if context is None:
         with _report_over_connect(spark, advance):
@@ -32,15 +39,30 @@ def report_task_progress(spark: "SparkSession", advance: Callable[[float], None]
         return
     group = f"jsctl-{uuid.uuid4().hex}"
     context.setJobGroup(group, "jsctl")
+    try:
+        with _report_repeatedly(lambda: _report_tasks(context, group, advance)):
+            yield
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+
+
+@contextlib.contextmanager
+def _report_repeatedly(report: Callable[[], None]) -> Iterator[None]:
+    """Run `report` several times a second. Its errors end that: the failing job reports them."""
     ended = threading.Event()
-    thread = threading.Thread(target=_poll, args=(context, group, advance, ended), daemon=True)
+
+    def poll() -> None:
+        with contextlib.suppress(Exception):  # the JVM may be gone
+            while not ended.wait(_INTERVAL):
+                report()
+
+    thread = threading.Thread(target=poll, daemon=True)
     thread.start()
     try:
         yield
     finally:
         ended.set()
         thread.join(5)
-        context.setLocalProperty("spark.jobGroup.id", None)
 
 
 @contextlib.contextmanager
@@ -67,16 +89,14 @@ def cancel_jobs(spark: "SparkSession") -> None:
             context.cancelAllJobs()
 
 
-def _poll(context: Any, group: str, report: Callable[[float], None], ended: threading.Event) -> None:
-    with contextlib.suppress(Exception):  # the JVM may be gone, which the failing job reports
-        tracker = context.statusTracker()
-        while not ended.wait(_INTERVAL):
-            done = total = 0
-            for job in tracker.getJobIdsForGroup(group):
-                info = tracker.getJobInfo(job)
-                for stage in info.stageIds if info else ():
-                    if progress := tracker.getStageInfo(stage):
-                        done += progress.numCompletedTasks
-                        total += progress.numTasks
-            if total:
-                report(done / total)
+def _report_tasks(context: Any, group: str, advance: Callable[[float], None]) -> None:
+    tracker = context.statusTracker()
+    done = total = 0
+    for job in tracker.getJobIdsForGroup(group):
+        info = tracker.getJobInfo(job)
+        for stage in info.stageIds if info else ():
+            if progress := tracker.getStageInfo(stage):
+                done += progress.numCompletedTasks
+                total += progress.numTasks
+    if total:
+        advance(done / total)

@@ -16,7 +16,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.nats import login
 from jsctl.nats.addresses import ServerAddress
 from jsctl.spark.session.task_archive import provide_pynacl
-from jsctl.spark.source import buckets, columns, messages, plan
+from jsctl.spark.source import buckets, columns, messages, plan, stream_names
 from jsctl.spark.source.connection import Connector, StreamConnection
 from jsctl.spark.source.direct import DirectReader, MirrorAnswered
 from jsctl.spark.source.failures import without_traceback
@@ -74,7 +74,7 @@ class JetStreamReader(DataSourceReader):
         planning = PlanningConnection(self.options)
 
         def work(connection: StreamConnection) -> list[RangePartition]:
-            names = plan.list_existing_stream_names(connection, self.options)
+            names = stream_names.list_existing_stream_names(connection, self.options)
             return [part for name in names for part in self._plan(connection, planning, name)]
 
         try:

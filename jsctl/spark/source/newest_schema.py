@@ -9,7 +9,7 @@ from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.subjects import covers
 from jsctl.spark.decoding.model import Decoding
 from jsctl.spark.decoding.registry_decoder import find_definition
-from jsctl.spark.source import plan
+from jsctl.spark.source import plan, stream_names
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.options import ReadOptions
 from jsctl.spark.source.planning import with_connection
@@ -34,7 +34,7 @@ def find_newest_schema(options: ReadOptions, decoding: Decoding) -> Decoding:
 
 def _list_payloads(connection: StreamConnection, options: ReadOptions) -> Iterator[bytes]:
     """Yield the newest payloads of each stream, the newest first, as far as they are needed."""
-    for name in plan.list_existing_stream_names(connection, options):
+    for name in stream_names.list_existing_stream_names(connection, options):
         one = options.select_stream(name)
         info = plan.fetch_info(connection, one)
         last, first = int(info["state"]["last_seq"]), int(info["state"]["first_seq"])

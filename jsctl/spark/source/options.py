@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import SECOND
-from jsctl.contexts.layers import resolve
+from jsctl.contexts.layers import check_subject, resolve
 from jsctl.contexts.settings import SETTINGS, Settings
 from jsctl.contexts.store import ContextStore
 from jsctl.errors import BadInput
@@ -40,6 +40,7 @@ _TRIGGER_OPTIONS = (
 _PLACE_OPTIONS = ("servers", "context")
 _SETTINGS = {setting.option: name for name, setting in SETTINGS.items() if setting.option}
 """Option of a login -> the setting."""
+_DOMAIN_OPTIONS = ("domain", "apiPrefix")
 
 CONNECTION_OPTIONS = (*_PLACE_OPTIONS, *_SETTINGS)
 """Options of the server and the login."""
@@ -157,9 +158,9 @@ def parse_read_options(
 ) -> ReadOptions:
     """Parse and validate options.
 
-    streaming: whether they are for a streaming query; None when that is unknown. settings: of the connection;
-    the options must not set them then. login: of a schema registry; None for that in `environ`. find_schema:
-    for payloads of a registry without a schema in the options. Raises BadInput for options that are unknown,
+    streaming: whether they are for a streaming query; None when that is unknown. settings: those of
+    `connect`; None without it. login: of a schema registry; None for that in `environ`. find_schema: for
+    payloads of a registry without a schema in the options. Raises BadInput for options that are unknown,
     invalid or contradictory, NotFound for an unknown context.
     """
     options = {name.lower(): value for name, value in raw_options.items()}
@@ -284,21 +285,21 @@ def refuse_unknown_options(options: Mapping[str, str], names: Sequence[str]) -> 
 def resolve_connection_settings(
     options: Mapping[str, str], environ: Mapping[str, str], preset: Settings | None = None
 ) -> Settings:
-    """Return the connection settings. preset: existing settings; the options must not set any then.
+    """Return the connection settings. preset: those of `connect`, which `context` and `servers` replace, and
+    of which `domain` and `apiPrefix` name another JetStream.
 
     Raises BadInput, NotFound.
     """
-    if preset is not None:
-        for name in CONNECTION_OPTIONS:
-            if name.lower() in options:
-                raise BadInput(f"option {name} is already set by connect", "remove it")
-        return preset
-    if "servers" not in options and "context" not in options:
-        raise BadInput("option servers or context is missing", 'use .option("servers", "nats://host:4222")')
-    if "servers" in options and "context" in options:
-        raise BadInput("options servers and context cannot be used together", "use only one")
     if options.get("domain") and options.get("apiprefix"):
         raise BadInput("options domain and apiPrefix cannot be used together", "use only one")
+    if "servers" in options and "context" in options:
+        raise BadInput("options servers and context cannot be used together", "use only one")
+    if "servers" not in options and "context" not in options:
+        if preset is None:
+            raise BadInput(
+                "option servers or context is missing", 'use .option("servers", "nats://host:4222")'
+            )
+        return _with_domain(preset, options)
     by_option = {"servers": "server", **_SETTINGS}
     flags: dict[str, Any] = {
         setting: options[name.lower()] for name, setting in by_option.items() if name.lower() in options
@@ -309,6 +310,22 @@ def resolve_connection_settings(
         ContextStore.from_environment(environ).find(options["context"]) if "context" in options else None
     )
     return resolve(flags, context)
+
+
+def _with_domain(preset: Settings, options: Mapping[str, str]) -> Settings:
+    """Return the settings of `connect` with the domain or API prefix of the options, if there is one."""
+    for name in _SETTINGS:
+        if name.lower() in options and name not in _DOMAIN_OPTIONS:
+            raise BadInput(
+                f"option {name} is already set by connect",
+                "remove it, or name another connection with context or servers",
+            )
+    chosen = {name: options[name.lower()] for name in _DOMAIN_OPTIONS if name.lower() in options}
+    for name, value in chosen.items():
+        check_subject(f"option {name}", value)
+    if not chosen:
+        return preset
+    return replace(preset, js_domain=chosen.get("domain", ""), js_api_prefix=chosen.get("apiPrefix", ""))
 
 
 def parse_subjects(text: str) -> tuple[str, ...]:

@@ -2,20 +2,17 @@
 
 import random
 import time
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from jsctl import registry
-from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND, format_rfc3339, parse_time
-from jsctl.errors import ApiError, BadInput, Denied, NoResponders, NotFound, RequestTimeout
+from jsctl.errors import ApiError, BadInput, Denied, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Json, is_no_message
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.spark.source.connection import StreamConnection
 from jsctl.spark.source.failures import warn_of_loss
 from jsctl.spark.source.options import ReadOptions
-from jsctl.spark.source.range_options import compile_name_pattern
 from jsctl.spark.source.range_reader import DataLoss, ReadJob
 from jsctl.spark.source.replies import AnswerLimits
 
@@ -35,7 +32,8 @@ class StreamState(NamedTuple):
     """A stream at a given time. Its sequences are [first, end), and `deleted` of them hold no message.
 
     created: its creation time, as text of the server. direct: whether batch direct get works. messages,
-    bytes: its totals. now: the server's time.
+    bytes: its totals. now: the server's time. is_partial: it mirrors a part of another stream, so that
+    sequences without a message were not deleted. starts_at: the sequence from which on it can have messages.
     """
 
     created: str
@@ -46,6 +44,8 @@ class StreamState(NamedTuple):
     messages: int = 0
     bytes: int = 0
     now: str = ""
+    is_partial: bool = False
+    starts_at: int = 1
 
 
 Modes = dict[tuple[object, ...], bool]
@@ -70,6 +70,13 @@ def inspect_stream(
     state, config = info["state"], info["config"]
     end = state["last_seq"] + 1
     first = min(max(state["first_seq"], 1), end)
+    mirror = config.get("mirror") or {}
+    is_partial = _is_partial(mirror)
+    if is_partial and options.fail_on_deleted:
+        raise BadInput(
+            f"what was deleted from {options.stream} is unknown, as it mirrors a part of {mirror['name']}",
+            "do not fail on deleted messages",
+        )
     direct_by_key = {} if modes is None else modes
     key = (options.stream, info["created"], config.get("allow_direct"), config.get("retention"))
     if key not in direct_by_key:
@@ -89,7 +96,17 @@ def inspect_stream(
         messages=int(state["messages"]),
         bytes=int(state["bytes"]),
         now=str(info.get("ts") or ""),
+        is_partial=is_partial,
+        starts_at=max(1, int(mirror.get("opt_start_seq") or 0)),
     )
+
+
+def _is_partial(mirror: Json) -> bool:
+    """Return whether a mirror leaves out messages of its origin: some subjects, or those before a start."""
+    if any(mirror.get(key) for key in ("opt_start_seq", "opt_start_time")):
+        return True
+    sources = [transform.get("src") or ">" for transform in mirror.get("subject_transforms") or ()]
+    return ">" not in (sources or [mirror.get("filter_subject") or ">"])
 
 
 def fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
@@ -105,58 +122,15 @@ def fetch_info(connection: StreamConnection, options: ReadOptions) -> Json:
         raise ApiError(error.code, error.err_code, text, hint) from None
 
 
-def list_stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
-    """Return the streams to read: the named ones, and those that match the patterns now."""
-    if options.stream:
-        return [options.stream]
-    names = [name for name in options.streams if "*" not in name]
-    patterns = [compile_name_pattern(name) for name in options.streams if "*" in name]
-    if patterns:
-        existing = _list_all_names(connection, options)
-        names += [name for name in existing if any(pattern.fullmatch(name) for pattern in patterns)]
-    return list(dict.fromkeys(names))
-
-
-def list_existing_stream_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
-    """Return the streams to read. Raises NotFound when there is none."""
-    names = list_stream_names(connection, options)
-    if not names:
-        raise NotFound(
-            f"no stream has a name like {', '.join(options.streams)}", f"{build_line('stream ls')} shows all"
-        )
-    check_ranges(options, names)
-    return names
-
-
-def check_ranges(options: ReadOptions, names: Sequence[str]) -> None:
-    """Raise NotFound when the options have the range of a stream that is not among `names`."""
-    for name in options.ranges:
-        if name not in names and options.fail_on_loss:
-            raise NotFound(
-                f"the options name offsets of stream {name}, which does not exist",
-                f"{build_line('stream ls')} shows all",
-            )
-
-
-def _list_all_names(connection: StreamConnection, options: ReadOptions) -> list[str]:
-    names: list[str] = []
-    while True:
-        page = connection.call(f"{options.prefix}.STREAM.NAMES", {"offset": len(names)}, options.timeout)
-        page_names = page.get("streams") or []
-        names += page_names
-        if not page_names or len(names) >= page.get("total", 0):
-            return sorted(names)
-
-
 def count_deleted(
     connection: StreamConnection, options: ReadOptions, stream: StreamState, start: int, end: int
 ) -> int | None:
     """Return how many sequences of [start, end) hold no message now. start: the stream's first sequence, or a
     later one.
 
-    None when that is unknown, as only some subjects are read or too many messages were deleted.
+    None when that is unknown, as only some subjects are read or mirrored, or too many messages were deleted.
     """
-    if options.subjects:
+    if options.subjects or stream.is_partial:
         return None
     if not stream.deleted or start >= end:
         return 0

@@ -271,10 +271,7 @@ def head_loss_error(stream: str, first: int, requested: int, count: int, filtere
     )
 
 
-NEW_CHECKPOINT = "start again without the old checkpoint"
-
-
-def check_identity(info: Json, created: str, end: int, advice: str = NEW_CHECKPOINT) -> None:
+def check_identity(info: Json, created: str, end: int, advice: str = "run it again") -> None:
     """Raise DataLoss unless `info` is of the stream that was created then, and it has reached `end`,
     exclusive. advice: what to do otherwise.
     """

@@ -30,7 +30,7 @@ from pyspark.sql.streaming.datasource import (
 
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, BadInput, ExitStatus, JsctlError
-from jsctl.spark.source import admission, plan
+from jsctl.spark.source import admission, plan, stream_names
 from jsctl.spark.source.batch_reader import RangePartition, plan_partitions, read_partition
 from jsctl.spark.source.committed import CommittedConsumer
 from jsctl.spark.source.connection import StreamConnection
@@ -72,6 +72,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._heads: set[tuple[str, int]] = (
             set()
         )  #: streams and starts that are not promised (see `is_promised` in `plan`)
+        self._created_again: set[tuple[str, str]] = set()  #: streams and their new times, once logged
         self._sizes: dict[str, admission.Sizes] = {}
         self._committed = CommittedConsumer(options) if options.consumer else None
         self._shown_at = 0  #: the last target of the committed consumer
@@ -165,7 +166,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _find_start(self) -> Offset:
         def work(connection: StreamConnection) -> Offset:
             names = self._list_stream_names(connection)
-            plan.check_ranges(self.options, names)
+            stream_names.check_ranges(self.options, names)
             parts = {name: self._build_first_part(connection, name) for name in names}
             if self._committed:
                 self._committed.check(connection, self.options)
@@ -192,7 +193,7 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _list_stream_names(self, connection: StreamConnection) -> list[str]:
         if not self._names or time.monotonic() - self._names_at >= NAMES_POLL:
-            self._names = plan.list_stream_names(connection, self.options)
+            self._names = stream_names.list_stream_names(connection, self.options)
             self._names_at = time.monotonic()
         return self._names
 
@@ -212,18 +213,18 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self, connection: StreamConnection, starts: dict[str, Part], limit: ReadLimit
     ) -> dict[str, Part] | None:
         """Return the parts of the next batch's end; None when there are too few new messages."""
-        begins = dict(starts)
+        begins = {name: part for name, part in starts.items() if stream_names.is_named(self.options, name)}
         streams: dict[str, plan.StreamState] = {}
-        for name in dict.fromkeys([*starts, *self._list_stream_names(connection)]):
+        for name in dict.fromkeys([*begins, *self._list_stream_names(connection)]):
             stream = self._fetch_if_there(connection, name)
             if stream is None:
                 continue
             streams[name] = stream
-            if name in begins:
-                _check(name, stream, begins[name])
-            else:  # a stream that appeared later is read from its beginning
+            if name not in begins or self._is_new(name, stream, begins[name]):
+                # A stream that appeared later is read from its beginning.
                 self._heads.add((name, stream.first))
                 begins[name] = _build_part(name, stream.created, stream.first)
+            self._check_end(name, stream, begins[name])
         self._latest = _join_parts(
             self.options,
             {name: _build_part(name, stream.created, stream.end) for name, stream in streams.items()},
@@ -252,6 +253,37 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                     f"stream {name} no longer exists", "set failOnDataLoss to false to read the others"
                 ) from None
             return None
+
+    def _is_new(self, name: str, stream: plan.StreamState, part: Part) -> bool:
+        """Return whether a stream was created again since a part. Raises DataLoss if loss is not allowed."""
+        if stream.created == part["created"]:
+            return False
+        if self.options.fail_on_loss:
+            raise DataLoss(f"stream {name} was created again", self._advise(name, "read it from its head"))
+        if (name, stream.created) not in self._created_again:
+            self._created_again.add((name, stream.created))
+            log.warning(
+                "jsctl: stream %s was created again: what it had from sequence %d on and was not read is"
+                " lost, and the new one is read from its head",
+                *(name, int(part["next"])),
+            )
+        return True
+
+    def _check_end(self, name: str, stream: plan.StreamState, part: Part) -> None:
+        """Raise DataLoss for a stream that was rolled back."""
+        if stream.end < int(part["next"]):
+            raise DataLoss(
+                f"stream {name} was rolled back: it was at sequence {part['next'] - 1}, now it ends at"
+                f" {stream.end - 1}",
+                self._advise(name),
+            )
+
+    def _advise(self, name: str, allowed: str = "") -> str:
+        """Return what to do about a stream with other sequences. allowed: what happens if loss is allowed."""
+        option = f"set failOnDataLoss to false to {allowed}, or " if allowed else ""
+        if self.options.stream:
+            return f"{option}start again without the old checkpoint"
+        return f"{option}leave {name} out of the option streams: the others continue where they are"
 
     def _find_available(self, name: str, start: Part, stream: plan.StreamState) -> tuple[int, int]:
         """Return the sequences [begin, end) that can be read now; (next, next) when nothing is new."""
@@ -297,7 +329,8 @@ class JetStreamStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if not options.fail_on_loss:
             begin = min(begin + int(part.get("lost", 0)), end)
         stream = self._fetch_if_there(connection, name)
-        if stream is None:  # a repeated batch, one of whose streams no longer exists
+        # A repeated batch may be of a stream that exists no longer, or again.
+        if stream is None or self._is_new(name, stream, part):
             warn_of_loss(name, end - begin, begin, end, bool(options.subjects))
             return []
         job = plan.create_read_job(options, part["created"], begin, end, is_promised=is_promised)
@@ -338,17 +371,6 @@ def _other_checkpoint_error(checkpoint_streams: str, query_streams: str) -> BadI
         f"the checkpoint is from a query that reads {checkpoint_streams}, but this one reads {query_streams}",
         "use a separate checkpointLocation for each query",
     )
-
-
-def _check(name: str, stream: plan.StreamState, start: Part) -> None:
-    if stream.created != start["created"]:
-        raise DataLoss(f"stream {name} was created again", "start again without the old checkpoint")
-    if stream.end < int(start["next"]):
-        raise DataLoss(
-            f"stream {name} was rolled back: it was at sequence {start['next'] - 1}, now it ends at"
-            f" {stream.end - 1}",
-            "start again without the old checkpoint",
-        )
 
 
 def _build_part(name: str, created: str, at: int) -> Part:

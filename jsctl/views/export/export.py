@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from jsctl.base.json_text import encode_json
 from jsctl.base.units import SECOND, format_bytes, format_count, pluralize
-from jsctl.errors import ExitStatus
+from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.message.payload import as_text, encode_field, name_of_base64
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
@@ -128,12 +128,27 @@ class Exported(Protocol):
     def comparison(self) -> Comparison | None: ...
 
 
-def intent(tables: Sequence[str], existing: Sequence[str], folder: str) -> Intent:
-    """Return the intent to write tables. existing: those of them that are replaced."""
+def intent(tables: Sequence[str], existing: Sequence[str], folder: str, only_here: int = 0) -> Intent:
+    """Return the intent to write tables. existing: those of them that are replaced. only_here: rows of these,
+    at most, whose messages no stream has any more."""
     lines = [f"Would {'replace' if name in existing else 'write'} {folder}/{name}" for name in tables]
     verb = "replace" if list(tables) == list(existing) else "write"
-    facts = [{"table": name, "replaces": name in existing} for name in tables]
-    return Intent(f"{verb} {', '.join(tables)} in {folder}", {"path": folder, "tables": facts}, lines)
+    facts: dict[str, Any] = {
+        "path": folder,
+        "tables": [{"table": name, "replaces": name in existing} for name in tables],
+    }
+    action = f"{verb} {', '.join(tables)} in {folder}"
+    if only_here:
+        note = describe_only_here(only_here)
+        lines.append(f"They have {note}")
+        facts["only_here"] = only_here
+        action += f", with {note}"
+    return Intent(action, facts, lines)
+
+
+def describe_only_here(count: int) -> str:
+    """Return `up to 20 rows of messages that the streams no longer have`."""
+    return f"up to {pluralize(count, 'row')} of messages that the streams no longer have"
 
 
 class Compacted(Protocol):
@@ -175,12 +190,15 @@ def compacted(tables: Sequence[Compacted], folder: str, duration: int) -> Result
     return Result(lines or [Text(f"{folder} has no tables")], data)
 
 
-def streams(outcomes: Sequence[Exported], folder: str, duration: int) -> Result:
+def streams(
+    outcomes: Sequence[Exported], failures: Mapping[str, JsctlError], folder: str, duration: int
+) -> Result:
     """Show the result of `export stream`: the closing line, and data with a record for each stream.
 
-    duration: ns. The status is FAILURE when a table differs from its stream.
+    failures: of streams, by table. duration: ns. The status is that of the first failure, and FAILURE when a
+    table differs from its stream.
     """
-    rows = [_build_record(outcome) for outcome in outcomes]
+    rows = [_build_record(outcome, failures.get(outcome.table)) for outcome in outcomes]
     deleted = [row["deleted"] for row in rows]
     data: dict[str, Any] = {
         "exported": sum(row["exported"] for row in rows),
@@ -193,17 +211,20 @@ def streams(outcomes: Sequence[Exported], folder: str, duration: int) -> Result:
         "streams": rows,
     }
     is_good = all(row["verified"]["same"] for row in rows if "verified" in row)
-    return Result([Text(closing(data))], data, ExitStatus.OK if is_good else ExitStatus.FAILURE)
+    status = ExitStatus.OK if is_good else ExitStatus.FAILURE
+    return Result([Text(closing(data))], data, next((e.status for e in failures.values()), status))
 
 
 def closing(data: Mapping[str, Any]) -> str:
     """Return the line at the end of `export stream`, from its data, and a line for each table that was
     verified.
     """
+    failed = [row["table"] for row in data["streams"] if "error" in row]
     parts = [
         f"exported {pluralize(data['exported'], 'message')} ({format_bytes(data['bytes'])}) to {data['to']}",
         *_describe_missing(data["deleted"], data["lost"]),
         *([f"bad payloads {format_count(data['bad'])}"] if data["bad"] else []),
+        *([f"failed {', '.join(failed)}"] if failed else []),
         f"in {data['seconds']:.1f}s",
     ]
     verified = [_format_verification(row) for row in data["streams"] if "verified" in row]
@@ -232,8 +253,10 @@ def _describe_missing(deleted: int | None, lost: int) -> list[str]:
     return [f"deleted {format_count(deleted)}", f"lost {format_count(lost)}"]
 
 
-def _build_record(outcome: Exported) -> dict[str, Any]:
+def _build_record(outcome: Exported, failure: JsctlError | None) -> dict[str, Any]:
     row = {**_record_outcome(outcome), "seconds": round(outcome.seconds, 3)}
+    if failure is not None:
+        row |= {"error": failure.message, "hint": failure.hint}
     if outcome.comparison is not None:
         comparison = outcome.comparison
         row["verified"] = {

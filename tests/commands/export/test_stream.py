@@ -1,6 +1,7 @@
 """`jsctl export stream`, with a real server and a real Spark."""
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,51 @@ def test_going_on_with_a_purge_between(cli: Cli, url: str, spark: Any, tmp_path:
     assert "was exported with other --subject: none" in other.err
     js.ask(url, "STREAM.DELETE.ORDERS")
     fill(url, 500)
-    assert "different now: export it without --incremental, or" in cli(line, status=1).err
+    again = cli(line, status=1).err
+    assert "different now: export it to another folder or table" in again
+    replaced = cli(line.replace(" --incremental", ""))
+    assert "with up to 130 rows of messages that the streams no longer have" in replaced.err
+    assert "use --incremental, which adds to it, or name another folder" in replaced.err
+    for text in (again, replaced.err):
+        assert not re.search("--force|--overwrite|without --incremental", text)
+    assert sequences(to / "ORDERS") == [*range(1, 101), *range(121, 151)]
+    forced = cli(f"{line.replace(' --incremental', '')} --force", status=0)
+    assert forced.err == "jsctl: replacing up to 130 rows of messages that the streams no longer have\n"
+
+
+def test_one_of_many_that_fails(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    """The others go on; the summary, the data and the status say which failed, in each way to fail."""
+    names = ("GOOD", "AGAIN", "GONE", "LOST", "LAST")
+    for name in names:
+        fill(url, 20, name)
+    line = f"export stream {' '.join(names)} --to {tmp_path}/out --incremental --verify"
+    cli(line, status=0)
+    for name in names:
+        fill(url, 10, name)
+    js.ask(url, "STREAM.DELETE.AGAIN")
+    fill(url, 50, "AGAIN")
+    js.ask(url, "STREAM.DELETE.GONE")
+    js.ask(url, "STREAM.PURGE.LOST", {"seq": 26})
+    done = cli(f"{line} --json", status=1)
+    found = {row["table"]: row for row in done.json["streams"]}
+    assert {name for name, row in found.items() if "error" in row} == {"AGAIN", "GONE", "LOST"}
+    assert [found[name]["exported"] for name in names] == [10, 0, 0, 0, 10]
+    assert [found[name].get("verified", {}).get("same") for name in names] == [True, None, None, None, True]
+    errors = done.err.splitlines()
+    assert [error.split(": ")[:3] for error in errors] == [
+        ["jsctl", "error", "AGAIN"],
+        ["jsctl", "error", "GONE"],
+        ["jsctl", "error", "LOST"],
+    ]
+    assert found["AGAIN"]["hint"].endswith("export it to another folder or table")
+    assert not re.search("--force|--mode|--overwrite|without", done.err + str(done.json))
+    shown = cli(line, status=1)
+    assert ", failed AGAIN, GONE, LOST, in " in shown.out.splitlines()[0]
+    assert all(
+        len(sequences(tmp_path / "out" / name)) == 20 + 10 * (name in ("GOOD", "LAST")) for name in names
+    )
+    only = cli(f"export stream GONE NOPE --to {tmp_path}/other", status=3)
+    assert only.err.count("\n") == 1 and not (tmp_path / "other").exists()
 
 
 def test_a_table_that_exists_is_asked_for(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
@@ -177,10 +222,10 @@ def test_a_query_that_cannot_be(cli: Cli, url: str, spark: Any, tmp_path: Path) 
     failed = cli([*line, "SELEC 1"], status=64)
     assert failed.err == "jsctl: error: --query is not valid SQL: Syntax error at or near 'SELEC'\n"
     assert not (tmp_path / "out").exists()
-    failed = cli([*line, "SELECT * FROM NOPE"], status=64)
+    failed = cli([*line, "SELECT nope FROM ORDERS"], status=64)
     done, error = failed.err.splitlines()
     assert done == "3 messages (27 B) exported, deleted 0, lost 0"
-    assert "`NOPE` cannot be found" in error and error.endswith("; the tables are ORDERS")
+    assert "`nope` cannot be resolved" in error
     assert sequences(tmp_path / "out" / "ORDERS") == [1, 2, 3]
 
 
@@ -303,7 +348,7 @@ def test_wrong_command_lines(cli: Cli, url: str, tmp_path: Path) -> None:
     for flags, status, words in (
         ("NOPE", 3, "stream NOPE not found"),
         ("ORDERS --decode xml", 64, "not one of json, variant, avro, protobuf, text, base64"),
-        ("ORDERS --partition-by month", 64, "not date, hour or subject:N"),
+        ("ORDERS --partition-by month", 64, "not date, hour, subject:N or field:NAME"),
         ("ORDERS --from-seq 3 --since 1h", 64, "cannot be used together"),
         ("ORDERS --from-seq 50", 64, "is beyond ORDERS, whose last message is 3"),
         ("ORDERS --since soon", 64, "is not a time"),
@@ -311,7 +356,7 @@ def test_wrong_command_lines(cli: Cli, url: str, tmp_path: Path) -> None:
         (
             "ORDERS --incremental --format delta",
             64,
-            "--incremental and --follow cannot add to a table in delta",
+            "--follow and --backfill cannot add to a table in delta",
         ),
         ("ORDERS --subject 'a..b'", 64, "is not a valid subject filter"),
         ("ORDERS --follow --to-seq 9", 64, "has no end"),

@@ -116,7 +116,10 @@ def test_a_stream_in_parts(cli: Cli, url: str, tables: Tables) -> None:
     assert rows(tables, "parts", "stream, sequence") == expected
 
 
-@pytest.mark.skipif(MINOR < "4.2", reason="jsctl finds the fields of JSON with PySpark from 4.2 on")
+needs_decoding = pytest.mark.skipif(MINOR < "4.2", reason="jsctl decodes payloads with PySpark from 4.2 on")
+
+
+@needs_decoding
 def test_new_fields_and_a_query(cli: Cli, url: str, tables: Tables) -> None:
     fill(url, 2)
     export(cli, tables, "decoded", "--incremental", "--decode", "json")
@@ -126,6 +129,52 @@ def test_new_fields_and_a_query(cli: Cli, url: str, tables: Tables) -> None:
     sql = f"SELECT id, at.y FROM {tables.name('decoded')} WHERE sequence = 4"
     done = export(cli, tables, "decoded", "--incremental", "--decode", "json", "--verify", "--query", sql)
     assert done.json["query"] == [{"id": 4, "y": "b"}]
+
+
+def test_a_backfill(cli: Cli, url: str, tables: Tables) -> None:
+    """It merges a range in one commit, and the position stays where it was."""
+    fill(url, 10)
+    export(cli, tables, "filled", "--incremental")
+    fill(url, 3, "OTHER")
+    export(cli, tables, "filled", "--mode", "append", what="stream OTHER")
+    spark = tables.spark  # type: ignore[attr-defined]
+    name = tables.name("filled")
+    history = f"DESCRIBE HISTORY {name}" if tables.format == "delta" else f"SELECT * FROM {name}.snapshots"
+    commits = spark.sql(history).count()
+    spark.sql(f"UPDATE {name} SET data = binary('wrong') WHERE sequence IN (2, 3, 9)")
+    js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": 3})
+    done = export(cli, tables, "filled", "--backfill", "--from-seq", "1", "--to-seq", "5").json
+    assert done["streams"][0]["exported"] == 5  # with the one that is only here
+    found = dict(rows(tables, "filled", "stream || sequence, string(data)"))
+    assert len(found) == 13 and len(rows(tables, "filled")) == 13
+    assert {key for key, value in found.items() if value == "wrong"} == {
+        "ORDERS3",
+        "ORDERS9",
+        "OTHER2",
+        "OTHER3",
+    }
+    if tables.format == "iceberg":
+        spark.catalog.refreshTable(name)
+    assert spark.sql(history).count() == commits + 2
+    fill(url, 2)
+    assert export(cli, tables, "filled", "--incremental").json["streams"][0]["exported"] == 2
+    assert len(rows(tables, "filled")) == 15
+    refused = export(cli, tables, "filled", "--incremental", "--from-seq", "1", status=64).err
+    assert "say where a new one begins" in refused
+
+
+@needs_decoding
+def test_what_fails_before_anything_is_written(cli: Cli, url: str, tables: Tables) -> None:
+    fill(url, 3, payload=b"no json")
+    name = tables.name("never")
+    asked = export(cli, tables, "never", "--query", "SELECT * FROM ORDERS", status=64).err
+    assert "--query names ORDERS, which is no table" in asked and "the export writes " in asked
+    flags = ("--decode", "variant", "--fail-on-bad", "3")
+    assert "3 payloads of ORDERS cannot be decoded" in export(cli, tables, "never", *flags, status=1).err
+    assert CatalogTable(name, tables.format, tables.spark).find() is None  # type: ignore[attr-defined]
+    sql = f"SELECT count(*) AS n FROM {name} WHERE bad_payload IS NOT NULL"
+    flags = ("--decode", "variant", "--fail-on-bad", "4")
+    assert export(cli, tables, "never", *flags, "--query", sql).json["query"] == [{"n": 3}]
 
 
 def test_set_back(cli: Cli, url: str, tables: Tables) -> None:

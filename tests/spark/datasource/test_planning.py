@@ -223,6 +223,64 @@ def test_checkpoints_of_something_else_are_refused(url: str) -> None:
     assert sequences(Query(url, offset=one.offset).step()) == list(range(1, 11))
 
 
+def create_again(url: str, name: str, count: int) -> None:
+    js.ask(url, f"STREAM.DELETE.{name}")
+    fill(url, count, name)
+
+
+def test_one_of_many_that_is_created_again(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Without failOnDataLoss it is read from its head, and said; with it, it can be left out alone."""
+    fill(url, 20)
+    fill(url, 10, "T")
+    query = Query(url, streams="S,T", startingOffsets="earliest")
+    assert len(query.step()) == 30
+    create_again(url, "T", 30)  # more than the old one had
+    add(url, 5)
+    with pytest.raises(DataLoss) as raised:
+        query.step()
+    assert str(raised.value) == (
+        "stream T was created again; set failOnDataLoss to false to read it from its head, or leave T out of"
+        " the option streams: the others continue where they are"
+    )
+    alone = Query(url, streams="S,U*", offset=query.offset)
+    assert alone.step() == [("S", n) for n in range(21, 26)] and set(alone.offset["streams"]) == {"S"}
+    lenient = Query(url, streams="S,T", offset=query.offset, failOnDataLoss="false")
+    rows = [*(("S", n) for n in range(21, 26)), *(("T", n) for n in range(1, 31))]
+    assert sorted(lenient.step()) == rows
+    assert lenient.offset["streams"]["T"] | {"created": ""} == {
+        **{"stream": "T", "created": "", "from": 1, "next": 31, "lost": 0, "deleted": 0}
+    }
+    assert [record.getMessage() for record in caplog.records] == [
+        "jsctl: stream T was created again: what it had from sequence 11 on and was not read is lost, and"
+        " the new one is read from its head"
+    ]
+    add(url, 1, "T")
+    assert Query(url, streams="S,T", offset=lenient.offset).step() == [("T", 31)]  # as strict as before
+
+
+def test_one_stream_that_is_created_again(url: str) -> None:
+    fill(url, 20)
+    query = Query(url, startingOffsets="earliest", failOnDataLoss="false")
+    query.step()
+    planned = Query(url, offset=query.offset, failOnDataLoss="false")
+    add(url, 5)
+    batch_of_old = planned.plan()
+    js.ask(url, "STREAM.DELETE.S")
+    js.stream(url, "S", "S.>", allow_direct=True)
+    assert query.step() == []  # nothing is in the new one
+    add(url, 30)
+    # A batch that was planned and not committed is of the old stream, which is gone.
+    assert planned.reader.partitions(query.offset, batch_of_old) == []
+    planned.offset = batch_of_old
+    assert sequences(planned.step()) == sequences(query.step()) == list(range(1, 31))
+    strict = Query(url, offset=batch_of_old)
+    for work in (strict.step, lambda: strict.reader.partitions(planned.offset, batch_of_old)):
+        with pytest.raises(
+            DataLoss, match="read it from its head, or start again without the old checkpoint"
+        ):
+            work()
+
+
 # -- idle queries ---------------------------------------------------------------------------------
 
 

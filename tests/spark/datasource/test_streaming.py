@@ -229,6 +229,9 @@ def test_a_stream_created_again_between_runs_fails(spark: Any, url: str, tmp_pat
     with pytest.raises(Exception, match="stream S was created again"):
         query.run()
     assert query.sequences() == list(range(1, 101))
+    query.options["failOnDataLoss"] = "false"
+    query.run()
+    assert query.sequences() == sorted([*range(1, 101), *range(1, again + 1)])
 
 
 def test_a_stream_rolled_back_between_runs_fails(spark: Any, url: str, tmp_path: Path) -> None:

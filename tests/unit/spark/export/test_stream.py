@@ -11,7 +11,7 @@ import pytest
 from jsctl.errors import BadInput, Denied, ExitStatus, JsctlError
 from jsctl.render.transfer import Transfer
 from jsctl.spark.export.job_errors import job_error
-from jsctl.spark.export.layout import parse_partitions
+from jsctl.spark.export.partitions import parse_partitions
 from jsctl.spark.export.stream_target import KIND, StreamTarget, read_checkpoint
 from jsctl.spark.source.range_reader import DataLoss, check_identity
 from jsctl.views.export.export import closing
@@ -191,4 +191,4 @@ def test_a_stream_created_again_during_an_export_has_no_old_checkpoint() -> None
     info = {"config": {"name": "S"}, "created": "later", "state": {"last_seq": 9}}
     with pytest.raises(DataLoss) as caught:
         check_identity(info, "earlier", 10)
-    assert str(job_error(caught.value)).endswith("its sequences are different now: export it again")
+    assert str(job_error(caught.value)).endswith("its sequences are different now: run it again")

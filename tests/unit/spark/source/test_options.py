@@ -1,5 +1,6 @@
 """Options of the data source, ranges, and header lines."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.base.units import SECOND
+from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.nats.subjects import covers
 from jsctl.spark.source import bucket_options
@@ -321,3 +323,32 @@ def test_buckets() -> None:
             parse_read_options({**connection, **wrong})
     with pytest.raises(BadInput, match=r"is only for spark\.read"):
         parse_read_options({**connection, "bucket": "B", "history": "latest"}, streaming=True)
+
+
+def test_what_connect_set_and_what_options_set_beside_it(tmp_path: Path) -> None:
+    """Another domain is of the same connection; another context or server is another connection."""
+    (tmp_path / "nats" / "context").mkdir(parents=True)
+    (tmp_path / "nats" / "context" / "leaf.json").write_text('{"url": "nats://leaf", "token": "t"}')
+    environ = {"XDG_CONFIG_HOME": str(tmp_path)}
+    preset = Settings(url="nats://hub", user="u", password="p", js_domain="hub", context="hub")
+
+    def resolve(**options: str) -> Settings:
+        found = parse_read_options({"stream": "S", **options}, environ, settings=preset).settings
+        assert not found.password or found.url == "nats://hub", "a login went to another server"
+        return found
+
+    assert resolve() == preset
+    assert resolve(domain="leaf") == replace(preset, js_domain="leaf")
+    assert resolve(domain="") == replace(preset, js_domain="")
+    assert resolve(apiPrefix="X.API") == replace(preset, js_domain="", js_api_prefix="X.API")
+    other = resolve(context="leaf", domain="d")
+    assert (other.url, other.user, other.token, other.js_domain) == ("nats://leaf", "", "t", "d")
+    assert resolve(servers="nats://third").url == "nats://third"
+    for options, words in (
+        ({"token": "x"}, "option token is already set by connect"),
+        ({"domain": "a b"}, "'a b' is not a valid subject prefix"),
+        ({"domain": "a", "apiPrefix": "b"}, "options domain and apiPrefix cannot be used together"),
+        ({"context": "leaf", "servers": "x"}, "options servers and context cannot be used together"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            resolve(**options)
