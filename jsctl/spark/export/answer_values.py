@@ -17,6 +17,7 @@ Names of columns, and of the fields of a struct, that are equal to an earlier on
 import base64
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.json_text import parse_json
@@ -121,9 +122,24 @@ def _build_converter(type: "DataType") -> Callable[[Any], Any]:
 
 
 def _parse(text: str) -> Any:
-    from decimal import Decimal
+    return parse_json(text, any_depth=True, parse_float=_parse_number)
 
-    return parse_json(text, any_depth=True, parse_float=Decimal)
+
+class _WithExponent(Decimal):
+    """A number with an exponent. In a variant, it is a double: decimals have none there."""
+
+
+def _parse_number(text: str) -> Decimal:
+    return _WithExponent(text) if "E" in text else Decimal(text)
+
+
+def _convert_variant(value: Any) -> Any:
+    """Return the value of a variant. Before Java 19, a double may have other digits than the shortest."""
+    if isinstance(value, dict):
+        return {key: _convert_variant(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_convert_variant(item) for item in value]
+    return float(value) if isinstance(value, _WithExponent) else value
 
 
 def _convert_float(value: Any) -> float | str:
@@ -154,6 +170,7 @@ def _convert_json(value: Any, type: "DataType") -> Any:
         StructType,
         TimestampNTZType,
         TimestampType,
+        VariantType,
     )
 
     if value is None:
@@ -179,6 +196,8 @@ def _convert_json(value: Any, type: "DataType") -> Any:
             return _join_time(value)
         case BinaryType():
             return value.replace("\r\n", "")
+        case VariantType():
+            return _convert_variant(value)
     return value
 
 
