@@ -149,7 +149,7 @@ def test_a_question_about_what_was_exported(cli: Cli, url: str, spark: Any, tmp_
     line = ["export", "kv", "B", "--to", f"{tmp_path}/t", "--force", "--query"]
     done = cli([*line, "SELECT key, revision FROM B ORDER BY key"], status=0)
     assert [row.split() for row in done.out.splitlines()] == [["key", "revision"], ["a", "1"], ["b", "2"]]
-    assert done.err.splitlines()[-1].startswith(f"wrote 2 rows to {tmp_path}/t/B in ")
+    assert done.err == ""
     document = cli([*line, "SELECT count(*) AS n FROM B", "--json"], status=0).json
     assert (document["rows"], document["query"]) == ({"B": 2}, [{"n": 2}])
     refused = cli([*line, "DROP TABLE B"], status=64)

@@ -251,7 +251,7 @@ def test_fields_are_found_and_kept(cli: Cli, url: str, spark: Any, tmp_path: Pat
     fill(url, 1, payload=b'{"id": %d, "late": "text", "new": null}')
     shown = cli(line, status=0)
     assert read_table(shown.out) == [{"ids": "55", "late": "5", "bad": "2"}]
-    assert "exported 1 message (" in shown.err and "new columns" not in shown.err
+    assert shown.err == ""  # nothing is wrong
 
 
 def test_fields_that_appear_later_become_columns(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
