@@ -34,7 +34,8 @@ from jsctl.views.server import demo as view
 async def demo(env: Env, to: str, keep: bool, no_spark: bool) -> Events[Result]:
     """Start a hub and a leaf node on free ports and walk through the leaf node guide: show each command with
     its output, export the reports to Parquet and query them with SQL. At the end a consumer falls behind and
-    catches up on the live report. Then everything is stopped and removed, also after ctrl-C.
+    catches up on the live report. Then the servers are stopped, and their files stay; ctrl-C removes these,
+    too.
     """
     ending: list[Result] = []
     shown = _run_and_clean(env, binary.find(env.environ), to, keep, no_spark, ending)
