@@ -3,6 +3,7 @@
 from typing import Any
 
 from jsctl.jetstream.config.field import Field, FieldQuestion
+from jsctl.jetstream.config.kinds import Switch
 from jsctl.prompts.prompter import Check, Choice, Prompter, Verify
 
 
@@ -14,7 +15,7 @@ async def ask_field(
     check: Check | None = None,
     verify: Verify | None = None,
 ) -> Any:
-    """Return the value of a choice, or the text that was entered, which the field's kind parses.
+    """Return the value of a choice or switch, or the text that was entered, which the field's kind parses.
 
     default, check: replace those of the field and its kind. verify: a further check, by a request to a
     server.
@@ -22,6 +23,9 @@ async def ask_field(
     question = field.question or FieldQuestion(field.label)
     flag, help = question.flag or f"--{field.flag}", question.help or field.help
     answer = question.default if default is None else default
+    if isinstance(kind := field.kind, Switch):  # asked as sheets show it: may messages be deleted?
+        yes = await prompter.confirm(question.message, flag=flag, default=kind.to_sheet(False), help=help)
+        return kind.to_sheet(yes)
     if question.choices:
         choices = [Choice(title, value) for title, value in question.choices.items()]
         return await prompter.select(question.message, choices, flag=flag, default=answer, help=help)

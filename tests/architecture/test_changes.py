@@ -65,7 +65,7 @@ def test_the_nearest_tests(changed: str, test: str, users: dict[str, set[str]]) 
 
 
 def test_tests_that_quote_what_is_gone_are_near(users: dict[str, set[str]]) -> None:
-    nearest = changes.rank_tests(["jsctl/errors.py"], users, {"Subjects to consume", "name"})
+    nearest = changes.rank_tests(["jsctl/errors.py"], users, {"Duplicate tracking time window", "name"})
     quoting = {"tests/commands/stream/test_add_questions.py", "tests/scenarios/test_guide.py"}
     assert quoting <= set(nearest[:10])
 

@@ -74,10 +74,10 @@ def test_pasted_answers(cli: Cli) -> None:
     screen = start(cli, "stream add", "Stream Name")
     paste(screen, "PASTED\n")
     screen.send("\r")
-    screen.expect_exact("Subjects to consume")
+    screen.expect_exact("Subjects")
     paste(screen, "one.>\r\ntwo.>,\n\n three.>\n")
     screen.send("\r")
-    for question in ("Storage backend", "Retention Policy", "Discard Policy"):
+    for question in ("Storage", "Replication", "Retention Policy", "Discard Policy"):
         screen.expect_exact(question)
         screen.send("\r")
     screen.expect_exact("Stream Messages Limit")
@@ -85,11 +85,13 @@ def test_pasted_answers(cli: Cli) -> None:
     screen.send("\r")
     for question in (
         "Per Subject Messages Limit",
-        "Message size limit",
-        "Maximum message age limit",
-        "Maximum individual message size",
+        "Total Stream Size",
+        "Message TTL",
+        "Max Message Size",
         "Duplicate tracking time window",
-        "Replicas",
+        "Allow message Roll-ups",
+        "Allow message deletion",
+        "Allow purging",
     ):
         screen.expect_exact(question)
         screen.send("\r")

@@ -82,7 +82,7 @@ def test_the_tour_streams(cli: Cli, here: Path) -> None:
         run(f"con add ORDERS {consumer}", f"Information for Consumer ORDERS > {consumer}")
     run("account info", r"Streams: 1")
     run("str rm ORDERS", "was removed")
-    run("str add ORDERS", created, answers={"Subjects to consume": "ORDERS.*"})
+    run("str add ORDERS", created, answers={"Subjects": "ORDERS.*"})
     run("str rm ORDERS", "was removed")
     run("str add ORDERS --subjects", created)
     (here / "orders.json").write_text(json.dumps(json.loads(run("str info ORDERS -j"))["config"]))
@@ -111,7 +111,7 @@ def test_the_tour_consumers(cli: Cli, here: Path) -> None:
     run("con ls ORDERS", "No Consumers defined")
     new = run(
         "con add --sample",
-        answers=["ORDERS", "NEW", "", "all", ..., "instant", "ORDERS.received", 20, ...],
+        answers=["ORDERS", "NEW", "", "all", ..., "instant", "ORDERS.received", 20, *[...] * 3],
     )
     assert re.search(r"Pull Mode: true(.|\n)*Maximum Deliveries: 20(.|\n)*Sampling Rate: 100", new)
     dispatch = next(line for line in documents.TOUR if line.endswith("--max-deliver 20"))
@@ -119,7 +119,7 @@ def test_the_tour_consumers(cli: Cli, here: Path) -> None:
     run(
         "con add",
         "Delivery Subject: monitor.ORDERS",
-        answers=["ORDERS", "MONITOR", "monitor.ORDERS", "last", "none", "instant", ""],
+        answers=["ORDERS", "MONITOR", "monitor.ORDERS", "", "last", "none", "instant", "", "0s", ...],
     )
     config = json.loads(run("con info ORDERS MONITOR -j"))["config"]
     (here / "monitor.json").write_text(json.dumps(config))

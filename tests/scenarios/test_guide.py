@@ -12,36 +12,43 @@ from tests.support.waiting import wait_until
 
 STREAM_QUESTIONS = [
     "Stream Name",
-    "Subjects to consume",
-    "Storage backend",
+    "Subjects",
+    "Storage",
+    "Replication",
     "Retention Policy",
     "Discard Policy",
     "Stream Messages Limit",
     "Per Subject Messages Limit",
-    "Message size limit",
-    "Maximum message age limit",
-    "Maximum individual message size",
+    "Total Stream Size",
+    "Message TTL",
+    "Max Message Size",
     "Duplicate tracking time window",
-    "Replicas",
+    "Allow message Roll-ups",
+    "Allow message deletion",
+    "Allow purging subjects or the entire stream",
 ]
 MIRROR_QUESTIONS = [
     "Stream Name",
-    "Storage backend",
+    "Storage",
+    "Replication",
     "Retention Policy",
     "Discard Policy",
     "Stream Messages Limit",
-    "Message size limit",
-    "Maximum message age limit",
-    "Maximum individual message size",
-    "Replicas",
+    "Total Stream Size",
+    "Message TTL",
+    "Max Message Size",
+    *STREAM_QUESTIONS[-3:],
+    "Configure a custom durable consumer",
     "Adjust mirror start",
+    "Adjust mirror filter and transform",
     "Import mirror from a different JetStream domain",
 ]
 SOURCE_QUESTIONS = [
-    *MIRROR_QUESTIONS[:8],
-    "Duplicate tracking time window",
-    "Replicas",
+    *MIRROR_QUESTIONS[:9],
+    *STREAM_QUESTIONS[-4:],
+    'Configure a custom durable consumer for "test"',
     'Adjust source "test" start',
+    'Adjust source "test" filter and transform',
     'Import "test" from a different JetStream domain',
     "test Source foreign JetStream domain name",
     "test Source foreign JetStream domain delivery prefix",
@@ -105,7 +112,7 @@ def test_the_whole_guide(network: HubLeaf, tmp_path: Path) -> None:
     for domain in ("", "--js-domain leaf"):
         outcome = cli(
             f"{hub} stream add {domain}",
-            answers={"Stream Name": "test", "Subjects to consume": "test"},
+            answers={"Stream Name": "test", "Subjects": "test"},
             status=0,
         )
         assert outcome.asked == STREAM_QUESTIONS
@@ -202,7 +209,7 @@ def test_the_questionnaire_in_a_terminal(hub_cli: Cli) -> None:
         screen.send("a.b\r")  # refused on the spot
         screen.expect("not a valid stream name")
         screen.send("\x15test\r")
-        screen.expect("Subjects to consume")
+        screen.expect("Subjects")
         screen.send("test\r")
         for question in STREAM_QUESTIONS[2:]:
             screen.expect(question)
@@ -221,7 +228,7 @@ def test_leaving_the_questionnaire_creates_nothing(hub_cli: Cli) -> None:
     with hub_cli.terminal("stream add", columns=100) as screen:
         screen.expect("Stream Name")
         screen.send("test\r")
-        screen.expect("Subjects to consume")
+        screen.expect("Subjects")
         screen.send("\x03")
         screen.expect("nothing was changed")
         screen.wait()

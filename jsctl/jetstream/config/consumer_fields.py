@@ -41,7 +41,7 @@ FIELDS: tuple[Field, ...] = (
         create_only=True,
         change=Change.NEVER,
         question=FieldQuestion(
-            "Acknowledgement policy",
+            "Acknowledgment policy",
             default="explicit",
             choices={"explicit": "explicit", "all": "all", "none": "none"},
             help="explicit: each message is acknowledged; all: a message and those before it; none: what was"
@@ -62,6 +62,7 @@ FIELDS: tuple[Field, ...] = (
         help="Deliver to this queue group only",
         label="Deliver Queue Group",
         create_only=True,
+        question=FieldQuestion("Delivery Queue Group"),
     ),
     Field(
         "description",
@@ -75,13 +76,14 @@ FIELDS: tuple[Field, ...] = (
         flag="filter",
         help="Only these subjects; may be repeated, '' is all",
         label="Filter Subjects",
-        question=FieldQuestion("Filter Stream by subject (blank for all)"),
+        question=FieldQuestion("Filter Stream by subjects (blank for all)"),
     ),
     Field(
         "flow_control",
         Switch(negatable=False),
         help="Use flow control, on a push consumer",
         label="Flow Control",
+        question=FieldQuestion("Enable Flow Control, ie --flow-control"),
         blank=False,
         create_only=True,
         change=Change.NEVER,
@@ -92,6 +94,7 @@ FIELDS: tuple[Field, ...] = (
         flag="heartbeat",
         help="Interval of an idle push consumer's heartbeats; -1 is none",
         label="Idle Heartbeat",
+        question=FieldQuestion("Idle Heartbeat", "0s"),
         create_only=True,
         change=Change.NEVER,
     ),
@@ -100,6 +103,7 @@ FIELDS: tuple[Field, ...] = (
         Switch(),
         help="Deliver headers and no payloads",
         label="Headers Only",
+        question=FieldQuestion("Deliver headers only without bodies"),
     ),
     Field(
         "max_deliver",
@@ -116,7 +120,7 @@ FIELDS: tuple[Field, ...] = (
         help="Unacknowledged messages before delivery stops; -1 is unlimited",
         label="Max Ack Pending",
         default=1000,
-        question=FieldQuestion("Maximum Acknowledgements Pending", "0"),
+        question=FieldQuestion("Maximum Acknowledgments Pending", "0"),
     ),
     Field(
         "max_waiting",
@@ -230,7 +234,7 @@ FIELDS: tuple[Field, ...] = (
         initial="all",
         change=Change.NEVER,
         question=FieldQuestion(
-            "Start policy (all, new, last, 1h, msg sequence)",
+            "Start policy (all, new, last, subject, 1h, msg sequence)",
             default="all",
             help="Where in the stream to start: all, new, last, subject (the last of each), a sequence,"
             " 1h for the last hour, or a time",

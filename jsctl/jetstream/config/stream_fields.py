@@ -32,7 +32,7 @@ FIELDS: tuple[Field, ...] = (
         Subjects(),
         help="Subjects that the stream stores; may be repeated, or separated by commas",
         label="Subjects",
-        question=FieldQuestion("Subjects to consume"),
+        question=FieldQuestion("Subjects"),
     ),
     Field(
         "description",
@@ -49,7 +49,7 @@ FIELDS: tuple[Field, ...] = (
         initial="file",
         change=Change.NEVER,
         question=FieldQuestion(
-            "Storage backend",
+            "Storage",
             default="file",
             choices={"file": "file", "memory": "memory"},
             help="Where messages are kept: file survives a restart of the server, memory is faster",
@@ -71,7 +71,7 @@ FIELDS: tuple[Field, ...] = (
         default=1,
         blank=1,
         initial=1,
-        question=FieldQuestion("Replicas", "1"),
+        question=FieldQuestion("Replication", "1"),
     ),
     Field(
         "placement.tags",
@@ -143,7 +143,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Age",
         blank=0,
         initial=0,
-        question=FieldQuestion("Maximum message age limit", "-1"),
+        question=FieldQuestion("Message TTL", "-1"),
     ),
     Field(
         "max_bytes",
@@ -152,7 +152,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Bytes",
         blank=-1,
         initial=-1,
-        question=FieldQuestion("Message size limit", "-1", note="(whole stream)"),
+        question=FieldQuestion("Total Stream Size", "-1"),
     ),
     Field(
         "max_consumers",
@@ -169,7 +169,7 @@ FIELDS: tuple[Field, ...] = (
         label="Maximum Message Size",
         blank=-1,
         initial=-1,
-        question=FieldQuestion("Maximum individual message size", "-1"),
+        question=FieldQuestion("Max Message Size", "-1"),
     ),
     Field(
         "max_msgs",
@@ -256,6 +256,7 @@ FIELDS: tuple[Field, ...] = (
         Switch(inverse_label=True),
         help="Refuse to delete single messages",
         label="Allows Msg Delete",
+        question=FieldQuestion("Allow message deletion"),
         blank=False,
         change=Change.ONLY_ON,
     ),
@@ -273,6 +274,7 @@ FIELDS: tuple[Field, ...] = (
         Switch(inverse_label=True),
         help="Refuse to purge",
         label="Allows Purge",
+        question=FieldQuestion("Allow purging subjects or the entire stream"),
         blank=False,
         change=Change.ONLY_ON,
     ),
@@ -302,6 +304,7 @@ FIELDS: tuple[Field, ...] = (
         flag="allow-rollup",
         help="Allow roll-ups by header",
         label="Allows Rollups",
+        question=FieldQuestion("Allow message Roll-ups"),
         blank=False,
     ),
     Field(

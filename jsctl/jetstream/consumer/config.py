@@ -77,7 +77,8 @@ class ConsumerSchema(Schema):
 
     def to_flags(self, config: Json) -> list[str]:
         without_filters = {key: value for key, value in config.items() if key not in _FILTERS}
-        words = super().to_flags({**without_filters, "filter_subjects": get_filters(config)})
+        filters = get_filters(config)
+        words = super().to_flags({**without_filters, **({"filter_subjects": filters} if filters else {})})
         if not config.get("deliver_subject"):
             words.append("--pull")
         if not config.get("durable_name"):

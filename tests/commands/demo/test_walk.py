@@ -146,7 +146,7 @@ SMALL = Walkthrough(
             "go",
             "A stream.",
             ("stream add one --subjects one --context=local",),
-            answers={"Storage backend": "memory"},
+            answers={"Storage": "memory"},
             checks=(Check("local", {"one": {"messages": 0}}, only=True),),
         ),
         Step(
@@ -215,7 +215,7 @@ def test_it_fits_a_terminal_of_80_columns(small: pytest.MonkeyPatch, offline_cli
     out = offline_cli("demo guide", status=0, tty=True, width=80).out
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
     assert "ok: local: one holds 0 messages; no other stream\n" in plain
-    assert "? Storage backend memory\n" in plain
+    assert "? Storage memory\n" in plain
     for line in plain.splitlines():
         assert len(line) <= 80 or "jsctl" in line, line
 

@@ -103,16 +103,20 @@ def test_what_has_no_default_is_named(cli: Cli, line: str, missing: str) -> None
 
 def test_questions_only_for_what_flags_left_out(cli: Cli) -> None:
     line = "stream add S --subjects s --storage memory --retention interest --max-age 10s --replicas 1"
-    outcome = cli(line, answers=["New", "100", ..., "1MB", ..., ...], status=0)
+    outcome = cli(line, answers=["New", "100", ..., "1MB", ..., ..., True, False, ...], status=0)
     assert outcome.asked == [
         "Discard Policy",
         "Stream Messages Limit",
         "Per Subject Messages Limit",
-        "Message size limit",
-        "Maximum individual message size",
+        "Total Stream Size",
+        "Max Message Size",
         "Duplicate tracking time window",
+        "Allow message Roll-ups",
+        "Allow message deletion",
+        "Allow purging subjects or the entire stream",
     ]
     config = cli("stream info S --json").json["config"]
+    assert (config["allow_rollup_hdrs"], config["deny_delete"], config["deny_purge"]) == (True, True, False)
     assert (config["discard"], config["max_msgs"], config["max_bytes"]) == ("new", 100, 1 << 20)
     assert config["duplicate_window"] == 10_000_000_000
 
@@ -154,7 +158,7 @@ def test_a_start_is_asked_for_and_kept(cli: Cli) -> None:
     )
     assert cli("stream info M --json").json["config"]["mirror"] == {"name": "O", "opt_start_seq": 5}
     moment = "2026-01-01T00:00:00Z"
-    answers = {'Adjust source "O" start': True, "O Source Start Time": moment}
+    answers = {'Adjust source "O" start': True, "O Source UTC Time Stamp": moment}
     cli("stream add T --source O", answers=answers, status=0)
     assert cli("stream info T --json").json["config"]["sources"] == [{"name": "O", "opt_start_time": moment}]
 

@@ -41,18 +41,20 @@ def test_in_a_terminal(have: Cli, screen: Terminal) -> None:
     screen.send("HAVE\r")
     screen.expect_exact("stream HAVE already exists; jsctl stream edit HAVE changes it")
     screen.send("\x15NEW\r")
-    screen.expect_exact("Subjects to consume")
+    screen.expect_exact("Subjects")
     screen.send("have.a\r")
     screen.expect_exact("have.a overlaps with stream HAVE, which stores have.>")
     screen.send("\x17new.>\r")
-    screen.expect_exact("Storage backend")
+    screen.expect_exact("Storage")
     screen.send("?")
     screen.expect_exact("On the command line: --storage")
     screen.send("\x1b[B\r")  # memory
-    screen.expect_exact("Retention Policy")
+    screen.expect_exact("Replication")
     screen.send("\x1b[Z")  # back
-    screen.expect_exact("Storage backend")
+    screen.expect_exact("Storage")
     screen.send("\r")  # what was chosen stays
+    screen.expect_exact("Replication")
+    screen.send("\r")
     screen.expect_exact("Retention Policy")
     screen.send("\r")
     screen.expect_exact("Discard Policy")
@@ -61,16 +63,17 @@ def test_in_a_terminal(have: Cli, screen: Terminal) -> None:
     screen.send("7\r")  # in the place of the default
     screen.expect_exact("Per Subject Messages Limit")
     screen.send("\r")
-    screen.expect_exact("Message size limit (whole stream)")
+    screen.expect_exact("Total Stream Size")
     screen.send("\r")
-    screen.expect_exact("Maximum message age limit")
+    screen.expect_exact("Message TTL")
     screen.send("\r")
-    screen.expect_exact("Maximum individual message size")
+    screen.expect_exact("Max Message Size")
     screen.send("\r")
     screen.expect_exact("Duplicate tracking time window")
     screen.send("\x01\x041\r")  # readline: to the start, delete, 1: 1m instead of 2m
-    screen.expect_exact("Replicas")
-    screen.send("\r")
+    for question in ("Allow message Roll-ups", "Allow message deletion", "Allow purging"):
+        screen.expect_exact(question)
+        screen.send("\r")
     screen.expect_exact("Stream NEW was created")
     screen.expect_exact("The same without questions:")
     assert end(screen) == 0
@@ -85,11 +88,14 @@ def test_the_command_line_stays_when_it_fails(have: Cli) -> None:
         "stream add R3 --subjects r3 --storage file --retention limits --discard old", rows=50
     )
     try:
-        for question in ("Stream Messages", "Per Subject", "size limit", "age limit", "individual", "window"):
+        screen.expect_exact("Replication")
+        screen.send("3\r")
+        for question in ("Stream Messages", "Per Subject", "Stream Size", "TTL", "Message Size", "window"):
             screen.expect_exact(question)
             screen.send("\r")
-        screen.expect_exact("Replicas")
-        screen.send("3\r")
+        for question in ("Roll-ups", "deletion", "purging"):
+            screen.expect_exact(question)
+            screen.send("\r")
         screen.expect_exact("jsctl: error: ")
         screen.expect_exact("The same without questions:")
         screen.expect_exact("jsctl stream add R3 --subjects r3 --replicas 3 --defaults")
@@ -119,18 +125,18 @@ def test_nothing_is_looked_up_for_a_file(have: Cli) -> None:
 
 
 def test_the_way_back(have: Cli) -> None:
-    answers = ["WRONG", GoBack, "RIGHT", "right", "memory", GoBack, GoBack, "better", ..., *[...] * 9]
+    answers = ["WRONG", GoBack, "RIGHT", "right", "memory", GoBack, GoBack, "better", ..., *[...] * 12]
     outcome = have("stream add", answers=answers, status=0)
     assert outcome.asked[:9] == [
         "Stream Name",
-        "Subjects to consume",
+        "Subjects",
         "Stream Name",
-        "Subjects to consume",
-        "Storage backend",
-        "Retention Policy",
-        "Storage backend",
-        "Subjects to consume",
-        "Storage backend",
+        "Subjects",
+        "Storage",
+        "Replication",
+        "Storage",
+        "Subjects",
+        "Storage",
     ]
     config = have("stream info RIGHT --json", status=0).json["config"]
     assert (config["subjects"], config["storage"]) == (["better"], "memory")
@@ -141,21 +147,9 @@ def test_the_command_line_makes_the_same_stream(have: Cli) -> None:
     line = have(
         "stream add ONE --source HAVE --source HAVE@far,filter=a:b",
         answers=[
-            "memory",
-            "Work Queue",
-            "New",
-            "5",
-            "1MB",
-            "36h",
-            "1KB",
-            "90s",
-            ...,
-            True,
-            "7",
-            True,
-            "leaf",
-            "d",
-            False,
+            *("memory", ..., "Work Queue", "New", "5", "1MB", "36h", "1KB", "90s", ..., False, False),
+            *(False, True, "7", True, "a.>", "b.>", "c", "", "", True, "leaf", "d"),
+            *(True, "DUR", "deliver.here", False),
         ],
     ).err.splitlines()[-1]
     one = have("stream info ONE --json", status=0).json["config"]
@@ -167,11 +161,11 @@ def test_the_command_line_makes_the_same_stream(have: Cli) -> None:
 @pytest.mark.slow
 def test_ctrl_c_leaves_what_was_answered(screen: Terminal, have: Cli) -> None:
     screen.send("NEW\r")
-    screen.expect_exact("Subjects to consume")
+    screen.expect_exact("Subjects")
     screen.send("new.>\r")
-    screen.expect_exact("Storage backend")
+    screen.expect_exact("Storage")
     screen.send("\x1b[B\r")  # memory
-    screen.expect_exact("Retention Policy")
+    screen.expect_exact("Replication")
     screen.send("\x03")
     screen.expect_exact("interrupted; nothing was changed")
     screen.expect_exact("With the answers so far:")
@@ -186,7 +180,7 @@ def test_ctrl_c_leaves_what_was_answered(screen: Terminal, have: Cli) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("answers", [[], ["NEW\r", "new.>\r"]], ids=["text", "choice"])
 def test_ctrl_d_says_that_nothing_was_changed(screen: Terminal, answers: list[str]) -> None:
-    questions = ["Stream Name", "Subjects to consume", "Storage backend"]
+    questions = ["Stream Name", "Subjects", "Storage"]
     for question, answer in zip(questions[1:], answers, strict=False):
         screen.send(answer)
         screen.expect_exact(question)
@@ -197,7 +191,7 @@ def test_ctrl_d_says_that_nothing_was_changed(screen: Terminal, answers: list[st
 
 def test_the_command_line_says_where(cli: Cli, url: str) -> None:
     cli("context add here --server " + url, status=0)
-    outcome = cli("stream add --context here", answers={"Stream Name": "NEW", "Subjects to consume": "new.>"})
+    outcome = cli("stream add --context here", answers={"Stream Name": "NEW", "Subjects": "new.>"})
     assert "--context here" in outcome.err.splitlines()[-1], outcome
 
 
@@ -205,7 +199,7 @@ def test_the_line_to_repeat_has_the_user_and_names_what_takes_the_password(cli: 
     user, address = url.removeprefix("nats://").split("@")
     user = user.partition(":")[0]
     del cli.environ["NATS_URL"]
-    answers = {"Stream Name": "NEW", "Subjects to consume": "new.>"}
+    answers = {"Stream Name": "NEW", "Subjects": "new.>"}
     shown = cli(["stream", "add", "--server", url], answers=answers, status=0).err
     assert "The same without questions, with the secret in NATS_PASSWORD:\n" in shown
     line = shown.splitlines()[-1].split("jsctl ", 1)[1]
