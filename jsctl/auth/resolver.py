@@ -137,7 +137,7 @@ def make_temporary_user(store: AuthStore, account: Record) -> tuple[str, KeyPair
 
 # -- differences ------------------------------------------------------------------------------------
 
-SAME, NEW, CHANGED, NEWER, ONLY_THERE = "same", "new", "changed", "newer on servers", "only on servers"
+SAME, NEW, CHANGED, UNSEEN, ONLY_THERE = "same", "new", "changed", "changed on servers", "only on servers"
 REMOVED = "removed"
 
 
@@ -151,8 +151,11 @@ class Difference(NamedTuple):
     changes: Sequence[str] = ()
 
 
-def compare(account: Record, token: str) -> Difference:
-    """Compare an account with its JWT on servers. token: empty when they do not have the account."""
+def compare(account: Record, token: str, *, is_known: bool = True) -> Difference:
+    """Compare an account with its JWT on servers. token: empty when they do not have the account.
+
+    is_known: whether the store of the account has had that JWT. If not, somebody else changed the account.
+    """
     if not token:
         return Difference(account.name, account.public, NEW)
     claims = decode_jwt(token)
@@ -160,11 +163,11 @@ def compare(account: Record, token: str) -> Difference:
     stored_at, served_at = int(account.claims.get("iat") or 0), int(claims.get("iat") or 0)
     if not changes and account.token == token:
         return Difference(account.name, account.public, SAME)
-    if served_at > stored_at:
+    if changes and (served_at > stored_at or not is_known):
         changes.insert(
             0, f"signed there {format_time(served_at * 10**9)}, here {format_time(stored_at * 10**9)}"
         )
-        return Difference(account.name, account.public, NEWER, changes)
+        return Difference(account.name, account.public, UNSEEN, changes)
     return Difference(account.name, account.public, CHANGED, changes or ["signed again"])
 
 

@@ -8,12 +8,14 @@ cmd/store/keys.go). `jsctl.auth.folders` finds them.
     keys/keys/A/DE/ADE....nk             a seed: the first letter of the key, then the next two
     keys/creds/OP/ACC/U.creds            credentials: the user's JWT and seed
     stores/OP/.jsctl-removed/ADE....jwt  a removed account's (`removed`)
+    stores/OP/.jsctl-seen/ADE...         digests of the JWTs that an account had before in this store
 
 Folders are 0700, files 0600 and written atomically. Seeds are written before the JWTs that name their keys,
 and an operator's folder appears complete: a process that is killed leaves a store that every tool can read.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -43,6 +45,8 @@ R = TypeVar("R", bound=Record)
 _JWT = ".jwt"
 _DESCRIPTION = ".nsc"
 _IGNORED = "# Ignore all nkeys and creds\n**/*.nk\n**/*.creds\n"
+_SEEN = ".jsctl-seen"
+_MAX_SEEN = 1000  #: JWTs of an account that are remembered
 _NEW = ".jsctl-new-"  #: prefix of the folder of an operator that is not complete yet
 
 
@@ -269,8 +273,28 @@ class AuthStore:
             shutil.rmtree(parent, ignore_errors=True)
 
     def write_account(self, account: str, token: str) -> None:
-        """Write an account's JWT. Raises OSError."""
+        """Write an account's JWT, and remember the one before it. Raises OSError."""
+        with contextlib.suppress(JsctlError):
+            record = self.load_account(account)
+            self.note_seen(record.public, record.token)
         self._write(self.get_account_path(account), token)
+
+    def note_seen(self, public: str, token: str) -> None:
+        """Remember a JWT of an account that this store, or what was pushed from it, has had. Raises
+        OSError."""
+        seen = self._read_seen(public)
+        if (digest := _digest(token)) not in seen:
+            self._write(self._operator_folder / _SEEN / public, "\n".join([*seen, digest][-_MAX_SEEN:]))
+
+    def has_seen(self, public: str, token: str) -> bool:
+        """Return whether an account's JWT is one that this store has had; True if jsctl has never changed or
+        pushed the account from it: nsc and nats remember none."""
+        seen = self._read_seen(public)
+        return not seen or _digest(token) in seen
+
+    def _read_seen(self, public: str) -> list[str]:
+        path = self._operator_folder / _SEEN / public
+        return read_text(path).split() if path.exists() else []
 
     def write_user(self, account: str, user: str, token: str, key: KeyPair | None) -> None:
         """Write a user's JWT, and its credentials if the key is known. Raises OSError."""
@@ -328,6 +352,10 @@ def _read(name: str, path: Path, kind: str, missing: tuple[str, str]) -> tuple[s
         if str(path) in error.message:
             raise
         raise JsctlError(f"{escape_path(path)} is broken: {error.message}", error.hint) from None
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.strip().encode()).hexdigest()[:32]
 
 
 def format_creds(token: str, seed: str) -> str:

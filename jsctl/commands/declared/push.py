@@ -30,7 +30,7 @@ from jsctl.base.units import pluralize
 from jsctl.commands.operators.pushing import (
     Sent,
     check_accounts,
-    refuse_older,
+    refuse_unseen,
     refuse_untrusted,
     send_accounts,
 )
@@ -96,7 +96,8 @@ class OperatorPush:
         token = self.tokens.get(name, "")
         if name not in self.store.list_account_names():
             return Difference(name, "", NEW)
-        difference = compare(self.store.read_account(name), token)
+        account = self.store.read_account(name)
+        difference = compare(account, token, is_known=self.store.has_seen(account.public, token))
         if is_changed and difference.state == SAME:
             return difference._replace(state=CHANGED)
         return difference
@@ -137,7 +138,7 @@ class OperatorPush:
             return []
         check_accounts(env, self.store, accounts, force=False)
         await refuse_untrusted(self.connection, accounts, self.servers)
-        sent = await send_accounts(env, self.connection, accounts, self.servers)
+        sent = await send_accounts(env, self.store, self.connection, accounts, self.servers)
         _refuse_failures(sent, accounts, self.servers)
         return sent
 
@@ -153,7 +154,8 @@ async def open_pushes(
 ) -> list[OperatorPush]:
     """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
 
-    Operators that are not in the store yet are left out. Raises JsctlError for accounts that are newer there.
+    Operators that are not in the store yet are left out. Raises JsctlError for accounts that somebody else
+    changed there.
     """
     pushes = []
     for declared in operators:
@@ -176,7 +178,7 @@ async def open_pushes(
         owed = await _find_owed(connection, store, declared.label, servers)
         push = OperatorPush(store, declared, connection, servers, tokens, owed, prune)
         if not is_planning:
-            refuse_older(push.find_differences(plan))
+            refuse_unseen(push.find_differences(plan))
         pushes.append(push)
     return pushes
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.auth.check import Finding, check_for_push
 from jsctl.auth.environment import read_environment
 from jsctl.auth.records import Record
-from jsctl.auth.resolver import NEWER, Difference, Outcome, fetch_trust, push_account
+from jsctl.auth.resolver import UNSEEN, Difference, Outcome, fetch_trust, push_account
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
@@ -38,14 +38,15 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
         )
 
 
-def refuse_older(differences: Sequence[Difference]) -> None:
-    """Raise JsctlError if servers have a newer JWT than the store."""
-    newer = [difference.account for difference in differences if difference.state == NEWER]
-    if newer:
+def refuse_unseen(differences: Sequence[Difference]) -> None:
+    """Raise JsctlError if servers have JWTs that did not come from the store."""
+    unseen = [difference.account for difference in differences if difference.state == UNSEEN]
+    if unseen:
         raise JsctlError(
-            f"servers have a newer JWT of {', '.join(newer)}",
-            f"{build_line('auth account pull', *newer, flags=['--save'])} fetches it,"
-            f" {build_line('auth account push', *newer, flags=['--force'])} replaces it",
+            f"servers have a JWT of {', '.join(unseen)} that is newer, or that this store has never had",
+            f"{build_line('auth account push', *unseen, flags=['--diff'])} shows what somebody else changed,"
+            f" {build_line('auth account pull', *unseen, flags=['--save', '--force'])} fetches it, and"
+            f" {build_line('auth account push', *unseen, flags=['--force'])} replaces it",
         )
 
 
@@ -61,14 +62,17 @@ async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], s
 
 
 async def send_accounts(
-    env: Env, connection: Connection, accounts: Sequence[Record], servers: int
+    env: Env, store: AuthStore, connection: Connection, accounts: Sequence[Record], servers: int
 ) -> list[Sent]:
-    """Send accounts to all servers, and return what each did. servers: how many; 0 if unknown."""
+    """Send accounts of a store to all servers, and return what each did. servers: how many; 0 if unknown."""
     outcomes: list[Sent] = []
     with env.progress("Pushing", len(accounts)) as advance:
         for account in accounts:
             sent = await push_account(connection, account, servers)
             outcomes += [(account.name, account.public, outcome) for outcome in sent]
+            if any(not outcome.error for outcome in sent):
+                with store.locked():
+                    store.note_seen(account.public, account.token)
             if not sent:
                 outcomes.append((account.name, account.public, Outcome("", "no server answered")))
             advance(1)

@@ -19,7 +19,7 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.declared.account_holdings import measure_account
-from jsctl.commands.operators.pushing import check_accounts, refuse_older, refuse_untrusted, send_accounts
+from jsctl.commands.operators.pushing import check_accounts, refuse_unseen, refuse_untrusted, send_accounts
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.options.data_loss import Losing, LossOptions, loss_flags, refuse_unasked_loss
 from jsctl.commands.options.protection import refuse_protected
@@ -95,7 +95,12 @@ async def push(env: Env, options: Options) -> Result:
     connection = await connect_to_system(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
     remote = await fetch_account_jwts(connection, (account.public for account in accounts), servers)
-    differences = [compare(account, remote[account.public]) for account in accounts]
+    differences = [
+        compare(
+            account, remote[account.public], is_known=store.has_seen(account.public, remote[account.public])
+        )
+        for account in accounts
+    ]
     surplus = (
         await _find_surplus(connection, store, servers)
         if options.prune or (options.diff and options.all)
@@ -104,12 +109,12 @@ async def push(env: Env, options: Options) -> Result:
     if options.diff:
         return view.differences([*differences, *surplus])
     if not options.force:
-        refuse_older(differences)
+        refuse_unseen(differences)
         await refuse_untrusted(connection, accounts, servers)
     tokens = {account.name: account.token for account in accounts} if options.show else {}
     env.announce(view.push_intent(accounts, differences, surplus, servers))
     await _refuse_losses(env, connection, options, _list_cut_off(accounts, remote, surplus), servers)
-    outcomes = await send_accounts(env, connection, accounts, servers)
+    outcomes = await send_accounts(env, store, connection, accounts, servers)
     removed: Sequence[Outcome] = ()
     if surplus:
         keys = [change.public for change in surplus]

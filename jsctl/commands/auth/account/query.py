@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import ACCOUNT, is_public_key
 from jsctl.auth.records import Record
-from jsctl.auth.resolver import compare, fetch_account_jwt, list_accounts
+from jsctl.auth.resolver import UNSEEN, compare, fetch_account_jwt, list_accounts
 from jsctl.auth.shapes import check_shape
 from jsctl.auth.store import AuthStore, check_name, require_genuine
 from jsctl.base.command_lines import build_line
@@ -111,7 +111,7 @@ def _save(env: Env, store: AuthStore, fetched: list[Record], *, force: bool) -> 
             else:
                 local = store.load_account(name)
                 change = compare(Record(name, account.token, account.claims), local.token)
-                if change.state == "newer on servers" and not force:
+                if change.state == UNSEEN and not force:
                     raise BadInput(f"account {name} is newer in the store", "replace it with --force")
                 state = "same" if change.state == "same" else "updated"
                 differences.append(changes_view.Difference(name, account.public, state, change.changes))

@@ -1,5 +1,6 @@
 """`auth account push`, and `query`, with a real server in operator mode, and logins there."""
 
+import shutil
 import time
 from functools import partial
 from pathlib import Path
@@ -8,7 +9,10 @@ from typing import Any
 import pytest
 
 from jsctl.auth.changes import change_account
+from jsctl.auth.folders import StoreFolders
+from jsctl.auth.store import AuthStore
 from tests.support.operator_site import Site
+from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
 
@@ -80,11 +84,47 @@ def test_what_is_newer_on_servers_is_fetched(site: Site, tmp_path: Path) -> None
     cli("auth account push FETCHED", status=0)
     store.write_account("FETCHED", old.token)
     err = cli("auth account push FETCHED", status=1).err
-    assert "newer JWT of FETCHED" in err and "pull FETCHED --save" in err
+    assert "JWT of FETCHED that is newer" in err and "pull FETCHED --save" in err
     cli(f"auth account query FETCHED {tmp_path}/f.jwt", status=0)
     cli("auth account pull FETCHED --save", status=0)
     assert store.get_account_path("FETCHED").read_text() == (tmp_path / "f.jwt").read_text()
     assert store.read_account("FETCHED").nats["limits"]["conn"] == 5
+
+
+@pytest.mark.slow
+def test_what_another_operator_changed_is_not_pushed_over(site: Site, tmp_path: Path) -> None:
+    """Each of two stores has the operator's seeds, as where a folder was copied."""
+    cli, store = site.cli, site.store
+    cli("auth account add SHARED", status=0)
+    cli("auth account push SHARED", status=0)
+    other = Cli(tmp_path / "other")
+    other.environ["XDG_DATA_HOME"] = str(tmp_path / "data")
+    shutil.copytree(store.folders.stores.parent, tmp_path / "data" / "nats" / "nsc")
+    cli("auth account edit SHARED --connections 11", status=0)
+    cli("auth account push SHARED", status=0)
+    theirs = AuthStore(StoreFolders.below(tmp_path / "data" / "nats" / "nsc"), "ACME")
+    mine = store.read_account("SHARED").claims["iat"]
+    while theirs.read_account("SHARED").claims["iat"] <= mine:  # whole seconds
+        other("auth account edit SHARED --subscriptions " + str(time.monotonic_ns() % 1000), status=0)
+    (row,) = other("auth account push SHARED --diff --json", status=2).json
+    assert row["state"] == "changed on servers" and "limits.conn: 11 -> -1" in row["changes"]
+    refused = other("auth account push SHARED", status=1)
+    assert "never had" in refused.err and "auth account pull SHARED --save" in refused.err
+    assert store.read_account("SHARED").nats["limits"]["conn"] == 11
+    other("auth account pull SHARED --save --force", status=0)
+    other("auth account edit SHARED --subscriptions 5", status=0)
+    other("auth account push SHARED", status=0)
+    cli("auth account edit SHARED --description mine", status=0)
+    assert "never had" in cli("auth account push SHARED", status=1).err
+    cli("auth account push SHARED --force", status=0)
+    cli("auth account edit SHARED --description again", status=0)
+    cli("auth account push SHARED", status=0)
+    # In a store in which only nsc has worked so far, the time decides.
+    shutil.rmtree(theirs.folders.stores / "ACME" / ".jsctl-seen")
+    while theirs.read_account("SHARED").claims["iat"] <= store.read_account("SHARED").claims["iat"]:
+        other("auth account edit SHARED --subscriptions " + str(time.monotonic_ns() % 1000), status=0)
+        shutil.rmtree(theirs.folders.stores / "ACME" / ".jsctl-seen")
+    other("auth account push SHARED", status=0)
 
 
 def test_prune_and_pull_all(site: Site) -> None:
