@@ -1,12 +1,14 @@
 """Answers of servers, read from an archive instead of the servers: what `--archive` shows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.shape_check import Malformed
 from jsctl.monitor.audit.archive import PROFILE, Archive
 from jsctl.monitor.server.requests import Filter, Json
 from jsctl.monitor.server.shapes import check_reply
+from jsctl.nats.subjects import matches, overlaps
 
 KINDS: Mapping[str, str] = {
     "VARZ": "variables",
@@ -28,30 +30,139 @@ LISTS: Mapping[str, str] = {
 }
 """Requests whose answers come in pages, and the key of the list in each page."""
 
+_ACCOUNT_KINDS: Mapping[str, str] = {
+    "CONNZ": "account_connections",
+    "RAFTZ": "account_raftz",
+    "IPQUEUESZ": "account_ipqueues",
+}
+"""Requests of which an archive also holds, or holds alone, the answers about each account."""
 
-def read_archived(archive: Archive, endpoint: str, server_filter: Filter | None = None) -> list[Json]:
+
+def read_archived(
+    archive: Archive,
+    endpoint: str,
+    server_filter: Filter | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> list[Json]:
     """Return the answers of all servers to a request (CONNZ, ...), one for each, pages joined.
 
-    Connections have their account, which an archive holds in other files. Raises BadInput when the archive
-    holds no such answers.
+    Connections have their account, which an archive holds in other files, and each is there once. body: of
+    the request; what it leaves out of the answers, they do not have. Raises BadInput when the archive holds
+    no such answers, or cannot be filtered as the body asks.
     """
-    if endpoint not in KINDS:
+    kinds = [kind for kind in (KINDS.get(endpoint), _ACCOUNT_KINDS.get(endpoint)) if kind]
+    if not kinds:
         raise BadInput(f"an archive has no answers to {endpoint}", "leave out --archive")
+    selectors = [*_find_selectors(endpoint, body or {})]
     replies: dict[str, Json] = {}
-    for _, document in _load_answers(archive, endpoint, KINDS[endpoint]):
-        server = document["server"]
-        if not _matches_filter(server, server_filter):
-            continue
-        merged = replies.setdefault(str(server["id"]), document)
-        key = LISTS.get(endpoint, "")
-        if merged is not document and key:
-            data = merged["data"] = merged.get("data") or {}
-            data[key] = [*(data.get(key) or ()), *((document.get("data") or {}).get(key) or ())]
+    for kind in kinds:
+        for _, document in _load_answers(archive, endpoint, kind):
+            if _matches_filter(document["server"], server_filter):
+                merged = replies.setdefault(str(document["server"]["id"]), document)
+                if merged is not document:
+                    merged["data"] = _merge(endpoint, merged.get("data") or {}, document.get("data") or {})
     if not replies:
         raise BadInput(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
     if endpoint == "CONNZ":
         _add_accounts(archive, replies)
+    for reply in replies.values():
+        for select, value in selectors:
+            reply["data"] = select(reply.get("data") or {}, value)
     return sorted(replies.values(), key=lambda reply: str(reply["server"].get("name", "")))
+
+
+def _merge(endpoint: str, data: Json, page: Json) -> Json:
+    """Return two pages of an answer as one."""
+    if not (key := LISTS.get(endpoint)):
+        return {**data, **page}
+    rows = [*(data.get(key) or ()), *(page.get(key) or ())]
+    if endpoint == "CONNZ":  # while a server is asked for page after page, connections come and go
+        by_number: dict[Any, Json] = {}
+        for row in rows:
+            by_number.setdefault(row.get("cid"), row)
+        rows = list(by_number.values())
+    return {**data, key: rows}
+
+
+Select = Callable[[Json, Any], Json]
+"""Returns the part of an answer's data that a filter with a value lets through."""
+
+
+def _find_selectors(endpoint: str, body: Mapping[str, Any]) -> Iterator[tuple[Select, Any]]:
+    """Yield the filters in the body of a request, each with its value. Raises BadInput for one that an
+    archive has nothing for."""
+    for key, value in body.items():
+        if not value or (key, value) == ("sort", "cid"):
+            continue
+        if select := _SELECTORS.get((endpoint, key)):
+            yield select, value
+        elif key not in _ADDING:
+            word = _WORDS.get(key, key.replace("_", " "))
+            raise BadInput(f"an archive cannot be filtered by {word}", "leave out that flag, or --archive")
+
+
+def _choose_rows(key: str, is_chosen: Callable[[Json, Any], bool]) -> Select:
+    """Return the filter of a list in the data, and of the numbers of its rows."""
+
+    def select(data: Json, value: Any) -> Json:
+        rows = [row for row in data.get(key) or () if is_chosen(row, value)]
+        return {**data, **{count: len(rows) for count in _COUNTS if count in data}, key: rows}
+
+    return select
+
+
+_COUNTS = ("total", "num_connections", "num_subscriptions", "leafnodes")
+"""Keys of the number of rows, beside a list."""
+
+
+def _is_of_account(row: Json, account: str) -> bool:
+    return account in [row.get(key) for key in ("account", "account_tag", "name_tag", "name", "id")]
+
+
+def _subscribes(connection: Json, subject: str) -> bool:
+    detailed = [str(each.get("subject", "")) for each in connection.get("subscriptions_list_detail") or ()]
+    return any(overlaps(subject, each) for each in detailed or connection.get("subscriptions_list") or ())
+
+
+_SELECTORS: Mapping[tuple[str, str], Select] = {
+    ("CONNZ", "acc"): _choose_rows("connections", _is_of_account),
+    ("CONNZ", "filter_subject"): _choose_rows("connections", _subscribes),
+    ("CONNZ", "cid"): _choose_rows("connections", lambda row, cid: row.get("cid") == cid),
+    ("SUBSZ", "account"): _choose_rows("subscriptions_list", _is_of_account),
+    ("SUBSZ", "test"): _choose_rows("subscriptions_list", lambda row, name: matches(row["subject"], name)),
+    ("LEAFZ", "account"): _choose_rows("leafs", _is_of_account),
+    ("JSZ", "account"): _choose_rows("account_details", _is_of_account),
+    ("RAFTZ", "account"): lambda data, name: {key: data[key] for key in data if key == name},
+    ("RAFTZ", "group"): lambda data, name: {
+        key: {name: groups[name]} for key, groups in data.items() if name in groups
+    },
+    ("IPQUEUESZ", "filter"): lambda data, text: {key: data[key] for key in data if text in key},
+}
+"""The filters, by request and key in its body."""
+
+_ADDING = frozenset(
+    [
+        "subscriptions",
+        "subscriptions_detail",
+        "auth",
+        "accounts",
+        "streams",
+        "consumer",
+        "config",
+        "raft",
+        "details",
+        "all",
+    ]
+)
+"""Keys of a request that leave nothing out of its answer."""
+
+_WORDS = {
+    "user": "user, as it holds no logins",
+    "state": "state, as it holds open connections alone",
+    "account": "account; server account info shows one",
+    "leader_only": "leader",
+}
+"""How a key is said in an error, if not by its name."""
 
 
 def read_archived_account(archive: Archive, account: str, server: str = "") -> Json:
@@ -107,20 +218,6 @@ def build_pings(archive: Archive) -> list[Json]:
         statsz["gateways"] = [{"name": name} for name in outbound]
         pings.append({"server": server, "statsz": statsz})
     return pings
-
-
-def select_account(replies: Sequence[Json], account: str) -> list[Json]:
-    """Return answers to JSZ as if only that account had been requested."""
-    selected = []
-    for reply in replies:
-        data = reply.get("data") or {}
-        details = [
-            account_detail
-            for account_detail in data.get("account_details") or ()
-            if account in (account_detail.get("name"), account_detail.get("id"))
-        ]
-        selected.append({**reply, "data": {**data, "account_details": details}})
-    return selected
 
 
 def _read_if_present(archive: Archive, endpoint: str) -> list[Json]:

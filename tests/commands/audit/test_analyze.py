@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from jsctl.monitor.audit.archive import ArchiveWriter
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
+from tests.support.subscribing import subscribing
 
 
 def test_what_doctor_finds_and_reports_from_an_archive(
@@ -39,7 +41,6 @@ def test_what_doctor_finds_and_reports_from_an_archive(
     assert "JetStream Summary for Account ACC" in shown
     assert offline_cli(f"server info hub-server --archive {path} --json", status=0).json["port"]
     for line, words in (
-        ("request raft", "no answers to RAFTZ"),
         ("report downgrade 0 --watch 1s", "cannot be used together"),
         ("report cpu --watch 1s", "cannot be used together"),
     ):
@@ -65,3 +66,85 @@ def test_what_cannot_be_analyzed(offline_cli: Cli, tmp_path: Path, line: str, wo
     filled = line.format(file=tmp_path / "text", zip=tmp_path / "other.zip")
     outcome = offline_cli(filled, status=64)
     assert words in outcome.err and len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_filters_of_an_archive_filter_or_are_refused(
+    system: Cli, hub_leaf: HubLeaf, offline_cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.zip"
+    with subscribing(hub_leaf.url, "orders.*"):
+        system(f"audit gather -o {path} --no-server-profiles --no-progress", status=0)
+
+    def rows(line: str) -> list[dict[str, Any]]:
+        result: list[dict[str, Any]] = offline_cli(f"server {line} --archive {path} --json", status=0).json
+        return result
+
+    whole = rows("report connections")
+    assert len({(row["server"]["name"], row["cid"]) for row in whole}) == len(whole), "one is there twice"
+    assert {row["account"] for row in whole} > {"ACC"}
+    assert {row["account"] for row in rows("report connections --account ACC")} == {"ACC"}
+    # The leaf node's connection carries the subscription, too.
+    assert {row["account"] for row in rows("report connections --subject orders.x")} == {"ACC"}
+    assert rows("report connections --subject other") == []
+    for flags in ("--filter-account ACC", "--filter-subject orders.new"):
+        found = [
+            one for reply in rows(f"request connections {flags}") for one in reply["data"]["connections"]
+        ]
+        assert found and {one["account"] for one in found} == {"ACC"}
+        counts = [reply["data"]["total"] for reply in rows(f"request connections {flags}")]
+        assert sum(counts) == len(found)
+    found = [
+        one["subject"]
+        for reply in rows("request subscriptions --filter-account ACC --filter-subject orders.7 --detail")
+        for one in reply["data"]["subscriptions_list"]
+    ]
+    assert set(found) == {"orders.*"}
+    accounts = [reply["data"]["account_details"] for reply in rows("request jetstream --account ACC")]
+    assert {account["name"] for details in accounts for account in details} <= {"ACC"}
+    assert len(rows("request raft")) == 2 and len(rows("request ipqueue")) == 2
+    assert rows("report leafnodes --account NONE") == []
+    for line, words in (
+        ("report connections --username acc", "by user"),
+        ("report connections --state closed", "by state"),
+        ("report health --js-enabled", "js-enabled-only"),
+        ("report health --account ACC", "account"),
+        ("report gateways --filter-name none", "name"),
+        ("request connections --sort subs", "by sort"),
+        ("request connections --limit 1", "by limit"),
+        ("request jetstream --leader", "leader"),
+        ("request accounts --account ACC", "server account info"),
+        ("request gateways --filter-account ACC", "account"),
+    ):
+        refused = offline_cli(f"server {line} --archive {path}", status=64).err
+        assert "an archive cannot be filtered" in refused and words in refused, line
+
+
+def test_answers_about_accounts_are_read(offline_cli: Cli, tmp_path: Path) -> None:
+    """Also where there are no others; each connection once."""
+    path, server = tmp_path / "audit.zip", {"id": "N1", "name": "n1"}
+    tags = {"server": "n1", "cluster": "unclustered"}
+    with path.open("wb") as file, ArchiveWriter(file, 2e9) as writer:
+        for account, numbers in (("A", (1, 2)), ("B", (3,))):
+            about = {**tags, "account": account}
+            connections = [{"cid": number} for number in numbers]
+            data: dict[str, Any] = {"connections": connections}
+            writer.add_json({"server": server, "data": data}, **about, artifact_type="account_connections")
+            writer.add_json({"server": server, "data": data}, **about, artifact_type="account_connections")
+            data = {account: {"S-R3F-1": {"id": "x"}, "C-R3F-2": {"id": "y"}}}
+            writer.add_json({"server": server, "data": data}, **about, artifact_type="account_raftz")
+            data = {f"[ACC:{account}] queue": {"pending": 1}}
+            writer.add_json({"server": server, "data": data}, **about, artifact_type="account_ipqueues")
+
+    def read(line: str) -> dict[str, Any]:
+        document = offline_cli(f"server request {line} --archive {path} --json", status=0).json
+        return dict((document if isinstance(document, dict) else document[0])["data"])
+
+    assert [(one["cid"], one["account"]) for one in read("connections")["connections"]] == [
+        (1, "A"),
+        (2, "A"),
+        (3, "B"),
+    ]
+    assert set(read("raft")) == {"A", "B"} and set(read("raft --account B")) == {"B"}
+    assert read("raft --account A --group S-R3F-1") == {"A": {"S-R3F-1": {"id": "x"}}}
+    assert len(read("ipqueue")) == 2 and list(read("ipqueue --filter B")) == ["[ACC:B] queue"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -62,7 +63,8 @@ async def report(
         server_filter = build_server_filter(servers)
         return ping(connection, endpoint, body, server_filter=server_filter, expect=limit or 0)
 
-    return await report_answers(env, endpoint, servers, ask, view)
+    filters = {key: value for key, value in body.items() if key != "limit"}
+    return await report_answers(env, endpoint, servers, ask, view, filters)
 
 
 async def report_answers(
@@ -71,13 +73,14 @@ async def report_answers(
     servers: Flags,
     ask: Callable[[Connection], Awaitable[Sequence[Json]]],
     view: Callable[[Sequence[Json]], Result],
+    filters: Mapping[str, Any] = MappingProxyType({}),
 ) -> Report:
     """Show the answers of servers to `endpoint`, or those in an archive, once or every --watch. servers,
-    view: see `report`. ask: asks the servers."""
+    view: see `report`. ask: asks the servers. filters: what it asks them to leave out."""
     watch = servers.get("watch")
     check_interval(watch)
     if servers.get("archive"):
-        return view(read_archive(servers, endpoint, build_server_filter(servers)))
+        return view(read_archive(servers, endpoint, build_server_filter(servers), filters))
     connection = await env.connection()
 
     async def fetch() -> Result:
@@ -86,15 +89,18 @@ async def report_answers(
     return await fetch_or_watch(fetch, watch)
 
 
-def read_archive(flags: Flags, endpoint: str, server_filter: Filter) -> list[Json]:
-    """Return the answers to `endpoint` (CONNZ, ...) in the archive that the flags name. Raises BadInput."""
+def read_archive(
+    flags: Flags, endpoint: str, server_filter: Filter, body: Mapping[str, Any] | None = None
+) -> list[Json]:
+    """Return the answers to `endpoint` (CONNZ, ...) in the archive that the flags name. body: see
+    `read_archived`. Raises BadInput."""
     from jsctl.monitor.audit.archive import Archive
     from jsctl.monitor.audit.replay import read_archived
 
     if flags.get("watch") is not None:
         raise BadInput("--archive and --watch cannot be used together", "an archive does not change")
     with Archive(str(expand_home(flags["archive"]))) as archive:
-        return read_archived(archive, endpoint, server_filter)
+        return read_archived(archive, endpoint, server_filter, body)
 
 
 def build_server_filter(servers: Flags) -> Filter:

@@ -16,7 +16,6 @@ from jsctl.commands.server.report.flags import (
     report_flags,
 )
 from jsctl.env import Env
-from jsctl.monitor.audit.replay import select_account
 from jsctl.monitor.server import requests
 from jsctl.views.result import Result
 from jsctl.views.server import servers as view
@@ -57,8 +56,6 @@ async def jetstream(
     ask = partial(requests.fetch_jetstream, account=account, server_filter=server_filter, expect=limit or 0)
 
     def show(replies: Sequence[Json]) -> Result:
-        if account and servers.get("archive"):
-            replies = select_account(replies, account)
         return view.jetstream_report(replies, report)
 
-    return await report_answers(env, "JSZ", servers, ask, show)
+    return await report_answers(env, "JSZ", servers, ask, show, {"account": account})

@@ -67,7 +67,8 @@ async def request(
     flags = {**env.flags.get(GROUP, {}), **servers}
     server_filter = build_server_filter(flags)
     if flags.get("archive"):
-        return view.as_sent(read_archive(flags, endpoint, server_filter))
+        pages = {key: flags.get(key) for key in ("limit", "offset")}
+        return view.as_sent(read_archive(flags, endpoint, server_filter, {**body, **pages}))
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
     replies = await ping(
