@@ -5,14 +5,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from jsctl.base.loops import enter_event_loop
+from jsctl.base.units import format_exact_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.compose import ORIGINAL_PACE, Dump
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.retry_policy import RetryPolicy
-from jsctl.jetstream.message.schedule import Schedule, format_ttl, is_scheduled
+from jsctl.jetstream.message.schedule import Schedule, find_raised_ttl, format_ttl, is_scheduled
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.nats.headers import Headers
 from jsctl.views.events import Events
@@ -185,11 +187,12 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         retry=RetryPolicy(api, env.say),
     )
     quiet = options.quiet or env.form == "json"
-    return view.events(publisher, _publish_with_progress(env, publisher, options), quiet=quiet)
+    published = _publish_with_progress(env, api, publisher, options)
+    return view.events(publisher, published, quiet=quiet)
 
 
 async def _publish_with_progress(
-    env: Env, publisher: Publisher, options: Options
+    env: Env, api: Api, publisher: Publisher, options: Options
 ) -> AsyncGenerator[Sequence[Published], None]:
     """Yield what was published, below a progress bar where messages are not reported one by one."""
     total = 0 if options.quiet or options.reports else options.total
@@ -197,3 +200,19 @@ async def _publish_with_progress(
         async with aclosing(publisher.read_batches(advance)) as batches:
             async for batch in batches:
                 yield batch
+    if options.ttl and not options.quiet:
+        await _warn_of_ttl(env, api, publisher, options.ttl)
+
+
+async def _warn_of_ttl(env: Env, api: Api, publisher: Publisher, ttl: int) -> None:
+    """Warn of streams that keep messages for longer than their TTL (ns)."""
+    from jsctl.jetstream.stream import requests as streams
+
+    for name in publisher.totals.streams or [str((publisher.batch_ack or {}).get("stream"))]:
+        try:
+            raised = find_raised_ttl((await streams.fetch_info(api, name))["config"], ttl)
+        except JsctlError:
+            continue  # this login may not ask
+        if raised:
+            span = format_exact_duration(raised)
+            env.say(f"warning: stream {name} keeps it for {span}: it raises TTLs below that of its markers")

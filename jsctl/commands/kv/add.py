@@ -60,8 +60,8 @@ _bucket_flags = declare_all(
 async def add(env: Env, bucket: str, adding: AddOptions, permits: LossOptions, flags: BucketFlags) -> Result:
     """Mirror or source another bucket by its NAME, or by NAME@DOMAIN from another JetStream domain.
 
-    Values of a mirror are read from the copy and written to the origin. --marker-ttl allows keys that expire,
-    and notifies those who watch when one has.
+    Values of a mirror are read from the copy and written to the origin; it has the origin's history, and its
+    keys expire with it. --marker-ttl allows keys that expire, and notifies those who watch when one has.
     """
     draft = flags.apply(adding.read_config(env, BUCKET))
     if bucket:
@@ -80,7 +80,9 @@ async def add(env: Env, bucket: str, adding: AddOptions, permits: LossOptions, f
     if adding.is_local:
         return adding.save(config, f"bucket {name}", BUCKET)
     api = await env.jetstream()
-    await buckets.check_origins(api, config)
+    config, unknown = await buckets.follow_origins(api, config, draft)
+    for origin in unknown:
+        env.say(f"warning: {origin} could not be asked whether its keys expire, and what history it keeps")
     losing = await find_taken(env, api, BUCKET.to_stream(config, None))
     await confirm_taking(env, permits, f"add Bucket {name}", losing)
     new_bucket, created = await buckets.create(api, config)

@@ -3,6 +3,7 @@
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import open_named
 from jsctl.env import Env
+from jsctl.jetstream.kv import read
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 
@@ -10,4 +11,6 @@ from jsctl.views.result import Result
 @command("info", examples=["jsctl kv info CONFIG", "jsctl kv info CONFIG --json"])
 @argument("bucket", default="")
 async def info(env: Env, bucket: str) -> Result:
-    return view.sheet(await open_named(env, bucket))
+    """Show how many keys have a value; in a bucket with more than 10,000 keys, deleted ones count, too."""
+    opened = await open_named(env, bucket)
+    return view.sheet(opened, await read.count_keys(opened))

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.kv.shared import open_named, warn_of_ttl
+from jsctl.commands.kv.shared import open_named, warn_of_older, warn_of_ttl
 from jsctl.commands.options.body import read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
@@ -43,4 +43,5 @@ async def store_value(
     opened = await open_named(env, bucket)
     revision = await store(opened, key, data, ttl=header)
     warn_of_ttl(env, opened, ttl)
+    await warn_of_older(env, opened, key, ttl)
     return view.stored(opened.name, key, revision)

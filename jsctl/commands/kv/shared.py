@@ -8,7 +8,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_exact_duration
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
-from jsctl.errors import NotFound
+from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
@@ -47,10 +47,25 @@ def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) 
 
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
-    """Warn when a TTL (ns) is shorter than the bucket allows: the server uses the longer one."""
-    minimum = int(bucket.config.get("marker_ttl") or 0)
-    if 0 < ttl < minimum:
-        env.say(
-            f"warning: it expires after {format_exact_duration(minimum)}: "
-            "TTLs below --marker-ttl are raised to it"
-        )
+    """Warn when the bucket raises a TTL (ns). What a mirror gets, its origin stores."""
+    from jsctl.jetstream.message.schedule import find_raised_ttl
+
+    raised = 0 if bucket.stream_config.get("mirror") else find_raised_ttl(bucket.stream_config, ttl)
+    if ttl and raised:
+        span = format_exact_duration(raised)
+        env.say(f"warning: it expires after {span}: with a history, TTLs below --marker-ttl are raised to it")
+
+
+async def warn_of_older(env: Env, bucket: Bucket, key: str, ttl: int) -> None:
+    """Warn when a value that was stored with a TTL (ns) leaves an older one when it expires."""
+    from jsctl.jetstream.kv import read
+
+    if not ttl or bucket.stream_config.get("max_msgs_per_subject") == 1:
+        return
+    try:
+        entries = [entry async for page in read.fetch_history(bucket, key) for entry in page]
+    except JsctlError:
+        return
+    if len(entries) > 1 and entries[-2].is_value:
+        number = entries[-2].revision
+        env.say(f"warning: when it expires, the value before it, revision {number}, is that of the key again")

@@ -1,17 +1,21 @@
 """Buckets: listed, opened, created, updated and removed."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import NamedTuple
 
 from jsctl import registry
 from jsctl.base.command_lines import build_line
-from jsctl.errors import ApiError, MissingName
+from jsctl.base.units import SECOND
+from jsctl.errors import ApiError, JsctlError, MissingName
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_bucket, stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
+
+_TIMEOUT = 2 * SECOND  #: ns that an origin elsewhere may take to answer
 
 
 class Bucket(NamedTuple):
@@ -100,12 +104,31 @@ def _find_stored_prefix(mirror: Json, origin: str) -> str:
     return origin
 
 
-async def check_origins(api: Api, config: Json) -> None:
-    """Raise MissingName for a mirror or source of a bucket that does not exist: servers create such a one.
-    Origins in other domains are not asked for. config: the bucket's own."""
+async def follow_origins(api: Api, config: Json, given: Collection[str]) -> tuple[Json, list[str]]:
+    """Return the configuration of a new bucket with what keeps it like its origins, and the names of those
+    that could not be asked for it: a mirror gets the history of its origin, unless it is given, and where an
+    origin allows keys that expire, they do in the copy, too.
+
+    config: the bucket's own. Raises MissingName for a mirror or source of this domain that does not exist:
+    servers create such a one.
+    """
+    config, unknown = dict(config), []
     for origin in [*filter(None, [config.get("mirror")]), *(config.get("sources") or [])]:
-        if not origin.get("external"):
-            await open_bucket(api, stream_to_bucket(str(origin["name"])))
+        name = stream_to_bucket(str(origin["name"]))
+        prefix = str((origin.get("external") or {}).get("api") or "")
+        try:
+            far = Api(api.connection, prefix=prefix, timeout=min(api.timeout, _TIMEOUT))
+            stream = (await open_bucket(far if prefix else api, name)).stream_config
+        except JsctlError:
+            if not prefix:
+                raise
+            unknown.append(name)
+            continue
+        if origin is config.get("mirror") and "history" not in given:
+            config["history"] = max(1, int(stream.get("max_msgs_per_subject") or 1))
+        if stream.get("allow_msg_ttl"):
+            config["allow_msg_ttl"] = True
+    return config, unknown
 
 
 async def create(api: Api, config: Json) -> tuple[Bucket, bool]:

@@ -194,7 +194,7 @@ class BucketSchema(Schema):
             stream["compression"] = "s2" if config.get("compress") else "none"
         self.put_special_keys(stream, config)
         age, window = int(stream.get("max_age") or 0), int(stream.get("duplicate_window") or 0)
-        if not stream.get("mirror") and (live is None or (0 < age < window)):
+        if live is None or 0 < age < window:
             stream["duplicate_window"] = choose_window(age)
         return {**stream, **{key: value for key, value in config.items() if key not in self.kinds}}
 
@@ -269,11 +269,18 @@ BUCKET = KeyValueSchema("bucket", FIELDS, _REMOVALS)
 
 
 def find_warnings(config: Json) -> list[str]:
-    """Return warnings about values that the server accepts and other clients do not."""
+    """Return warnings about values that the server accepts and other clients do not, or whose effect is
+    another one than expected."""
     history = int(config.get("history") or 1)
+    warnings = []
     if history > MAX_HISTORY:
-        return [f"a history of {history} is more than other clients create: {MAX_HISTORY}"]
-    return []
+        warnings.append(f"a history of {history} is more than other clients create: {MAX_HISTORY}")
+    if config.get("mirror"):
+        if int(config.get("max_bucket_size") or -1) > 0:
+            warnings.append("a mirror with --max-bucket-size is incomplete once it is full, and stays so")
+        if int(config.get("max_value_size") or -1) > 0:
+            warnings.append("a mirror with --max-value-size stops at the first value that is larger")
+    return warnings
 
 
 def _put_origins(stream: Json, config: Json) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PAGE = 1000  #: entries that are handed over at once
 _BATCH = 2000  #: entries of a history that are asked for at once
-_LISTED = 10_000  #: maximum number of keys among which one similar to a missing key is looked for
+_LISTED = 10_000  #: maximum number of keys that are listed to count them, or to find one like a missing key
 
 
 # -- single keys ------------------------------------------------------------------------------------
@@ -93,6 +93,16 @@ async def list_matching_keys(bucket: Bucket, patterns: Sequence[str]) -> list[st
 
 
 # -- many keys --------------------------------------------------------------------------------------
+
+
+async def count_keys(bucket: Bucket) -> int | None:
+    """Return how many keys have a value; None for too many to look at, or if the login may not look."""
+    if int(bucket.info["state"].get("num_subjects") or 0) > _LISTED:
+        return None
+    try:
+        return sum(entry.is_value for entry in await fetch_newest_heads(bucket, [">"]))
+    except JsctlError:
+        return None
 
 
 async def fetch_newest_entries(bucket: Bucket, patterns: Sequence[str]) -> AsyncGenerator[list[Entry], None]:

@@ -1,8 +1,9 @@
 """Headers that tell a stream when to publish a message, and when to remove it (ADR-51, ADR-43)."""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from jsctl.base import units
 from jsctl.errors import BadInput
@@ -84,6 +85,16 @@ def format_ttl(value: int) -> str:
     if value < units.SECOND or value % units.SECOND:
         raise BadInput("a message's TTL must be in whole seconds, at least 1s")
     return f"{value // units.SECOND}s"
+
+
+def find_raised_ttl(config: Mapping[str, Any], ttl: int) -> int:
+    """Return the TTL that a stream gives to a message instead of a shorter one, in ns; 0 if it keeps that.
+
+    A server raises TTLs to that of the stream's markers, where a subject may have more than one message
+    (nats-server: stream.go, processJetStreamMsgBatch). config: the stream's.
+    """
+    markers = int(config.get("subject_delete_marker_ttl") or 0)
+    return markers if ttl < markers and config.get("max_msgs_per_subject") != 1 else 0
 
 
 def _check_positive(name: str, value: int) -> None:

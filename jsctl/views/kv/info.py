@@ -18,9 +18,9 @@ _LIMITS = ("max_bucket_size", "max_value_size", "ttl")
 _PLACES = ("storage", "replicas", "placement.cluster", "placement.tags")
 
 
-def sheet(bucket: Bucket) -> Result:
+def sheet(bucket: Bucket, keys: int | None = None) -> Result:
     """Show a bucket, for `kv info`; the document has its configuration in the terms of buckets, and its
-    stream's info.
+    stream's info. keys: those that have a value; None if they were not counted.
     """
     info, config, state = bucket.info, bucket.config, bucket.info["state"]
     heading = (
@@ -42,7 +42,9 @@ def sheet(bucket: Bucket) -> Result:
     ]
     last = read_known_time(state.get("last_ts"))
     stored = [
-        Field("Keys", state.get("num_subjects", 0), "count"),
+        Field("Keys with Deleted Ones", state.get("num_subjects", 0), "count")
+        if keys is None
+        else Field("Keys", keys, "count"),
         Field("Values Stored", state.get("messages", 0), "count"),
         Field("Bucket Size", state.get("bytes", 0), "bytes"),
         Field("Newest Revision", state.get("last_seq", 0), "count"),
@@ -60,16 +62,17 @@ def sheet(bucket: Bucket) -> Result:
         )
     sections += [Section("Metadata", metadata)] if metadata else []
     sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
-    return Result([Sheet(heading, sections)], data=document(bucket))
+    return Result([Sheet(heading, sections)], data=document(bucket, keys))
 
 
-def document(bucket: Bucket) -> Json:
-    """Return the JSON document of a bucket. Its `config` is what `kv add --config` takes."""
+def document(bucket: Bucket, keys: int | None = None) -> Json:
+    """Return the JSON document of a bucket. Its `config` is what `kv add --config` takes. keys: see
+    `sheet`."""
     state = bucket.info["state"]
     return {
         "bucket": bucket.name,
         "config": bucket.config,
-        "keys": state.get("num_subjects", 0),
+        "keys": keys,
         "values": state["messages"],
         "bytes": state["bytes"],
         "newest_revision": state["last_seq"],
@@ -130,5 +133,5 @@ def listing(buckets: Collected[Json], now: float) -> Result:
 
 def named(label: str, bucket: Bucket) -> Result:
     """Show the sheet of a bucket below a line that says what was done to it."""
-    result = sheet(bucket)
+    result = sheet(bucket, 0 if not bucket.info["state"]["messages"] else None)
     return Result([Text(label), *result.parts], data=result.data)

@@ -28,6 +28,6 @@ def test_a_key_that_expires(cli: Cli) -> None:
 def test_ttls_that_cannot_be(cli: Cli, config: Cli) -> None:
     assert "whole seconds" in config("kv create CONFIG a x --ttl 100ms", status=64).err
     assert "--marker-ttl 1m allows it" in config("kv create CONFIG a x --ttl 5s", status=1).err
-    cli("kv add S --marker-ttl 1h", status=0)
+    cli("kv add S --marker-ttl 1h --history 2", status=0)
     assert "warning: it expires after 1h0m0s" in cli("kv create S a x --ttl 5s", status=0).err
     assert "warning" not in cli("kv create S a y --ttl 5s", status=1).err

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_for
 
 
 def pipe(cli: Cli, *args: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
@@ -109,3 +111,39 @@ def test_all_valid_characters(config: Cli) -> None:
     key = "Az09-/_=.x"
     config(["kv", "put", "CONFIG", key, "x"], status=0)
     assert config(["kv", "get", "CONFIG", key, "--raw"], status=0).out == "x"
+
+
+@pytest.mark.slow
+def test_a_ttl_in_a_bucket_with_a_history(cli: Cli) -> None:
+    """The server raises it to that of markers where a key may have several values, and only there; when it
+    ends, the value before it is back."""
+    cli("kv add ONE --marker-ttl 1m", status=0)
+    cli("kv add MANY --marker-ttl 2s --history 3", status=0)
+    assert cli("kv put ONE a x --ttl 1s", status=0).err == ""
+    assert cli("kv put MANY b x --ttl 3s", status=0).err == ""
+    cli("kv put MANY a old", status=0)
+    err = cli("kv put MANY a new --ttl 1s", status=0).err
+    assert "it expires after 2s" in err and "the value before it, revision 2, is that of the key again" in err
+    wait_for(lambda: cli("kv get ONE a").status == 3, "it does not expire within the TTL")
+    wait_for(lambda: cli("kv get MANY a --raw").out == "old", "the older value is not back")
+    cli("kv del MANY a --force", status=0)
+    assert "before it" not in cli("kv put MANY a last --ttl 2s", status=0).err
+
+
+@pytest.mark.slow
+def test_a_mirror_keeps_what_its_origin_keeps(cli: Cli, url: str, tmp_path: Path) -> None:
+    cli("kv add CONFIG --marker-ttl 1s --history 4", status=0)
+    cli("kv add COPY --mirror CONFIG", status=0)
+    cli("kv add SHORT --mirror CONFIG --history 2", status=0)
+    cli("kv add ALL --source CONFIG", status=0)
+    configs = {name: js.info(url, f"KV_{name}")["config"] for name in ("COPY", "SHORT", "ALL")}
+    assert [config["max_msgs_per_subject"] for config in configs.values()] == [4, 2, 1]
+    assert all(config["allow_msg_ttl"] for config in configs.values())
+    file = tmp_path / "buckets.yaml"  # what a file leaves out stays so
+    file.write_text("buckets: [{name: D, mirror: CONFIG}]")
+    assert "bucket D: keys that expire in KV_CONFIG stay in this copy" in cli(f"diff -f {file}", status=2).err
+    file.write_text("buckets: [{name: D, mirror: CONFIG, extra: {allow_msg_ttl: true}}]")
+    assert "warning" not in cli(f"diff -f {file}", status=2).err
+    cli("kv put CONFIG a x --ttl 1s", status=0)
+    wait_for(lambda: js.info(url, "KV_COPY")["state"]["messages"], "nothing is mirrored")
+    wait_for(lambda: all(cli(f"kv get {name} a").status == 3 for name in configs), "one keeps what expired")
