@@ -90,16 +90,50 @@ def _escape(char: str) -> str:
     return char if is_plain else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
+ASKING = frozenset(
+    (
+        *("stream edit", "stream rm", "consumer edit", "consumer reset", "consumer resume", "consumer rm"),
+        *("consumer unpin", "server cluster peer-remove", "server config reload"),
+    )
+)
+"""Verbs that ask before they change something, so that they need -f where nobody can answer."""
+
+
+WITHOUT_TERMINAL = " (without a terminal, add -f)"
+
+
+_ASKING_LINE = re.compile(rf"\bjsctl ({'|'.join(sorted(ASKING))})\b(?! [^&;]*(--force|-f)\b)")
+
+
+def asks(text: str) -> bool:
+    """Return whether a command line in a text asks before it changes something."""
+    return _ASKING_LINE.search(text) is not None
+
+
+def note_questions(text: str) -> str:
+    """Return a text for people with what its command lines need without a terminal, before those that do:
+    lines stay whole for pasting."""
+    starts = {text.rfind(": jsctl ", 0, found.end()) for found in _ASKING_LINE.finditer(text)}
+    for start in sorted(starts - {-1}, reverse=True):
+        text = f"{text[:start]}{WITHOUT_TERMINAL}{text[start:]}"
+    return text
+
+
 SYSTEM_PLACE = ("--context", "system")
 """The place of a command line for the system account, if no context of it is known."""
 
 
 class Suggestion(NamedTuple):
-    """A command line for a place that is named later. verb, names, flags: as in `build_line`."""
+    """A command line for a place that is named later.
+
+    verb, names, flags: as in `build_line`. purpose: what it does, such as "look at it", where there are
+    several to choose from.
+    """
 
     verb: str
     names: Sequence[str] = ()
     flags: Sequence[str] = ()
+    purpose: str = ""
 
     @property
     def asks_servers(self) -> bool:

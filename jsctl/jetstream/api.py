@@ -90,11 +90,11 @@ def parse_response(data: bytes, subject: str) -> Json:
 def _build_timeout_error(subject: str, full: str) -> RequestTimeout:
     # While a stream has no leader, nobody answers for it (server: jetstream_api.go).
     is_of_stream = subject.count(".") > 1
-    leader = f"{build_line('doctor')} shows whether the stream has a leader; " if is_of_stream else ""
+    whose = "the stream has" if is_of_stream else "servers and streams have"
     return RequestTimeout(
         f"no answer from JetStream on {full}",
-        f"{leader}the server may be busy, the domain cut off, or the subject not permitted for this account;"
-        " --timeout waits longer",
+        f"{build_line('doctor')} shows whether {whose} a leader; the server may be busy, the domain cut off,"
+        " or the subject not permitted for this account; --timeout waits longer",
     )
 
 

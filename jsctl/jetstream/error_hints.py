@@ -6,12 +6,13 @@ from jsctl import registry
 from jsctl.base.command_lines import Suggestion
 from jsctl.nats.error_codes import ErrorCode
 
+_NO_LEADER = "a leader is being elected, or too few servers are there: {doctor} shows what is wrong"
 _HINTS = {  # {verb} stands for its command line
     ErrorCode.ACCOUNT_RESOURCES_EXCEEDED: "{account info} shows the limits",
     ErrorCode.ATOMIC_PUBLISH_DISABLED: "jsctl stream edit --allow-batch allows atomic batches",
     ErrorCode.BATCH_PUBLISH_DISABLED: "jsctl stream edit --allow-fast allows fast batches",
-    ErrorCode.CLUSTER_NOT_AVAIL: "the meta leader is being elected or out of reach; try again",
-    ErrorCode.CLUSTER_NOT_LEADER: "the meta leader is being elected or out of reach; try again",
+    ErrorCode.CLUSTER_NOT_AVAIL: _NO_LEADER,
+    ErrorCode.CLUSTER_NOT_LEADER: _NO_LEADER,
     ErrorCode.INSUFFICIENT_RESOURCES: (
         "{account info} shows the limits of the account, and {server report jetstream} those of the servers"
     ),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from jsctl.base.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line, note_questions
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules import (
     accounts,
@@ -92,16 +92,19 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)
             findings.append(finding)
-    return [_name_contexts(finding, snapshot) for finding in findings if finding.code not in ignore]
+    return [
+        finding._replace(mend=note_questions(_name_contexts(finding, snapshot)))
+        for finding in findings
+        if finding.code not in ignore
+    ]
 
 
-def _name_contexts(finding: Finding, snapshot: Snapshot) -> Finding:
-    """Return a finding that says how to make the contexts which its command lines name, and which are not
-    known."""
+def _name_contexts(finding: Finding, snapshot: Snapshot) -> str:
+    """Return what to do, with how to make the contexts which its command lines name and are not known."""
     known = {context.name for context in snapshot.contexts}
     for name, whose in dict(snapshot.list_unknown_logins()).items():
         flag = build_line("", place=build_flag("--context", name)).removeprefix("jsctl")
         if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.mend):
             line = build_line("context add", name, place=())
-            return finding._replace(mend=f"give {whose} a context with {line}; then {finding.mend}")
-    return finding
+            return f"give {whose} a context with {line}; then {finding.mend}"
+    return finding.mend

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from jsctl.views.result import Column, Table
+from jsctl.base.command_lines import build_line
+from jsctl.views.result import Column, Part, Table, Text
 
 
 def raw_columns(columns: Sequence[Column]) -> list[Column]:
@@ -13,12 +14,13 @@ def raw_columns(columns: Sequence[Column]) -> list[Column]:
     ]
 
 
-def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> list[Table]:
+def unreachable_streams(missing: Sequence[str], offline: Mapping[str, str]) -> list[Part]:
     """Return tables of the streams that did not answer, if there are any. offline: stream -> reason."""
-    tables = []
+    tables: list[Part] = []
     if missing:
         rows = [(name,) for name in missing]
         tables.append(Table("Inaccessible Streams", [Column("Stream", "stream")], rows))
+        tables.append(Text(f"{build_line('doctor')} shows why they do not answer", "dim"))
     if offline:
         columns = [Column("Stream", "stream"), Column("Reason", "reason", "prose")]
         tables.append(Table("Offline Streams", columns, sorted(offline.items())))

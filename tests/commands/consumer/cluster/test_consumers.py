@@ -71,7 +71,7 @@ def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
         f"consumer why {lost} C --json --timeout 2s",
         lambda d: d.status == 0 and d.json["causes"][0]["kind"] == "stream without leader",
     )
-    assert done.json["causes"][0]["help"] == "jsctl server report jetstream --context system"
+    assert done.json["causes"][0]["help"] == "jsctl doctor"
     # The others go on, and those that are gone are named.
     eventually("consumer why R ALL", lambda d: d.status == 0 and "has no leader" not in d.out)
     shown = eventually("consumer report R --json", lambda d: d.status == 0 and d.json["missing"]).json

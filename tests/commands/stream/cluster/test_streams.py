@@ -55,3 +55,22 @@ def test_a_stream_whose_server_is_away_is_removed(cluster: Cluster, tmp_path: Pa
     assert "jsctl stream rm S --force --unprotect S deletes it without asking" in refused
     assert cli("stream rm S --force --unprotect S --timeout 2s", status=0).out == "Stream S was removed\n"
     assert cli("stream info S", status=3).err
+
+
+@pytest.mark.slow
+def test_replicas_of_consumers_that_do_not_follow(cluster_cli: Cli, shared_cluster: Cluster) -> None:
+    """A consumer with a number of its own is lowered with its stream, and stays so when that gets more."""
+    url, cli = shared_cluster.url, cluster_cli
+    js.stream(url, "REP", "rep", num_replicas=3)
+    for name, replicas in (("OWN", 3), ("FOLLOWS", 0)):
+        config = {"durable_name": name, "ack_policy": "explicit", "num_replicas": replicas}
+        js.ask(url, f"CONSUMER.CREATE.REP.{name}", {"stream_name": "REP", "config": config})
+    lowered = cli("stream edit REP --replicas 1 --force", status=0).err
+    assert "consumer OWN gets 1 replica, too" in lowered and "FOLLOWS" not in lowered
+    raised = cli("stream edit REP --replicas 3 --dry-run", status=2).err
+    line = "jsctl consumer edit REP OWN --replicas 3"
+    assert f"consumer OWN stays at 1 replica; change that, too (without a terminal, add -f): {line}" in raised
+    assert "FOLLOWS" not in raised
+    cli("stream edit REP --replicas 3 --force", status=0)
+    cli(f"{line.removeprefix('jsctl ')} --force", status=0)
+    assert "OWN" not in cli("stream edit REP --replicas 1 --dry-run", status=2).out
