@@ -164,7 +164,7 @@ async def _update(env: Env, api: Api, stream: str, draft: Json, options: Options
         permits=options.permits,
     )
     target = build_target(api, stream, info["config"], lambda config: config)
-    return await edit_config(env, replace(target, find_warnings=lambda _: ()), draft, editing)
+    return await edit_config(env, replace(target, find_warnings=None), draft, editing)
 
 
 async def _create(api: Api, stream: str, draft: Json) -> Result:

@@ -54,6 +54,9 @@ def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json]
     async def find_losses(_: Json, config: Json) -> list[Losing]:
         return [await find_losing(api, stream, Changes(consumers={name: config}))]
 
+    async def warn(_: Json, draft: Json) -> list[str]:
+        return find_warnings(draft)
+
     return Editable(
         schema=CONSUMER,
         label=f"Consumer {stream} > {name}",
@@ -63,5 +66,5 @@ def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json]
         update=partial(consumers.update, api, stream),
         find_losing=find_losses,
         sheet=view.sheet,
-        find_warnings=find_warnings,
+        find_warnings=warn,
     )

@@ -64,9 +64,9 @@ class Editable:
     label: `Stream ORDERS`. fetch: returns the info that the server has now. name_keys: the keys that identify
     it and cannot change. apply_flags: returns a copy of a configuration with the flags applied. update: sends
     a configuration and returns the new info. find_losing: returns what loses messages when the configuration
-    of an info changes, and how many. sheet: shows an info. find_warnings: returns warnings about settings
-    that the server accepts but ignores or interprets differently. needs_force: whether scripts need --force;
-    False if nats does not ask, so that scripts written for it still work.
+    of an info changes, and how many. sheet: shows an info. find_warnings: returns warnings about what the
+    server accepts in a draft and ignores or interprets differently, or leaves undone. needs_force: whether
+    scripts need --force; False if nats does not ask, so that scripts written for it still work.
     """
 
     schema: Schema
@@ -77,7 +77,7 @@ class Editable:
     update: Callable[[Json], Awaitable[Json]]
     find_losing: Callable[[Json, Json], Awaitable[Sequence[Losing]]]
     sheet: Callable[[Json], Result]
-    find_warnings: Callable[[Json], Sequence[str]] = lambda draft: ()
+    find_warnings: Callable[[Json, Json], Awaitable[Sequence[str]]] | None = None
     needs_force: bool = True
 
     def get_live(self, info: Json) -> Json:
@@ -160,7 +160,7 @@ async def _change(
     if not changes:
         data = [] if options.dry_run else info
         return Result([Text(_NO_DIFFERENCE)], data=data)
-    for warning in target.find_warnings(draft):
+    for warning in await target.find_warnings(info, draft) if target.find_warnings else ():
         env.say(f"warning: {warning}")
     losing = await target.find_losing(info, draft)
     if options.dry_run:

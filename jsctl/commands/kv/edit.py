@@ -15,6 +15,7 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET, find_warnings
 from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
+from jsctl.jetstream.message.held import find_change_warnings
 from jsctl.views.kv import changes
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result, Text
@@ -61,6 +62,12 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
         losing = await find_losing_stream(live.api, f"Bucket {opened.name}", info, after)
         return [losing, *await find_taken(env, live.api, after, live.stream_config)]
 
+    async def warn(_: Json, draft: Json) -> list[str]:
+        live = versions[-1]
+        after = BUCKET.to_stream(draft, live.stream_config)
+        of_stream = await find_change_warnings(live.api, live.info, after)
+        return [*find_warnings(draft), *_warn_of_lost_keys(opened, draft), *of_stream]
+
     target = Editable(
         schema=BUCKET,
         label=f"Bucket {opened.name}",
@@ -70,7 +77,7 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
         update=update,
         find_losing=find_all_losing,
         sheet=lambda info: view.sheet(versions[-1]),
-        find_warnings=lambda draft: [*find_warnings(draft), *_warn_of_lost_keys(opened, draft)],
+        find_warnings=warn,
         needs_force=False,
     )
     result = await edit_config(env, target, file, editing)

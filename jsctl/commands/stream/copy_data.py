@@ -74,6 +74,6 @@ async def copy_data(
         state = (await streams.fetch_info(source.api, source.stream))["state"]
         env.announce(copy_intent(source.stream, target.stream, state))
     copy = await copy_stream(source, target, config, copy_options, observer)
-    for warning in copy.warnings:
+    for warning in (*copy.warnings, *copy.notes):
         env.say(f"warning: {warning}")
     return view.copied(copy)

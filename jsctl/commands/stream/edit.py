@@ -11,6 +11,7 @@ from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message.held import find_change_warnings
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.jetstream.stream.replicas import count_replicas, list_free_servers, make_again
@@ -54,9 +55,13 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
         update=partial(streams.update, api),
         find_losing=find_all_losing,
         sheet=view.sheet,
-        find_warnings=partial(find_warnings, domain=api.own_domain),
+        find_warnings=partial(_find_warnings, api),
     )
     return await edit_config(env, target, file, editing)
+
+
+async def _find_warnings(api: Api, info: Json, draft: Json) -> list[str]:
+    return [*find_warnings(draft, api.own_domain), *await find_change_warnings(api, info, draft)]
 
 
 async def _make_replicas(

@@ -31,6 +31,7 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import NOTHING
+from jsctl.jetstream.message.held import warn_of_ids
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
@@ -161,9 +162,8 @@ async def _restore(
     if options.dry_run:
         return build_outcome(name, "restored", backup.state)
     info, differences = await load_stream(api, backup, config, advance)
-    return build_outcome(
-        name, "restored", info["state"], "; ".join(explain_differences(name, config, differences))
-    )
+    remarks = [*explain_differences(name, config, differences), *warn_of_ids(info)]
+    return build_outcome(name, "restored", info["state"], "; ".join(remarks))
 
 
 async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry_run: bool) -> StreamOutcome:

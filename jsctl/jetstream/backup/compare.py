@@ -27,12 +27,17 @@ _COMPARED = {"subject": "subject", "time": "timestamp", "header": "header_block"
 """What is compared: its name in results, and the attribute of a message."""
 
 
+_SCHEDULE = b"\nNats-Schedule:"
+"""The header of a schedule, which goes when it fires."""
+
+
 @dataclass(slots=True)
 class Comparison:
     """The result of a comparison.
 
-    removed: messages that left the source after it was copied. missing, different: sequences of the first few
-    messages that the copy lacks, or that differ in it; `failures` counts all of them.
+    removed: messages that left the source after it was copied, and schedules that have fired in the copy
+    since. missing, different: sequences of the first few messages that the copy lacks, or that differ in it;
+    `failures` counts all of them.
     """
 
     compared: int = 0
@@ -46,7 +51,7 @@ class Comparison:
         self.compared += 1
         if source_message == target_message:
             return
-        if source_message is None:
+        if source_message is None or (target_message is None and _SCHEDULE in source_message.header_block):
             self.removed += 1
             return
         self.failures += 1

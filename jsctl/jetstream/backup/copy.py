@@ -7,7 +7,7 @@ compare         the comparison of both streams
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -48,6 +48,7 @@ from jsctl.jetstream.backup.events import (
 )
 from jsctl.jetstream.backup.snapshot import compare_states
 from jsctl.jetstream.backup.stream_restore import explain_differences, remove_unfinished
+from jsctl.jetstream.message.held import warn_of_ids, warn_of_schedules
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 
@@ -65,8 +66,9 @@ class StreamCopy(NamedTuple):
     """A finished copy.
 
     state: of the source, as it was copied. moved: bytes sent in this run. begun_at: sequence of the first
-    message sent in this run, 0 for none. warnings: what the copy lacks, if its own limits explain that.
-    comparison: None until it is done, or if it is not wanted. duration: ns, without the comparison.
+    message sent in this run, 0 for none. warnings: what the copy lacks, if its own settings explain that.
+    notes: what servers do, or do not do, for its messages. comparison: None until it is done, or if it is not
+    wanted. duration: ns, without the comparison.
     """
 
     source: str
@@ -78,6 +80,7 @@ class StreamCopy(NamedTuple):
     warnings: list[str]
     comparison: Comparison | None = None
     duration: int = 0
+    notes: Sequence[str] = ()
 
     @property
     def failed(self) -> bool:
@@ -116,7 +119,9 @@ async def copy_stream(
             copy = copy._replace(comparison=await compare_streams(source, target, copy.state, advance))
     if copy.failed:
         return copy
-    return copy._replace(info=await finish_copy(target, copy.info, config))
+    info = await finish_copy(target, copy.info, config)
+    notes = [*warn_of_ids(info), *warn_of_schedules(config, source.stream, target.stream)]
+    return copy._replace(info=info, notes=notes)
 
 
 async def _transfer(

@@ -47,7 +47,6 @@ _APPLIED_AFTERWARDS = frozenset(
         "subject_delete_marker_ttl",
         "allow_atomic",
         "allow_batched",
-        "allow_msg_schedules",
         "mirror_direct",
     )
 )
@@ -253,7 +252,8 @@ async def _build_landing_config(
     sequences and times. Nobody can publish to it, and no limit removes anything.
     """
     too_long = len(name_rest_stream(target.stream)) > _MAX_NAME_LENGTH
-    if config.get("mirror") or config.get("allow_msg_counter") or too_long:
+    # A mirror allows neither, and a server never arms a schedule that it stored while they were not allowed.
+    if any(config.get(key) for key in ("mirror", "allow_msg_counter", "allow_msg_schedules")) or too_long:
         return None
     for api in {source.api, target.api}:
         api_info = (await api_levels.fetch_account_info(api)).get("api") or {}

@@ -33,6 +33,7 @@ from jsctl.jetstream.backup.marks import remove_mark, update_marked
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.gaps import count_deleted_before
+from jsctl.jetstream.message.held import warn_of_ids, warn_of_schedules
 from jsctl.jetstream.message.takers import list_taken
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
@@ -49,7 +50,8 @@ _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
 class StreamRestore(NamedTuple):
     """A stream that was restored.
 
-    warnings: what the stream lacks of the backup, if its own limits explain that.
+    warnings: what the stream lacks of the backup, if its own settings explain that, and what its server does
+    not do for its messages.
     """
 
     backup: Backup
@@ -85,7 +87,9 @@ async def restore_stream(
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
         info, differences = await load_stream(api, backup, config, advance)
-    warnings = explain_differences(name, config, differences)
+    warnings = [*explain_differences(name, config, differences), *warn_of_ids(info)]
+    if name != backup.stream and await streams.fetch_info_or_none(api, backup.stream) is not None:
+        warnings += warn_of_schedules(config, backup.stream, name)
     return StreamRestore(backup, info, warnings, time.monotonic_ns() - started)
 
 
@@ -186,8 +190,9 @@ async def holds_all(api: Api, info: Json, backup: Backup) -> bool:
     count = await browse.count_before(api, name, last + 1, ">", total)
     if count is None:  # without direct gets: as if none of the newer messages had been deleted
         count = total - (int(state["last_seq"]) - last)
-    if count != int(backup.state.get("messages", 0)):
-        return False
+    messages = int(backup.state.get("messages", 0))
+    if count != messages or not messages:
+        return count == messages
     try:
         message = await browse.fetch(api, name, last)
     except NotFound:
@@ -207,7 +212,9 @@ def explain_differences(name: str, config: Json, differences: list[str]) -> list
         reasons.append("interest retention")
     if config.get("allow_msg_ttl"):
         reasons.append("message TTLs")
+    if config.get("allow_msg_schedules"):
+        reasons.append("schedules that were due")
     text = f"Stream {name} differs from the backup: {', '.join(differences)}"
     if not reasons:
         raise JsctlError(text)
-    return [f"{text}; its limits ({', '.join(reasons)}) apply to restored messages, too"]
+    return [f"{text}; its settings ({', '.join(reasons)}) apply to restored messages, too"]

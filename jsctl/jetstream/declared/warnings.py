@@ -11,12 +11,15 @@ from jsctl.jetstream.consumer.config import find_warnings as find_consumer_warni
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.model import Stream, find_bucket_kind
 from jsctl.jetstream.declared.step import Key, Step, get_subjects
+from jsctl.jetstream.message.held import find_change_warnings, warn_of_ids
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import overlaps
 
 _MAX_PARALLEL = 16
+_UNFINISHED = frozenset(("mirror", "num_replicas", "allow_msg_schedules"))
+"""Keys whose change a server does not apply to all that a stream has."""
 
 
 async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
@@ -32,7 +35,8 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
     async def find(step: Step) -> list[str]:
         async with slots:
             if not step.consumer:
-                return [*_iterate_warnings(step), *await _warn_of_origins(step, by_key)]
+                changes = await _warn_of_changes(step)
+                return [*_iterate_warnings(step), *changes, *await _warn_of_origins(step, by_key)]
             lines = find_consumer_warnings(step.after or {}) if step.action == "create" else []
             if not any(change.key.startswith("filter_subject") for change in step.changes):
                 return lines
@@ -65,6 +69,20 @@ def _iterate_warnings(step: Step) -> Iterator[str]:
         )
 
 
+async def _warn_of_changes(step: Step) -> list[str]:
+    """Return what the server leaves undone when a stream changes, or is copied under another name."""
+    keys = {change.key.partition(".")[0] for change in step.changes}
+    if step.after is None or not (step.other_name or (step.before is not None and keys & _UNFINISHED)):
+        return []
+    try:
+        info = await streams.fetch_info(step.target.api, step.other_name or step.stream)
+    except JsctlError:
+        return []
+    if step.other_name:
+        return warn_of_ids({**info, "config": step.after})
+    return await find_change_warnings(step.target.api, info, step.after)
+
+
 async def _warn_of_origins(step: Step, by_key: Mapping[Key, Step]) -> list[str]:
     """Return warnings about mirrors and sources of streams that do not exist, or that store nothing of what
     their filters name."""
@@ -75,8 +93,14 @@ async def _warn_of_origins(step: Step, by_key: Mapping[Key, Step]) -> list[str]:
         config = await _find_origin(step, origin, by_key)
         if config is None:
             texts.append(f"{origin['name']} does not exist, so nothing is copied from it")
-        else:
-            texts += _warn_of_filters(list_origin_filters(origin), config)
+            continue
+        texts += _warn_of_filters(list_origin_filters(origin), config)
+        kept = config.get("allow_msg_ttl") and not (step.after or {}).get("allow_msg_ttl")
+        if kept and find_bucket_kind(step.stream):
+            texts.append(
+                f"keys that expire in {origin['name']} stay in this copy: extra: {{allow_msg_ttl: true}}"
+                " lets them expire here, too"
+            )
     return texts
 
 

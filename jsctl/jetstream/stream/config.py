@@ -34,7 +34,8 @@ class StreamSchema(Schema):
 
     def with_defaults(self, config: Json) -> Json:
         complete = super().with_defaults(config)
-        if "mirror" not in complete and "duplicate_window" not in complete:
+        # A mirror uses it once it is promoted: then it knows the ids of its messages.
+        if "duplicate_window" not in complete:
             complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
         return complete
 
@@ -104,6 +105,15 @@ def find_warnings(config: Json, domain: str = "") -> list[str]:
         for origin in list_origins(config)
         if domain and get_value(origin, ("external", "api")) == domain_to_api(domain)
     ]
+    if config.get("mirror") and config.get("discard") == "new":
+        limits = [config.get(key) for key in ("max_msgs", "max_bytes")]
+        if any(int(limit or -1) > 0 for limit in limits):
+            warnings.append(
+                "a mirror that discards new messages is incomplete once it is full, and stays so: use"
+                " --discard old"
+            )
+    if config.get("mirror") and int(config.get("max_msg_size") or -1) > 0:
+        warnings.append("a mirror with --max-msg-size stops at the first message that is larger")
     for transform in _list_destinations(config):
         warnings.extend(
             f"{token!r} in {transform!r} is text to the server: a mapping function has to be a whole token"

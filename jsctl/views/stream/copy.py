@@ -3,7 +3,6 @@
 from jsctl.base.units import format_bytes, format_count, format_duration, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup.compare import Comparison
 from jsctl.jetstream.backup.copy import StreamCopy
 from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
@@ -18,7 +17,7 @@ def copied(copy: StreamCopy) -> Result:
         f"Copied Stream {copy.source} to {copy.target}: {pluralize(messages, 'message')}, "
         f"{format_bytes(size)}{part} in {format_duration(copy.duration)}, "
         f"{transfer_rate(copy.moved, copy.duration)}",
-        *_list_comparison_lines(copy.source, copy.comparison),
+        *_list_comparison_lines(copy),
     ]
     document: Json = {
         "source": copy.source,
@@ -37,7 +36,8 @@ def copied(copy: StreamCopy) -> Result:
     return Result(parts, data=document, status=status)
 
 
-def _list_comparison_lines(source: str, comparison: Comparison | None) -> list[str]:
+def _list_comparison_lines(copy: StreamCopy) -> list[str]:
+    comparison = copy.comparison
     if comparison is None:
         return ["Not compared"]
     compared = f"Compared {pluralize(comparison.compared, 'message')}"
@@ -50,7 +50,7 @@ def _list_comparison_lines(source: str, comparison: Comparison | None) -> list[s
     else:
         lines = [f"{compared}: sequences, subjects, headers, times and data are the same"]
     if comparison.removed:
-        lines.append(
-            f"{format_count(comparison.removed)} of them have since been removed from Stream {source}"
-        )
+        fired = ", or were schedules that fired" if copy.info["config"].get("allow_msg_schedules") else ""
+        gone = f"{format_count(comparison.removed)} of them have since been removed from Stream {copy.source}"
+        lines.append(gone + fired)
     return lines

@@ -12,7 +12,7 @@ from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from jsctl.jetstream.state import MARK
 from tests.support.account_backups import remove_all, statuses
 from tests.support.cases import sample
-from tests.support.js import ask, publish
+from tests.support.js import ask, publish, stream
 from tests.support.run import Cli
 from tests.support.stored import stored
 
@@ -45,6 +45,18 @@ def test_a_restore_that_is_resumed(cli: Cli, account: str, tmp_path: Path) -> No
     for line in ("stream rmm ORDERS 3 --force", "stream purge ORDERS --force"):
         cli(line, status=0)
         assert statuses(cli(f"account restore {tmp_path}/all --json", status=1).json)["ORDERS"] == "failed"
+
+
+def test_a_stream_that_was_empty(cli: Cli, url: str, tmp_path: Path) -> None:
+    stream(url, "NEW", "new")
+    stream(url, "PURGED", "purged")
+    publish(url, "purged", b"1")
+    ask(url, "STREAM.PURGE.PURGED")
+    cli(f"account backup {tmp_path}/all", status=0)
+    publish(url, "new", b"1")
+    publish(url, "purged", b"2")
+    rows = cli(f"account restore {tmp_path}/all --json", status=0).json
+    assert statuses(rows) == {"NEW": "unchanged", "PURGED": "unchanged"}
 
 
 @pytest.mark.slow

@@ -126,7 +126,7 @@ def test_questions_only_for_what_flags_left_out(cli: Cli) -> None:
     [
         ("--subjects s", {"name", "subjects"}),
         ("--subjects s --storage file --max-age 1m", {"name", "subjects", "storage", "max_age"}),
-        ("--mirror O", {"name", "mirror"}),
+        ("--mirror O", {"name", "mirror", "duplicate_window"}),
         ("--source O", {"name", "sources", "duplicate_window"}),
     ],
 )
@@ -137,7 +137,8 @@ def test_an_answer_that_is_the_servers_default_is_not_sent(
     asked = cli(f"stream add S {flags} --trace", answers={}, status=0)
     assert asked.asked
     [sent] = re.findall(r">>> \S+STREAM.CREATE.S\S*\s+({.*})", asked.err)
-    # No server enables direct gets by itself, nor finds duplicates in a stream with sources.
+    # No server enables direct gets by itself, nor finds duplicates in a stream with sources, or in a
+    # mirror that is promoted.
     assert json.loads(sent).keys() - {"allow_direct"} == keys
     made = js.info(url, "S")["config"]
     js.ask(url, "STREAM.DELETE.S")

@@ -44,7 +44,7 @@ def test_differences_are_explained_by_limits_alone() -> None:
     differences = compare_states(STATE, {**STATE, "messages": 2, "first_seq": 2})
     assert differences == ["messages: 2 instead of 3", "first sequence: 2 instead of 1"]
     warning = explain_differences("S", {"max_age": 1, "retention": "interest"}, differences)[0]
-    assert "its limits (max_age, interest retention) apply" in warning
+    assert "its settings (max_age, interest retention) apply" in warning
     with pytest.raises(JsctlError, match="messages: 2 instead of 3"):
         explain_differences("S", {"max_age": 0}, differences)
 
