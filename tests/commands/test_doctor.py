@@ -315,7 +315,7 @@ def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], c
         assert (finding["code"], finding["about"]) == (code, "stream hub > COPY")
         assert patient.codes("--context admin") == [code]
         # What it says is put into the account as it stands.
-        words = r"in account IMP: imports: \[ (.*) \]; then reload: jsctl (.*)"
+        words = r"in account IMP: imports: \[ (.*) \]; then reload \(.*add -f\): jsctl (.*)"
         mend = re.fullmatch(words, finding["mend"])
         assert mend
         text = server.config.read_text()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jsctl.base.command_lines import ASKING, WITHOUT_TERMINAL
 from jsctl.monitor.rules.catalog import BY_CODE
 from tests.support import js
 from tests.support.run import Cli
@@ -41,18 +42,20 @@ def reported(cli: Cli) -> list[str]:
 
 
 def lines_of(mend: str) -> list[str]:
-    """The command lines in what a finding says: from the first one on."""
+    """The command lines in what a finding says; of several to choose from, the first."""
     _, _, line = mend.partition(": jsctl ")
+    note = WITHOUT_TERMINAL in mend
     assert line and not re.search(r"<\w+>|CONTEXT| rm | purge ", line), mend
-    return [part.removeprefix("jsctl ") for part in line.split(" && ")]
+    lines = [part.removeprefix("jsctl ") for part in re.split(r" && |; [\w ]+: ", line)]
+    assert len({*lines}) == len(lines), "a line stands there twice"
+    assert note == any(" ".join(shlex.split(line)[:2]) in ASKING for line in lines), mend
+    return lines if " && " in line else lines[:1]
 
 
 def paste(cli: Cli, mend: str) -> None:
     for line in lines_of(mend):
         words = shlex.split(line)
-        is_asked = words[:2] in (["stream", "edit"], ["consumer", "edit"], ["consumer", "resume"])
-        is_asked |= words[:2] == ["consumer", "reset"]
-        cli([*words, *["--force"] * (is_asked and "--force" not in words)], status=0)
+        cli([*words, *["--force"] * (" ".join(words[:2]) in ASKING and "--force" not in words)], status=0)
 
 
 def only(cli: Cli, code: str) -> dict[str, Any]:

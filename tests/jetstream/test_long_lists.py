@@ -13,7 +13,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.stream.rows import fetch_report
+from jsctl.monitor.origins import fetch_report
 from jsctl.nats.connection import Connection
 from jsctl.views.stream.ls import list_row
 from tests.bench.streams import create

@@ -3,7 +3,7 @@
 from jsctl.base.files import write_output
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.monitor.stream.rows import fetch_report
+from jsctl.monitor.origins import fetch_report
 from jsctl.views.result import Result
 from jsctl.views.stream import report as view
 

@@ -103,6 +103,15 @@ def pair_origins(info: Json) -> Iterator[tuple[Json, Json]]:
         yield source, state or {}
 
 
+def find_reached(info: Json, state: Mapping[str, Any]) -> int | None:
+    """Return the origin's sequence up to which a mirror or source has copied; None if the server of a source
+    (before 2.15) does not say. info: the copying stream's. state: of one origin, a part of it."""
+    last = int((info.get("state") or {}).get("last_seq", 0))
+    if info.get("mirror") or not last:  # servers leave out a 0
+        return last
+    return int(state["seq"]) if "seq" in state else None
+
+
 def _get_key(origin: Mapping[str, Any]) -> tuple[Any, ...]:
     external = origin.get("external") or {}
     return (

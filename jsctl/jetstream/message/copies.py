@@ -12,7 +12,7 @@ from typing import NamedTuple
 from jsctl.base.units import NEVER, SECOND, parse_time_ns, pluralize
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.config.origins import api_to_domain, list_origin_filters, pair_origins
+from jsctl.jetstream.config.origins import api_to_domain, find_reached, list_origin_filters, pair_origins
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.state import read_last_active
 from jsctl.nats.message import Message
@@ -61,11 +61,8 @@ class _Copy(NamedTuple):
 
     @property
     def reached(self) -> int | None:
-        """The last copied sequence of the origin; None if the server (before 2.15) does not say."""
-        last = int(self.info["state"]["last_seq"])
-        if self.info["config"].get("mirror") or not last:  # servers leave out a 0
-            return last
-        return int(self.state["seq"]) if "seq" in self.state else None
+        """See `find_reached`."""
+        return find_reached(self.info, self.state)
 
 
 class Copies:

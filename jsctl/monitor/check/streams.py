@@ -12,6 +12,7 @@ from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check, CheckStatus, Limits, Pair, get_limit, get_pair
+from jsctl.monitor.origins import fetch_info_with_lag
 
 _METADATA = "io.nats.monitor."
 ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
@@ -40,7 +41,7 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
 
 async def check_stream(api: Api, name: str, flags: Limits) -> Check:
     """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
-    return check_stream_info(await streams.fetch_info(api, name), name, flags)
+    return check_stream_info(await fetch_info_with_lag(api, name), name, flags)
 
 
 def check_stream_info(info: Json, name: str, flags: Limits) -> Check:

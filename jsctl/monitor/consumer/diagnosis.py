@@ -1,8 +1,7 @@
 """Why a consumer does not move on: causes, the numbers that show them, and what would help. No I/O.
 
 `consumer why` shows all of the diagnosis; `jsctl report` and `consumer report` show the causes that are
-trouble, in a few words. What the numbers mean: nats-server consumer.go (hasMaxDeliveries: a message given up
-leaves `num_ack_pending` and stays in `num_redelivered`; a message that is delivered once is in neither).
+trouble, in a few words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,18 +13,17 @@ from jsctl.base.units import (
     SECOND,
     format_count,
     format_duration,
-    format_exact_duration,
     format_time,
     pluralize,
     truncate_to_seconds,
 )
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import get_filters
-from jsctl.jetstream.consumer.requests import RESETTABLE
 from jsctl.jetstream.state import format_followers as follower_names
 from jsctl.monitor.consumer.facts import (
     FINE,
     NOBODY,
+    PARTIAL,
     SLOW,
     STOPPED,
     WAITING,
@@ -34,10 +32,16 @@ from jsctl.monitor.consumer.facts import (
     Facts,
     read_delivery,
 )
+from jsctl.monitor.consumer.unacknowledged import (
+    count_messages,
+    diagnose_ack_limit,
+    diagnose_given_up,
+    diagnose_missing_acks,
+)
 from jsctl.monitor.trouble import Trouble, find_lagging_replicas, has_leader
-from jsctl.nats.subjects import overlaps
+from jsctl.nats.subjects import covers, overlaps
 
-_ORDER = {STOPPED: 0, SLOW: 1, WAITING: 2, FINE: 3}
+_ORDER = {STOPPED: 0, SLOW: 1, PARTIAL: 2, WAITING: 3, FINE: 4}
 _RECENT = (
     10 * SECOND
 )  #: ns since a delivery: a client that pulls repeatedly does not have a pull open all the time
@@ -54,16 +58,13 @@ def find_causes(facts: Facts) -> list[Cause]:
 def find_troubles(facts: Facts) -> list[Trouble]:
     """Return what is wrong with a consumer, the worst first; the same as `find_causes`, in a few words."""
     return [
-        cause.trouble._replace(says=cause.says, help=_select_help(cause))
+        # What has messages redelivered sooner mends no redeliveries.
+        cause.trouble._replace(
+            says=cause.says, help=() if cause.trouble.code == "REDELIVERED" else cause.help
+        )
         for cause in find_causes(facts)
         if cause.trouble
     ]
-
-
-def _select_help(cause: Cause) -> Sequence[Suggestion]:
-    """Return what mends a trouble. What has messages redelivered sooner mends no redeliveries."""
-    is_remedy = cause.trouble is not None and cause.trouble.code != "REDELIVERED"
-    return [cause.help] if cause.help and is_remedy else []
 
 
 def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
@@ -74,7 +75,7 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             says=f"stream {facts.stream_name} does not answer: too few of its replicas are online"
             " to elect a leader",
             numbers={"said": facts.silent},
-            help=Suggestion("server report jetstream"),
+            help=[Suggestion("doctor")],
             trouble=Trouble("stream without leader", True, "STREAM_NO_LEADER"),
         )
         return
@@ -86,7 +87,7 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
         away = [peer for peer in followers if peer.endswith("!")]
         verb = "is" if len(away) == 1 else "are"
         details = (
-            f": {len(away)} of its {pluralize(len(followers), 'follower')} {verb} away or behind"
+            f": {len(away)} of its {pluralize(len(followers), 'server')} {verb} away or behind"
             if away
             else ""
         )
@@ -95,7 +96,7 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             weight=STOPPED,
             says=f"the {kind} has no leader{details}",
             numbers={"peers": list(followers)} if info else {"said": facts.silent},
-            help=Suggestion("server report jetstream"),
+            help=[Suggestion("doctor")],
             trouble=Trouble("no leader", True, "CONSUMER_NO_LEADER")
             if kind == "consumer"
             else Trouble("stream without leader", True, "STREAM_NO_LEADER"),
@@ -108,7 +109,7 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             weight=SLOW,
             says=f"its replica on {replica.server} {state}",
             numbers={"peers": list(follower_names(facts.consumer["cluster"]))},
-            help=Suggestion("server report jetstream"),
+            help=[Suggestion("server report jetstream")],
             trouble=replica.trouble,
         )
 
@@ -118,11 +119,15 @@ def _diagnose_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
     if now.paused:
         yield _diagnose_pause(facts, config)
     if now.at_limit and now.pending:
-        yield _diagnose_ack_limit(facts, now)
+        yield diagnose_ack_limit(facts, now)
     yield from _diagnose_clients(facts, config, now)
-    yield from _diagnose_given_up(facts, config, now)
+    yield from diagnose_given_up(facts, config, now)
+    yield from _diagnose_removed(facts, config)
+    yield from _diagnose_login(facts)
+    for trouble in facts.queue:
+        yield Cause("not consumed", PARTIAL, trouble.says, {}, trouble.help, trouble._replace(help=()))
     if now.unacked and not (now.at_limit and now.pending):
-        yield from _diagnose_missing_acks(facts, config, now)
+        yield from diagnose_missing_acks(facts, config, now)
     if not now.pending and not now.unacked:
         yield from _diagnose_nothing_pending(facts, config)
     if now.pending and config.get("replay_policy") == "original":
@@ -149,24 +154,8 @@ def _diagnose_pause(facts: Facts, config: Json) -> Cause:
         says=f"it is paused until {format_time(until)}, "
         f"for another {format_duration(truncate_to_seconds(remaining))}",
         numbers={"pause_until": until, "pause_remaining": remaining},
-        help=facts.suggest("resume"),
+        help=[facts.suggest("resume")],
         trouble=Trouble("paused", False, "CONSUMER_PAUSED"),
-    )
-
-
-def _diagnose_ack_limit(facts: Facts, now: Delivery) -> Cause:
-    allowed = int(
-        (facts.stream.get("config") or {}).get("consumer_limits", {}).get("max_ack_pending", 0) or 0
-    )
-    more = min(now.limit * 2, allowed) if allowed > 0 else now.limit * 2
-    return Cause(
-        kind="ack pending at its limit",
-        weight=STOPPED,
-        says=f"{_count_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and its maximum is"
-        f" {format_count(now.limit)}: nothing more is delivered before clients acknowledge",
-        numbers={"num_ack_pending": now.unacked, "max_ack_pending": now.limit},
-        help=facts.suggest("edit", flags=["--max-pending", str(more)]) if more > now.unacked else None,
-        trouble=Trouble(f"{format_count(now.limit)} unacknowledged, delivery stopped", True, "ACKS_FULL"),
     )
 
 
@@ -188,7 +177,7 @@ def _diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
             says=f"nobody listens on its delivery subject {target}{in_group}; the subscription must name"
             " exactly this subject, without wildcards",
             numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
-            help=Suggestion("sub", [target], queue) if can_look and (deliverable or not due) else None,
+            help=[Suggestion("sub", [target], queue)] if can_look and (deliverable or not due) else (),
             trouble=Trouble(NOBODY[1], True, "NO_SUBSCRIBER") if due else None,
         )
     elif not now.is_push and not now.has_client and due:
@@ -197,14 +186,27 @@ def _diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
         )
     for pin in pinned:
         if now.pending and config.get("priority_policy") == "pinned_client":
-            client = pin["pinned_client_id"]
-            yield Cause(
-                kind="pinned",
-                weight=SLOW,
-                says=f"group {pin.get('group')} is pinned to client {client}: others wait",
-                numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
-                help=facts.suggest("unpin", pin.get("group")),
-            )
+            yield _diagnose_pin(facts, now, pin, is_idle=bool(deliverable) and now.has_client)
+
+
+def _diagnose_pin(facts: Facts, now: Delivery, pin: Json, *, is_idle: bool) -> Cause:
+    """Return the cause that only one client gets messages. is_idle: whether others wait while there are
+    some."""
+    group, client = pin.get("group"), pin["pinned_client_id"]
+    is_gone = is_idle and (now.age == NEVER or now.age >= _RECENT)
+    silence = (
+        f"{group} is pinned to client {client}, which has asked for nothing for {format_duration(now.age)}"
+    )
+    return Cause(
+        kind="pinned",
+        weight=STOPPED if is_gone else SLOW,
+        says=f"group {silence}: it may be gone, and others wait until its pin times out"
+        if is_gone
+        else f"group {group} is pinned to client {client}: others wait",
+        numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
+        help=[facts.suggest("unpin", group)],
+        trouble=Trouble("its pinned client asks for nothing", True, "PIN_IDLE") if is_gone else None,
+    )
 
 
 def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: bool) -> Cause:
@@ -214,108 +216,60 @@ def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int,
     # Clients that ask repeatedly, and those that still work on what they have, have no pull open.
     is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
     again = due - now.pending
-    waiting = [f"{_count_messages(now.pending, 'is', 'are')} pending"] if now.pending else []
+    waiting = [f"{count_messages(now.pending, 'is', 'are')} pending"] if now.pending else []
     if again:
-        subject = format_count(again) if waiting else _count_messages(again, "is", "are")
+        subject = format_count(again) if waiting else count_messages(again, "is", "are")
         waiting.append(f"{subject} to be redelivered")
     return Cause(
         kind="no waiting pulls",
         weight=WAITING if is_busy else STOPPED,
         says=f"{' and '.join(waiting)}, and no client requests them: 0 pulls wait{since}",
         numbers={"num_pending": now.pending, "num_waiting": 0},
-        help=facts.suggest("next", flags=[*group, "--no-ack"]) if can_pull else None,
+        help=[facts.suggest("next", flags=[*group, "--no-ack"])] if can_pull else (),
         trouble=None if is_busy else Trouble(NOBODY[0], True, "NOBODY_PULLS"),
     )
 
 
-def _diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    info = facts.consumer
-    delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
-    lost = max(0, now.redelivered - now.unacked)
-    spent = now.exhausted if now.overdue else 0
-    # The server counts messages that were delivered more than once; with a single try none are.
-    is_stuck = not now.unacked and int(floor.get("consumer_seq", 0)) < int(delivered.get("consumer_seq", 0))
-    if not now.max_deliver or not (lost or spent or is_stuck) or config.get("ack_policy") == "none":
+def _diagnose_removed(facts: Facts, config: Json) -> Iterator[Cause]:
+    """Yield whether the stream has removed messages that the consumer did not get. A new consumer begins
+    behind what was removed before it, and a purge moves consumers on (nats-server: consumer.go, purge). A
+    stream that keeps the newest messages of each subject drops the others on purpose, and a mirror may lack
+    sequences from the start."""
+    stored_config, state = facts.stream.get("config") or {}, facts.stream.get("state") or {}
+    if not facts.consumer.get("delivered"):
         return
-    floor_sequence, last_delivered = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
-    count = lost + spent
-    if count:
-        messages = ("at least " if now.unacked > spent else "") + _count_messages(count, "was", "were")
-    else:
-        messages = (
-            f"some of the messages from sequence {format_count(floor_sequence + 1)}"
-            f" to {format_count(last_delivered)} were"
+    delivered, first = int(facts.consumer["delivered"].get("stream_seq", 0)), int(state.get("first_seq", 0))
+    filters, subjects = get_filters(config), stored_config.get("subjects") or [">"]
+    gets_all = not filters or all(any(covers(one, subject) for one in filters) for subject in subjects)
+    if not gets_all or config.get("deliver_policy") == "last_per_subject":
+        return
+    if stored_config.get("retention", "limits") != "limits" or stored_config.get("mirror"):
+        return
+    if int(stored_config.get("max_msgs_per_subject") or -1) > 0 or delivered >= first - 1:
+        return
+    gone, count = first - 1 - delivered, int(facts.consumer["delivered"].get("consumer_seq", 0))
+    reached = f"it has read up to sequence {format_count(delivered)}" if count else "it has read nothing yet"
+    yield Cause(
+        kind="removed unread",
+        weight=PARTIAL,
+        says=f"{reached}, and the stream begins at {format_count(first)}: its limits, or removals of single"
+        f" messages, took {pluralize(gone, 'sequence')} before that",
+        numbers={"delivered": delivered, "first_seq": first},
+        trouble=Trouble(f"{format_count(gone)} removed unread", False, "UNREAD_REMOVED"),
+    )
+
+
+def _diagnose_login(facts: Facts) -> Iterator[Cause]:
+    if not facts.may_ack:
+        subject = f"$JS.ACK.{facts.stream_name}.{facts.name}.>"
+        yield Cause(
+            kind="may not acknowledge",
+            weight=SLOW,
+            says=f"this login may request its messages, and not acknowledge them: it may not publish to"
+            f" {subject}",
+            numbers={"subject": subject},
+            trouble=Trouble("this login may not acknowledge", False, "ACK_DENIED"),
         )
-    tries = "1 try" if now.max_deliver == 1 else f"{format_count(now.max_deliver)} tries"
-    yield Cause(
-        kind="max deliver reached",
-        weight=SLOW if now.unacked > spent or now.pending else STOPPED,
-        says=f"{messages} given up after {tries} without acknowledgement;"
-        f" the acknowledgement floor stays at {format_count(floor_sequence)}",
-        numbers={
-            "max_deliver": now.max_deliver,
-            "num_redelivered": now.redelivered,
-            "num_ack_pending": now.unacked,
-            "ack_floor": floor_sequence,
-            "delivered": last_delivered,
-        },
-        help=facts.suggest("reset") if config.get("deliver_policy") in RESETTABLE else None,
-        trouble=Trouble(
-            f"{format_count(count)} given up" if count else "messages given up", True, "GIVEN_UP"
-        ),
-    )
-
-
-def _diagnose_missing_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """Yield the cause for unacknowledged messages: ordinary at first, trouble when they are redelivered."""
-    if now.overdue and now.exhausted == now.unacked:
-        return  # given up
-    ago = f", the last one {format_duration(now.age)} ago" if now.age != NEVER else ""
-    delivered = f"{_count_messages(now.unacked, 'was', 'were')} delivered{ago}"
-    numbers: dict[str, Any] = {"num_ack_pending": now.unacked, "num_redelivered": now.redelivered}
-    if now.max_deliver:
-        numbers["max_deliver"] = now.max_deliver
-    again = min(now.redelivered, now.unacked)
-    says, sooner = _describe_next_delivery(facts, config, now, delivered, numbers)
-    is_trouble = bool(again) or now.overdue
-    if now.pending and not is_trouble:
-        return
-    yield Cause(
-        kind="in backoff" if config.get("backoff") else "waiting for acknowledgements",
-        weight=SLOW if is_trouble else FINE,
-        says=says if not again else f"{says}; {format_count(again)} were delivered more than once",
-        numbers=numbers,
-        help=sooner,
-        trouble=Trouble(f"{format_count(again)} redelivered", False, "REDELIVERED") if again else None,
-    )
-
-
-def _describe_next_delivery(
-    facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
-) -> tuple[str, Suggestion | None]:
-    """Return a sentence on when unacknowledged messages are redelivered, and a command line to have them
-    sooner.
-    """
-    backoff = [int(wait) for wait in config.get("backoff") or []]
-    if backoff:
-        numbers["backoff"] = backoff
-    else:
-        numbers["ack_wait"] = now.wait
-    if now.exhausted == now.unacked:
-        wait = format_exact_duration(now.wait)
-        return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", None
-    # It is unknown whether a message that was delivered several times has tries left.
-    may_come = not now.max_deliver or not now.redelivered
-    limit = f", {format_count(now.max_deliver)} tries in all" if now.max_deliver else ""
-    if backoff:
-        steps = ", ".join(map(format_exact_duration, backoff))
-        sooner = facts.suggest("edit", flags=["--backoff", "1s"]) if now.wait > SECOND else None
-        says = f"{delivered}, to be redelivered only after the backoff: {steps}{limit}"
-    else:
-        sooner = facts.suggest("edit", flags=["--wait", "5s"]) if now.wait > 5 * SECOND else None
-        wait = format_exact_duration(now.wait)
-        says = f"{delivered}, to be redelivered after {wait} without an acknowledgement{limit}"
-    return says, sooner if may_come and not now.overdue else None
 
 
 def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
@@ -355,7 +309,7 @@ def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
             says=f"no message of the stream ({format_count(messages)}) matches its filter"
             f" ({', '.join(subjects)})",
             numbers={**numbers, "matching": 0, "filters": subjects},
-            help=subjects_line,
+            help=[subjects_line],
         )
     start, last = int(config.get("opt_start_seq") or 0), int(state.get("last_seq", 0))
     if start > last:
@@ -368,9 +322,9 @@ def _diagnose_nothing_pending(facts: Facts, config: Json) -> Iterator[Cause]:
         )
 
 
-def _suggest_filter(facts: Facts, subjects: Sequence[str]) -> Suggestion | None:
-    """Return the line that gives a consumer the stream's subject as its filter; None for several."""
-    return facts.suggest("edit", flags=build_flag("--filter", subjects[0])) if len(subjects) == 1 else None
+def _suggest_filter(facts: Facts, subjects: Sequence[str]) -> Sequence[Suggestion]:
+    """Return the line that gives a consumer the stream's subject as its filter; none for several."""
+    return [facts.suggest("edit", flags=build_flag("--filter", subjects[0]))] if len(subjects) == 1 else ()
 
 
 def _describe_healthy(facts: Facts) -> Cause:
@@ -385,12 +339,7 @@ def _describe_healthy(facts: Facts) -> Cause:
         return Cause(
             "moving",
             FINE,
-            f"nothing holds it up: {_count_messages(pending, 'is', 'are')} on the way",
+            f"nothing holds it up: {count_messages(pending, 'is', 'are')} on the way",
             numbers,
         )
     return Cause("done", FINE, "it has delivered everything there is", numbers)
-
-
-def _count_messages(number: int, singular: str, plural: str) -> str:
-    """Return `1 message waits`, `3 messages wait`."""
-    return f"1 message {singular}" if number == 1 else f"{format_count(number)} messages {plural}"

@@ -1,6 +1,6 @@
 """What is known of a consumer, and the causes of its state. No I/O."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
@@ -8,7 +8,7 @@ from jsctl.base.units import NEVER, compute_age
 from jsctl.jetstream.api import Json
 from jsctl.monitor.trouble import Trouble
 
-STOPPED, SLOW, WAITING, FINE = "stopped", "slow", "waiting", "fine"
+STOPPED, SLOW, PARTIAL, WAITING, FINE = "stopped", "slow", "partial", "waiting", "fine"
 NOBODY = ("nobody pulls", "no subscriber")  #: the words of a trouble: pull, push
 
 
@@ -16,8 +16,9 @@ class Cause(NamedTuple):
     """One reason for a consumer's state.
 
     kind: a word for programs. weight: STOPPED when nothing is delivered, SLOW when less is delivered than
-    could be, WAITING when its clients are between two pulls, FINE for no fault. says: a sentence. numbers:
-    the evidence. help: a command line that would help. trouble: a short form for a report; None for what
+    could be, PARTIAL when some messages are never delivered, WAITING when its clients are between two pulls,
+    FINE for no fault. says: a sentence. numbers:
+    the evidence. help: command lines that would help. trouble: a short form for a report; None for what
     is intended or ordinary.
     """
 
@@ -25,7 +26,7 @@ class Cause(NamedTuple):
     weight: str
     says: str
     numbers: dict[str, Any]
-    help: Suggestion | None = None
+    help: Sequence[Suggestion] = ()
     trouble: Trouble | None = None
 
 
@@ -34,7 +35,8 @@ class Facts(NamedTuple):
 
     consumer, stream: their infos, empty when they could not be fetched; what `select_stream_facts` keeps of
     the stream's info is enough. silent: why they could not be fetched. matching: messages in the stream that
-    the filters match, None when that is unknown.
+    the filters match, None when that is unknown. may_ack: whether the login may acknowledge its messages.
+    queue: what only its consumers show of the stream.
     """
 
     stream_name: str
@@ -43,10 +45,21 @@ class Facts(NamedTuple):
     stream: Json
     matching: int | None = None
     silent: str = ""
+    may_ack: bool = True
+    queue: Sequence[Trouble] = ()
 
-    def suggest(self, verb: str, *names: object, flags: Sequence[str] = ()) -> Suggestion:
+    @property
+    def evidence(self) -> Json:
+        """What `gather_evidence` found: `blocked_at`, sequence and subject of the first unacknowledged
+        message; `left`, the number of those that it left behind in a work queue, and sequence and subject of
+        the first one."""
+        found: Json = (self.stream.get("consumers") or {}).get(self.name) or {}
+        return found
+
+    def suggest(self, verb: str, *names: object, flags: Sequence[str] = (), purpose: str = "") -> Suggestion:
         """Return a command line about the consumer. verb: of `jsctl consumer`. names: further arguments."""
-        return Suggestion(f"consumer {verb}", (self.stream_name, self.name, *map(str, names)), flags)
+        arguments = (self.stream_name, self.name, *map(str, names))
+        return Suggestion(f"consumer {verb}", arguments, flags, purpose)
 
 
 class Delivery(NamedTuple):
@@ -90,12 +103,23 @@ class Delivery(NamedTuple):
         return (0 if self.at_limit else self.pending) + (self.unacked - self.exhausted if self.overdue else 0)
 
 
-def select_stream_facts(info: Json) -> Json:
-    """Return the part of a stream's info that a diagnosis of its consumers needs."""
-    keys = ("subjects", "mirror", "sources", "subject_transform", "consumer_limits")
+def select_stream_facts(info: Json, evidence: Mapping[str, Json] | None = None) -> Json:
+    """Return the part of a stream's info that a diagnosis of its consumers needs. evidence: on its
+    consumers."""
+    keys = (
+        "subjects",
+        "mirror",
+        "sources",
+        "subject_transform",
+        "consumer_limits",
+        "retention",
+        "num_replicas",
+        "max_msgs_per_subject",
+    )
     return {
         "config": {key: info["config"][key] for key in keys if info["config"].get(key)},
         "state": {key: info["state"].get(key, 0) for key in ("messages", "first_seq", "last_seq")},
+        **({"consumers": evidence} if evidence else {}),
     }
 
 

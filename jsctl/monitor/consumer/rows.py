@@ -12,7 +12,8 @@ from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.state import find_required_level, format_followers
 from jsctl.monitor.consumer.diagnosis import find_troubles
-from jsctl.monitor.consumer.facts import NOBODY, Facts
+from jsctl.monitor.consumer.evidence import gather_evidence
+from jsctl.monitor.consumer.facts import NOBODY, Facts, select_stream_facts
 from jsctl.monitor.trouble import Trouble
 
 
@@ -93,9 +94,18 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
             return await count_messages(api, stream, subject)
 
     keys = sorted(pairs)
-    counts = dict(zip(keys, await asyncio.gather(*(count_one(*key) for key in keys)), strict=True))
+    numbers, evidence = await asyncio.gather(
+        asyncio.gather(*(count_one(*key) for key in keys)),
+        gather_evidence(
+            api,
+            {listed.stream: select_stream_facts(streams[listed.stream]) for listed in lists},
+            [info for listed in lists for info in listed.infos],
+        ),
+    )
+    counts = dict(zip(keys, numbers, strict=True))
+    facts = {name: select_stream_facts(info, evidence.consumers.get(name)) for name, info in streams.items()}
     rows = [
-        build_consumer_row(info, _sum_matching(info, streams[listed.stream], counts), streams[listed.stream])
+        build_consumer_row(info, _sum_matching(info, streams[listed.stream], counts), facts[listed.stream])
         for listed in lists
         for info in listed.infos
     ]
@@ -123,8 +133,8 @@ def sort_by_severity(rows: Iterable[Row]) -> list[Row]:
 
 
 def build_consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
-    """Return a consumer's row. matching: messages in the stream that its filters match. stream: its info,
-    or what `select_stream_facts` keeps of it."""
+    """Return a consumer's row. matching: messages in the stream that its filters match. stream: see
+    `select_stream_facts`."""
     config, cluster = info["config"], info.get("cluster") or {}
     floor = info.get("ack_floor") or {}
     pull = consumers.is_pull(config)

@@ -1,16 +1,19 @@
 """The facts of a consumer that does not move, for `diagnosis`."""
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from typing import Any
 
-from jsctl.errors import ApiError, NoResponders, RequestTimeout
+from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.consumer.facts import Facts
+from jsctl.monitor.consumer.evidence import gather_evidence
+from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.consumer.rows import count_messages
+from jsctl.monitor.rights import find_ack_denials
 from jsctl.nats.error_codes import ErrorCode
 
 
@@ -28,8 +31,18 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
         if name not in await consumers.list_names(api, stream):
             raise ApiError(404, ErrorCode.CONSUMER_NOT_FOUND, f"consumer {stream} > {name} not found")
         return Facts(stream, name, {}, stream_info, silent=consumer_info)
-    matching = await _count_matching(api, consumer_info, stream_info)
-    return Facts(stream, name, consumer_info, stream_info, matching)
+    facts, infos = select_stream_facts(stream_info), [consumer_info]
+    if facts["config"].get("retention", "limits") != "limits":
+        with contextlib.suppress(JsctlError):
+            infos = list((await consumers.list_consumers(api, stream)).infos)
+    matching, evidence, denied = await asyncio.gather(
+        _count_matching(api, consumer_info, stream_info),
+        gather_evidence(api, {stream: facts}, infos),
+        find_ack_denials(api, [consumer_info]),
+    )
+    known = {**stream_info, "consumers": evidence.consumers.get(stream) or {}}
+    queue = evidence.streams.get(stream, ())
+    return Facts(stream, name, consumer_info, known, matching, may_ack=not denied, queue=queue)
 
 
 async def _fetch_or_describe(request: Coroutine[Any, Any, Json]) -> Json | str:

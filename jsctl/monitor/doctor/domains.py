@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from jsctl.base.units import SECOND, format_duration
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
-from jsctl.jetstream.config.origins import list_origin_filters
+from jsctl.jetstream.config.origins import find_reached
+from jsctl.jetstream.message.progress import Copying, Progress, measure_progress
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.consumer.evidence import gather_evidence
+from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.doctor.snapshot import DomainView, Link, Origin, list_links
 from jsctl.monitor.report.overview import fetch_account, fetch_consumers
+from jsctl.monitor.rights import find_ack_denials
 from jsctl.monitor.rules.links import build_create_subject
+from jsctl.monitor.stream.rows import LinkKey
 from jsctl.monitor.trouble import Gap
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
@@ -50,9 +55,15 @@ async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, 
     except RequestTimeout as error:
         consumers, unlisted = None, [Gap("consumers", f"the consumers cannot be listed: {error.message}")]
     gaps = [gap._replace(why=f"{view.where}: {gap.why}") for gap in [*denied, *unlisted]]
-    view = view._replace(consumers=consumers)
+    facts = {name: select_stream_facts(infos[name]) for name in consumed}
+    evidence, refused = await asyncio.gather(
+        gather_evidence(api, facts if consumers is not None else {}, consumers or ()),
+        find_ack_denials(api, consumers or ()),
+    )
+    view = view._replace(consumers=consumers, evidence=evidence, denied=refused)
     links = list(list_links(view))
     view = view._replace(origins=await _ask_origins(api, view, links))
+    view = view._replace(progress=await _measure(api, list_links(view)))
     return view._replace(stuck=await _find_stuck_links(api, view)), gaps
 
 
@@ -119,56 +130,39 @@ async def ask_origin(api: Api, link: Link) -> Origin:
     return Origin(True)
 
 
-async def _find_stuck_links(api: Api, view: DomainView) -> frozenset[tuple[str, str, str]]:
+async def _measure(api: Api, links: Iterable[Link]) -> Mapping[LinkKey, Progress]:
+    """Return how far the mirrors and sources are whose origin is known."""
+    gate = asyncio.Semaphore(_MAX_AT_ONCE)
+
+    async def measure(link: Link) -> Progress:
+        last_ts = str(link.info["state"].get("last_ts", "")) if link.kind == "mirror" else ""
+        reached = find_reached(link.info, link.state)
+        copying = Copying(link.config, int(link.state.get("lag") or 0), reached, last_ts)
+        near = Api(api.connection, prefix=link.api or api.prefix, timeout=min(_ANSWER_TIMEOUT, api.timeout))
+        async with gate:
+            return await measure_progress(copying, link.origin.info["state"], near)
+
+    known = [link for link in links if link.origin.info.get("state")]
+    return dict(zip([link.key for link in known], await asyncio.gather(*map(measure, known)), strict=True))
+
+
+async def _find_stuck_links(api: Api, view: DomainView) -> frozenset[LinkKey]:
     """Return the links whose origin has more messages and that copied none between two looks."""
-    links = [link for link in list_links(view) if _is_behind(link)]
+    links = [link for link in list_links(view) if link.progress.lag and not link.has_cause]
     if not links:
         return frozenset()
     await asyncio.sleep(_LOOK_INTERVAL)
-    gate = asyncio.Semaphore(_MAX_AT_ONCE)
-
-    async def is_stuck(link: Link) -> bool:
-        async with gate:
-            try:
-                info = await streams.fetch_info(api, link.stream)
-                has_more = await _has_more(api, link)
-            except JsctlError:
-                return False
-        links_now = list_links(view._replace(streams={link.stream: info}))
-        current = next((other for other in links_now if other.config == link.config), None)
-        return (
-            current is not None
-            and has_more
-            and info["state"]["last_seq"] == link.info["state"]["last_seq"]
-            and _is_behind(current)
-        )
-
-    are_stuck = await asyncio.gather(*map(is_stuck, links))
-    return frozenset(
-        (link.stream, link.api, link.name) for link, stuck in zip(links, are_stuck, strict=True) if stuck
-    )
-
-
-def _is_behind(link: Link) -> bool:
-    """Return whether the origin, as far as is known, has messages that were not copied."""
-    if int(link.state.get("lag") or 0) > 0:
-        return True
-    state, origin = link.info["state"], (link.origin.info.get("state") or {})
-    if not origin.get("messages"):
-        return False
-    if link.kind == "mirror" and not list_origin_filters(link.config):
-        return bool(state["last_seq"] < origin["last_seq"])
-    return not state["last_seq"]
-
-
-async def _has_more(api: Api, link: Link) -> bool:
-    """Return whether the origin of an empty mirror or source holds messages that match its filters."""
-    filters = list_origin_filters(link.config)
-    if not filters or link.info["state"]["last_seq"] or int(link.state.get("lag") or 0) > 0:
-        return True
-    origin_api = Api(api.connection, prefix=link.api or api.prefix, timeout=min(_ANSWER_TIMEOUT, api.timeout))
-    for subject in filters:
-        info = await origin_api.call(f"STREAM.INFO.{link.name}", {"subjects_filter": subject})
-        if info["state"].get("subjects"):
-            return True
-    return False
+    names = list(dict.fromkeys(link.stream for link in links))
+    try:
+        infos = {info["config"]["name"]: info for info in await streams.fetch_infos(api, names)}
+    except JsctlError:
+        return frozenset()
+    current = view._replace(streams={**view.streams, **infos})
+    idle = [
+        link
+        for link in list_links(current)
+        if link.key in {link.key for link in links}
+        and link.info["state"]["last_seq"] == view.streams[link.stream]["state"]["last_seq"]
+    ]
+    progress = await _measure(api, idle)
+    return frozenset(link.key for link in idle if progress.get(link.key, link.progress).lag)

@@ -9,6 +9,12 @@ from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain, pair_origins
+from jsctl.jetstream.message.progress import Progress
+from jsctl.jetstream.state import format_origin_filters
+from jsctl.monitor.consumer.evidence import Evidence
+from jsctl.monitor.rights import Name
+from jsctl.monitor.rules.links import is_full
+from jsctl.monitor.stream.rows import LinkKey
 from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]
@@ -64,10 +70,11 @@ class DomainView(NamedTuple):
     none. prefix: of the API requests. network: a value that connected domains share. error: why it could not
     be asked. limits: `$JS.API.INFO`, empty if that is not allowed. streams: infos by name. silent: why a
     stream did not answer, by name. consumers: infos; None when they were not asked for. origins: by API
-    prefix ("" for this API) and stream. stuck: (stream, API prefix, origin) of mirrors and sources that
-    copied nothing between two looks although the origin has more. is_page: whether servers described it to
-    the system account because the account has no context. login: the flags of a command line for its
-    account, without the domain.
+    prefix ("" for this API) and stream. progress: how far mirrors and sources are, by `Link.key`. stuck: the
+    keys of those that copied nothing between two looks although the origin has more. evidence: on consumers.
+    denied: those whose messages the login may not acknowledge. is_page: whether servers described it to the
+    system account because the account has no context. login: the flags of a command line for its account,
+    without the domain.
     """
 
     context: str
@@ -82,7 +89,10 @@ class DomainView(NamedTuple):
     silent: Mapping[str, str] = _NOTHING
     consumers: Sequence[Json] | None = None
     origins: Mapping[tuple[str, str], Origin] = _NOTHING
-    stuck: frozenset[tuple[str, str, str]] = frozenset()
+    progress: Mapping[LinkKey, Progress] = _NOTHING
+    evidence: Evidence = Evidence()
+    denied: Sequence[Name] = ()
+    stuck: frozenset[LinkKey] = frozenset()
     is_page: bool = False
     login: Sequence[str] = ()
 
@@ -253,7 +263,27 @@ class Link(NamedTuple):
     @property
     def is_stuck(self) -> bool:
         """Whether no message arrived between two observations although the origin has more."""
-        return (self.stream, self.api, self.name) in self.view.stuck
+        return self.key in self.view.stuck
+
+    @property
+    def key(self) -> LinkKey:
+        """What distinguishes it from others of its domain."""
+        return self.stream, self.kind, self.name, self.api, format_origin_filters(dict(self.config))
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is; where that could not be told from the origin, as its server says."""
+        return self.view.progress.get(self.key, Progress(int(self.state.get("lag") or 0)))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether its stream refuses messages."""
+        return is_full(self.info["config"], self.info["state"])
+
+    @property
+    def has_cause(self) -> bool:
+        """Whether it is known why it lags."""
+        return self.is_full or self.progress.differs
 
     @property
     def label(self) -> str:

@@ -37,7 +37,7 @@ class Exporter:
             targets,
             pattern=pattern,
             with_consumers=consumers,
-            needs="metrics",
+            needs="lists",
             clock=clock,
             trace=trace,
         )

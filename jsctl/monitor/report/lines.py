@@ -55,8 +55,7 @@ class LinkLine(NamedTuple):
 
 class ConsumerLine(NamedTuple):
     """A consumer. delivered, acknowledged: rates. drain: ns until nothing is unprocessed, at this pace.
-    last_delivery: ns since, in whole seconds, -1 for none. waiting: pulls. why: a sentence for the worst
-    trouble, and help a command line for it."""
+    last_delivery: ns since, in whole seconds, -1 for none. waiting: pulls."""
 
     stream: str
     consumer: str
@@ -72,8 +71,16 @@ class ConsumerLine(NamedTuple):
     delivered: float | None = None
     acknowledged: float | None = None
     troubles: Sequence[Trouble] = ()
-    why: str = ""
-    help: Suggestion | None = None
+
+    @property
+    def why(self) -> str:
+        """A sentence for the worst trouble, empty without one."""
+        return self.troubles[0].says if self.troubles else ""
+
+    @property
+    def help(self) -> Suggestion | None:
+        """A command line for the worst trouble, if there is one."""
+        return next((line for trouble in self.troubles[:1] for line in trouble.help), None)
 
 
 class AccountLine(NamedTuple):

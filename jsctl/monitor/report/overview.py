@@ -13,16 +13,17 @@ from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unr
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory, fetch_items
 from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.consumer.evidence import gather_evidence
 from jsctl.monitor.consumer.facts import select_stream_facts
-from jsctl.monitor.report.far_origins import LINK_CONFIG, check_origins
+from jsctl.monitor.origins import check_origins, select_link_facts
 from jsctl.monitor.report.polling_order import PollingOrder
+from jsctl.monitor.rights import describe_ack_denials, find_ack_denials
 from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.contexts import check_expiry
 from jsctl.monitor.stream.rows import (
     LinkKey,
     ReplicationRow,
     StreamRow,
-    build_link_key,
     build_silent_row,
     build_stream_links,
     build_stream_row,
@@ -69,7 +70,8 @@ class Overview(NamedTuple):
     any. links: its mirrors and sources. consumers: CONSUMER.LIST entries of all streams; None when they were
     not asked for or could not be listed. account: the answer to INFO, empty when that is not allowed.
     login: what is wrong with the login. link_troubles: of mirrors and sources whose origin is at fault.
-    consumed: by stream, what a diagnosis of its consumers needs. gaps: what was not looked at. listed: the
+    consumed: by stream, what a diagnosis of its consumers needs. queues: by stream, what only its consumers
+    show of it. gaps: what was not looked at. listed: the
     streams whose consumers were listed in this round; None for all. limits: of streams that have some, or
     another retention than `limits`. hosting: by server. followers: by stream, if there are any."""
 
@@ -87,14 +89,15 @@ class Overview(NamedTuple):
     listed: frozenset[str] | None = None
     link_troubles: Mapping[LinkKey, Sequence[Trouble]] = MappingProxyType({})
     login: Sequence[Trouble] = ()
+    queues: Mapping[str, Sequence[Trouble]] = MappingProxyType({})
 
 
 class StreamParts(NamedTuple):
-    """What an overview takes from the info of a stream. config: what its links need. row: None for a stream
-    that is not asked for. facts: what a diagnosis of its consumers needs, None if it has none. limits: None
-    for those of most streams. cluster: as in the info."""
+    """What an overview takes from the info of a stream. link_facts: what its links, and copies of it, need.
+    row: None for a stream that is not asked for. facts: what a diagnosis of its consumers needs, None if it
+    has none. limits: None for those of most streams. cluster: as in the info."""
 
-    config: Json
+    link_facts: Json
     row: StreamRow | None = None
     links: Sequence[ReplicationRow] = ()
     troubles: Sequence[Trouble] = ()
@@ -132,15 +135,15 @@ async def fetch_overview(
     limits: dict[str, Limits] = {}
     hosting: dict[str, Hosting] = {}
     followers: dict[str, Sequence[Follower]] = {}
-    configs: dict[str, Json] = {}
+    link_facts: dict[str, Json] = {}
 
     def extract(info: Json) -> StreamParts:
-        config = {key: info["config"][key] for key in LINK_CONFIG if info["config"].get(key)}
+        link_facts = select_link_facts(info)
         if not _matches(info["config"]["name"], pattern):
-            return StreamParts(config)
+            return StreamParts(link_facts)
         limits = _read_limits(info["config"])
         return StreamParts(
-            config,
+            link_facts,
             build_stream_row(info, context, domain or api.domain),
             build_stream_links(info, context, domain or api.domain),
             objects.check_stream(info, datetime.now(UTC)),
@@ -151,7 +154,7 @@ async def fetch_overview(
 
     collected, usage = await asyncio.gather(streams.collect(api, extract, memory=memory), fetch_account(api))
     for name, parts in collected.items.items():
-        configs[name] = parts.config
+        link_facts[name] = parts.link_facts
         links.extend(parts.links)
         if parts.troubles:
             troubles[name] = parts.troubles
@@ -180,11 +183,11 @@ async def fetch_overview(
     overview = Overview(
         at, rows, troubles, links, None, answered, {}, gaps, limits, hosting, followers, frozenset()
     )
-    shown = {build_link_key(row) for row in links}
-    link_troubles, unknown = await check_origins(api, configs, silent, shown)
-    gaps += unknown
+    checked = await check_origins(api, link_facts, silent, links)
+    gaps += checked.gaps
     overview = overview._replace(
-        link_troubles=link_troubles,
+        links=checked.rows,
+        link_troubles=checked.troubles,
         login=check_expiry("the login", find_expiry(api.connection.settings), to_ns(at)),
     )
     with_consumers = [row.stream for row in rows if row.consumers]
@@ -194,9 +197,17 @@ async def fetch_overview(
         return overview
     listed = with_consumers if order is None else order.take(with_consumers)
     infos, failed = await _list_consumers(api, listed)
+    evidence, denied = await asyncio.gather(
+        gather_evidence(api, {name: consumed[name] for name in listed if name not in failed}, infos or ()),
+        find_ack_denials(api, infos or ()),
+    )
+    for name, own in evidence.consumers.items():
+        consumed[name] = {**consumed[name], "consumers": own}
     return overview._replace(
         consumers=infos,
         consumed=consumed,
+        queues=evidence.streams,
+        login=[*overview.login, *describe_ack_denials(denied)],
         gaps=[*gaps, *_describe_gaps(failed if order is None else order.note_answers(listed, failed))],
         listed=None if order is None else frozenset(listed),
     )

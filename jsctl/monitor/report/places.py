@@ -41,8 +41,7 @@ class Answers(NamedTuple):
 
 Needs = Literal[
     "screen",  #: all, with the consumers of many streams in turns
-    "lists",  #: all but what servers do
-    "metrics",  #: the same, or what servers do for the system account
+    "lists",  #: all but what servers do, and that of the system account
     "all",  #: all
     "everything",  #: all, and why something is missing
 ]
@@ -61,10 +60,8 @@ async def fetch_answers(
     before. Raises what `Api.call` raises."""
     overview = partial(fetch_overview, api, pattern=pattern, consumers=with_consumers)
     match needs:
-        case "metrics":
-            return await _fetch_metrics(api, overview)
         case "lists":
-            return Answers(await overview())
+            return await _fetch_lists_or_servers(api, overview)
         case "everything":
             return await _fetch_all(api, overview)
         case "all":
@@ -74,7 +71,7 @@ async def fetch_answers(
             return (await _fetch_all(api, in_turns))._replace(gap=None)
 
 
-async def _fetch_metrics(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
+async def _fetch_lists_or_servers(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
     """Fetch an account, or the servers when it is the system account, which has no JetStream."""
     try:
         return Answers(await fetch_lists())
@@ -132,22 +129,20 @@ class Place(NamedTuple):
         """The domain, or an API prefix that stands for one."""
         return self.domain or ("" if self.prefix == DEFAULT_PREFIX else self.prefix)
 
+    @property
+    def is_system(self) -> bool:
+        """Whether it is of the system account, which has servers and no streams."""
+        return self.tracker.streams is None and self.tracker.servers is not None
+
     def has_part(self, part: str = "") -> bool:
         """Return whether what a part shows is known, now or from an earlier round."""
         known = self.tracker.servers if part == "servers" else self.tracker.streams
-        return known is not None
-
-    def find_fault(self, part: str = "") -> JsctlError | None:
-        """Return why a part has nothing to show, or only what an earlier round knew; None when it has, or may
-        have soon."""
-        if self.failure is not None or self.at is None or self.has_part(part):
-            return self.failure
-        return JsctlError("the account has no JetStream; only its servers are known")
+        return known is not None or self.is_system
 
     def find_outage(self, part: str = "") -> str:
         """Return why a part is not shown, empty when it is."""
-        if (fault := self.find_fault(part)) is not None:
-            return str(fault)
+        if self.failure is not None:
+            return str(self.failure)
         return self.error or ("" if self.has_part(part) else "no answer yet")
 
     def problems(self, now: float) -> list[Problem]:

@@ -157,6 +157,7 @@ def _encode_overview(overview: Overview) -> Json:
         "at": format_rfc3339(overview.at),
         "streams": [_encode_row(row, _STREAM) for row in overview.streams],
         "troubles": {name: [*map(_encode_trouble, troubles)] for name, troubles in overview.troubles.items()},
+        "queues": {name: [*map(_encode_trouble, troubles)] for name, troubles in overview.queues.items()},
         "link_troubles": [
             [*key, [*map(_encode_trouble, troubles)]] for key, troubles in overview.link_troubles.items()
         ],
@@ -177,12 +178,13 @@ def _parse_overview(document: Json) -> Overview:
         at=to_datetime(document["at"]) if document.get("at") else datetime.fromtimestamp(0, UTC),
         streams=[_parse_stream(row) for row in document["streams"]],
         troubles={name: _parse_troubles(troubles) for name, troubles in document["troubles"].items()},
+        queues={name: _parse_troubles(troubles) for name, troubles in (document.get("queues") or {}).items()},
         login=_parse_troubles(document.get("login") or ()),
         link_troubles={
             (str(key[0]), str(key[1]), str(key[2]), str(key[3]), str(key[4])): _parse_troubles(key[5])
             for key in document.get("link_troubles") or ()
         },
-        links=[ReplicationRow(**_pick_values(row, _LINK)) for row in document["links"]],
+        links=[ReplicationRow(**_pick_row(row, _LINK, ReplicationRow)) for row in document["links"]],
         consumers=document["consumers"],
         account=document["account"],
         consumed=document["consumed"],
@@ -195,7 +197,7 @@ def _parse_overview(document: Json) -> Overview:
 
 
 def _encode_trouble(trouble: Trouble) -> list[Any]:
-    helps = [[each.verb, list(each.names), list(each.flags)] for each in trouble.help]
+    helps = [[each.verb, list(each.names), list(each.flags), each.purpose] for each in trouble.help]
     return [trouble.words, trouble.bad, trouble.code, trouble.says, helps, trouble.advice]
 
 
@@ -205,7 +207,8 @@ def _parse_troubles(troubles: Sequence[Sequence[Any]]) -> list[Trouble]:
     for words, bad, *rest in troubles:
         code, says, helps, advice = rest or ("", "", [], "")
         suggestions = [
-            Suggestion(str(verb), [*map(str, names)], [*map(str, flags)]) for verb, names, flags in helps
+            Suggestion(str(verb), [*map(str, names)], [*map(str, flags)], *map(str, purpose))
+            for verb, names, flags, *purpose in helps
         ]
         parsed.append(Trouble(str(words), bool(bad), str(code), str(says), suggestions, str(advice)))
     return parsed
@@ -219,8 +222,13 @@ def _parse_gaps(document: Json) -> list[Gap]:
 
 
 def _parse_stream(row: Json) -> StreamRow:
-    values = _pick_values(row, [key for key in _STREAM if key in row or key not in StreamRow._field_defaults])
+    values = _pick_row(row, _STREAM, StreamRow)
     return StreamRow(**{**values, "peers": tuple(values["peers"])})
+
+
+def _pick_row(row: Json, keys: Sequence[str], kind: Any) -> Json:
+    """Return the values of a row; those that have a default are newer than some recordings."""
+    return _pick_values(row, [key for key in keys if key in row or key not in kind._field_defaults])
 
 
 def _encode_row(row: Any, keys: Sequence[str]) -> Json:

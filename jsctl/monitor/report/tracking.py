@@ -7,7 +7,7 @@ from typing import Any
 
 from jsctl.base.units import SECOND, pluralize
 from jsctl.jetstream.api import Json
-from jsctl.monitor.consumer.diagnosis import find_causes
+from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts
 from jsctl.monitor.report.counters import SMOOTH, Counters, Trends
 from jsctl.monitor.report.lines import (
@@ -61,12 +61,14 @@ class Tracker:
         self._server_counters = Counters()
         self._rows: dict[str, StreamRow] = {}
         self._purges: dict[str, int] = {}
+        self._queues: dict[str, Sequence[Trouble]] = {}
         self._first_seen: dict[Any, float] = {}
 
     async def add(self, at: float, overview: Overview) -> None:
         """Add an overview. at: seconds of a monotonic clock."""
         self._replace_gaps(overview)
         self.login = overview.login
+        self._keep_queues(overview)
         self.streams = self._add_streams(at, overview)
         self.links = self._add_links(at, overview)
         if self.servers is None or any(line.hosting is not None for line in self.servers):
@@ -100,6 +102,16 @@ class Tracker:
         known |= {gap.part for gap in overview.gaps}
         self.gaps = [*(gap for gap in self.gaps if gap.part not in known), *overview.gaps]
 
+    def _keep_queues(self, overview: Overview) -> None:
+        """Keep what only consumers show of streams whose turn it was not in this round."""
+        names = {row.stream for row in overview.streams if row.consumers}
+        if overview.listed is not None:
+            names -= overview.listed
+            self._queues = {name: own for name, own in self._queues.items() if name in names}
+        else:
+            self._queues = {}
+        self._queues |= overview.queues
+
     def add_gap(self, gap: Gap) -> None:
         """Store what is not known of a part."""
         self.gaps = [*(other for other in self.gaps if other.part != gap.part), gap]
@@ -115,7 +127,8 @@ class Tracker:
         return sorted(lines, key=lambda line: line.row.stream)
 
     def _build_stream_line(self, at: float, row: StreamRow, overview: Overview) -> StreamLine:
-        name, troubles = row.stream, list(overview.troubles.get(row.stream, ()))
+        name = row.stream
+        troubles = [*overview.troubles.get(name, ()), *self._queues.get(name, ())]
         if row.offline is not None:
             troubles.insert(0, Trouble(f"offline: {row.offline}", True, "STREAM_NO_LEADER"))
             return StreamLine(row, troubles=troubles)
@@ -170,6 +183,7 @@ class Tracker:
                 created.get(row.stream),
                 overview.at,
                 overview.link_troubles.get(build_link_key(row), ()),
+                overview.troubles.get(row.stream, ()),
             )
             lines.append(LinkLine(row, trend, _to_span(trend.seconds_to_zero), troubles))
         self._lags.end_round()
@@ -208,9 +222,8 @@ class Tracker:
         delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
         purges = self._purges.get(line.stream, 0)
         trend = self._pending.add(key, (info.get("created"), purges), at, line.unprocessed)
-        causes = find_causes(Facts(line.stream, line.consumer, info, overview.consumed.get(line.stream, {})))
-        troubling_causes = [cause for cause in causes if cause.trouble]
-        troubles = [cause.trouble for cause in troubling_causes if cause.trouble]
+        facts = Facts(line.stream, line.consumer, info, overview.consumed.get(line.stream, {}))
+        troubles = find_troubles(facts)
         if objects.is_growing(trend.values[-SMOOTH:]):
             troubles.append(Trouble("falling behind", False, "FALLING_BEHIND"))
         return line._replace(
@@ -219,8 +232,6 @@ class Tracker:
             delivered=self._delivered.rate(key, epoch, at, delivered.get("consumer_seq", 0)),
             acknowledged=self._acknowledged.rate(key, epoch, at, floor.get("consumer_seq", 0)),
             troubles=troubles,
-            why=troubling_causes[0].says if troubling_causes else "",
-            help=troubling_causes[0].help if troubling_causes else None,
         )
 
     # -- accounts and servers --------------------------------------------------------------------------

@@ -40,6 +40,13 @@ RULES = (
         why="from then on the server refuses it",
         mend="use new credentials",
     ),
+    Rule(
+        "ACK_DENIED",
+        "a login may request messages, and not acknowledge them",
+        "consumers",
+        why="what its clients receive is delivered again and again",
+        mend="let it publish to $JS.ACK.STREAM.CONSUMER.>, or reply to what it receives (allow_responses)",
+    ),
     Rule("SERVER_SILENT", "a server that others are connected with does not answer", "servers"),
     Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", "contexts"),
     Rule("META_NO_LEADER", "the servers of a domain have no majority", "servers"),
@@ -90,10 +97,29 @@ RULES = (
         mend="set a filter that can match",
     ),
     Rule(
+        "LINK_AHEAD",
+        "a mirror or source is ahead of its origin",
+        "links",
+        why="nothing is copied until the origin is as far, and what it has stored again by then is missing",
+    ),
+    Rule(
+        "LINK_DIFFERS",
+        "a mirror holds other messages than its origin under the same sequences",
+        "links",
+        why="messages of the origin are missing for good, and sequences do not mean the same in both",
+    ),
+    Rule(
+        "MIRROR_FULL",
+        "a mirror that discards new messages is full",
+        "links",
+        why="what the origin stores is missing in it, and its server reports no lag",
+    ),
+    Rule(
         "LINK_IDLE",
         "a mirror or source looks active and copies nothing",
         "links",
         (
+            *("LINK_AHEAD", "LINK_DIFFERS", "MIRROR_FULL"),
             "DELIVERY_NOT_IMPORTED",
             "FLOW_CONTROL_MISSING",
             "CONSUMER_ORPHANED",
@@ -179,6 +205,13 @@ RULES = (
         why="with interest retention, what is published while there is no consumer is dropped at once",
         mend="create the consumer that its clients need",
     ),
+    Rule(
+        "NOT_CONSUMED",
+        "a work queue holds messages that no consumer takes",
+        "consumers",
+        why="they wait for ever",
+        mend="create a consumer for them, or remove them",
+    ),
     Rule("API_LEVEL_DIFFERS", "servers of a cluster have different API levels", "servers"),
     Rule("CLOCKS_APART", "clocks of servers differ", "servers"),
     Rule(
@@ -229,7 +262,7 @@ RULES = (
         "a consumer stopped at its maximum of unacknowledged messages",
         "consumers",
         why="nothing more is delivered to any of its clients until some are acknowledged",
-        mend="let its clients acknowledge what they have, or raise the maximum",
+        mend="let its clients acknowledge what they have",
     ),
     Rule(
         "GIVEN_UP",
@@ -237,6 +270,20 @@ RULES = (
         "consumers",
         why="no client has processed them, and they are not delivered again",
         mend="when clients can process them, have them delivered again",
+    ),
+    Rule(
+        "UNREAD_REMOVED",
+        "a stream removed messages before a consumer got them",
+        "consumers",
+        why="no client of it ever processes them",
+        mend="read faster, or raise the limits of the stream",
+    ),
+    Rule(
+        "PIN_IDLE",
+        "the client to which a consumer is pinned asks for nothing",
+        "consumers",
+        why="no other client gets messages until its pin times out",
+        mend="if the client is gone, let another one take over",
     ),
     Rule(
         "CONSUMER_PAUSED",

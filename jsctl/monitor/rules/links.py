@@ -1,13 +1,15 @@
-"""The rules of mirrors and sources that need both ends: loops, filters that never match, missing origins. No
-I/O."""
+"""The rules of mirrors and sources that need both ends: loops, filters that never match, missing origins,
+copies that are full, ahead, or hold other messages. No I/O."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion, build_flag
+from jsctl.base.units import format_count, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import format_origin, list_origin_filters
+from jsctl.jetstream.message.progress import Progress
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import overlaps
 
@@ -87,6 +89,51 @@ def read_ends(infos: Iterable[tuple[Node, Json]]) -> Ends:
         if config.get("subject_transform"):
             transformed.add(node)
     return Ends(subjects, frozenset(opened), frozenset(transformed))
+
+
+def is_full(config: Json, state: Json) -> bool:
+    """Return whether a stream refuses the next message, one of average size: it discards new ones."""
+    if config.get("discard") != "new":
+        return False
+    messages, size = int(state.get("messages", 0)), int(state.get("bytes", 0))
+    max_messages, max_size = int(config.get("max_msgs") or -1), int(config.get("max_bytes") or -1)
+    return 0 < max_messages <= messages or 0 < max_size < size + size // max(messages, 1)
+
+
+def check_progress(edge: Edge, ends: Ends, progress: Progress, *, refuses: bool) -> Iterator[Trouble]:
+    """Yield what is wrong with what a mirror or source holds. progress: see `measure_progress`. refuses:
+    see `is_full`."""
+    origin, behind = ends.name(edge.origin), f"it is {pluralize(progress.lag, 'message')} behind"
+    if progress.ahead:
+        says = f"it is {pluralize(progress.ahead, 'sequence')} past the last one of {origin}"
+        more = (
+            ""
+            if edge.kind == "mirror"
+            else "; a server since 2.15 notices within half a minute, so wait first"
+        )
+        advice = f"the origin was made anew, or restored from an older backup: {ANEW}{more}"
+        yield _describe_wrong(edge, f"{format_count(progress.ahead)} ahead", "LINK_AHEAD", says, advice)
+    elif progress.differs:
+        says = f"{origin} has other messages under the same sequences, and {behind}"
+        yield _describe_wrong(edge, "differs from its origin", "LINK_DIFFERS", says, ANEW)
+    elif refuses and edge.kind == "mirror":
+        says = f"it has reached its limit and discards new messages: {behind} {origin}"
+        advice = (
+            "do not lift the limit: once it has refused messages, a mirror stores later ones under wrong"
+            f" sequences; {ANEW}"
+        )
+        yield _describe_wrong(edge, "full", "MIRROR_FULL", says, advice, ["--discard", "old"])
+
+
+ANEW = "make the copy anew, and remove this one once nobody reads it"
+
+
+def _describe_wrong(
+    edge: Edge, words: str, code: str, says: str, advice: str, flags: Sequence[str] = ()
+) -> Trouble:
+    """Return a trouble that only another copy mends. flags: its settings that differ."""
+    name = edge.to[1]
+    return Trouble(words, True, code, says, [Suggestion("stream copy", [name, f"{name}_NEW"], flags)], advice)
 
 
 def check_links(edges: Sequence[Edge], ends: Ends) -> dict[Hashable, list[Trouble]]:

@@ -25,6 +25,7 @@ from jsctl.base.units import (
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.state import count_lost, get_mark
 from jsctl.jetstream.stream.replicas import count_replicas
+from jsctl.monitor.rules.links import is_full
 from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
 
@@ -56,9 +57,10 @@ def check_link(
     created: str | None,
     now: datetime,
     known: Sequence[Trouble] = (),
+    of_stream: Sequence[Trouble] = (),
 ) -> list[Trouble]:
     """Return what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
-    stream was. known: what `rules.links` found."""
+    stream was. known: what `rules.links` found. of_stream: what is wrong with its stream."""
     troubles = list(known)
     if any(trouble.code in ("ORIGIN_MISSING", "ORIGIN_SILENT") for trouble in known):
         return troubles  # the rest is what comes of it
@@ -73,6 +75,9 @@ def check_link(
                 f"not seen for {format_exact_duration(truncate_to_seconds(row.active))}", True, "LINK_FAILED"
             )
         )
+    explained = {trouble.code for trouble in known} & {"LINK_AHEAD", "LINK_DIFFERS", "MIRROR_FULL"}
+    if explained or any(trouble.code == "LIMIT_NEAR" and trouble.bad for trouble in of_stream):
+        return troubles  # the lag comes of it
     if is_growing(lags):
         troubles.append(Trouble("lag growing", False, "LAG_GROWING"))
     elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
@@ -138,6 +143,8 @@ def is_growing(numbers: Sequence[int]) -> bool:
 def _check_stream_limits(info: Json) -> Iterator[Trouble]:
     """Yield the limits of a stream that are nearly reached, and that refuse messages or lose unread ones."""
     config, state = info["config"], info["state"]
+    if config.get("mirror") and is_full(config, state):
+        return  # what mends that is another thing
     limits: list[tuple[int, int, str, str]] = []
     # A stream that discards old messages at its limits reaches them in ordinary work.
     if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
@@ -151,9 +158,9 @@ def _check_stream_limits(info: Json) -> Iterator[Trouble]:
     for used, limit, words, flag in limits:
         if limit > 0 and used >= NEARLY * limit:
             usage = f"{_format_share(used, limit)} of its {words}"
-            is_full = used >= limit and words != "consumers"
+            has_reached = used >= limit and words != "consumers"
             fix = Suggestion("stream edit", [config["name"]], [flag, str(2 * limit)])
-            yield Trouble(usage, is_full, "LIMIT_NEAR", f"it uses {usage}", [fix])
+            yield Trouble(usage, has_reached, "LIMIT_NEAR", f"it uses {usage}", [fix])
 
 
 def _check_lost(info: Json) -> Iterator[Trouble]:
@@ -196,18 +203,22 @@ def _check_mark(info: Json) -> Iterator[Trouble]:
 
 def _check_interest(info: Json, now: datetime) -> Iterator[Trouble]:
     config, state = info["config"], info["state"]
-    if (
-        config.get("retention") == "interest"
-        and not state.get("consumer_count")
-        and not str(config["name"]).startswith("$")  # the servers' own, as for MQTT
-        and is_settled(info.get("created"), now)
-    ):
+    name, retention = str(config["name"]), config.get("retention")
+    # Names with $ are the servers' own, as for MQTT.
+    if state.get("consumer_count") or name.startswith("$") or not is_settled(info.get("created"), now):
+        return
+    if retention == "workqueue" and state.get("messages"):
+        says = f"it has no consumers, and holds {pluralize(state['messages'], 'message')}"
+        subjects = ", ".join(config.get("subjects") or ())
+        says += f" on {subjects}" if subjects else ""
+        yield Trouble("no consumers", False, "NOT_CONSUMED", says, [Suggestion("consumer add", [name])])
+    elif retention == "interest":
         yield Trouble(
             "no consumers: messages are dropped",
             False,
             "INTEREST_MISSING",
             "it keeps messages for as long as consumers are interested in them, and it has no consumers",
-            [Suggestion("consumer add", [config["name"]])],
+            [Suggestion("consumer add", [name])],
         )
 
 

@@ -1,7 +1,7 @@
 """Snapshots of one JetStream domain, and the rows of reports on it.
 
-Only `fetch_snapshot` and `fetch_report` send requests; `stream report`, `jsctl report` and the exports share
-the rest, so that they agree. Rows are named tuples: a report may have 10,000.
+Only `fetch_snapshot` sends requests; `stream report`, `jsctl report` and the exports share the rest, so that
+they agree. Rows are named tuples: a report may have 10,000.
 """
 
 import sys
@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from jsctl.base.units import read_known_time
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import find_reached
 from jsctl.jetstream.state import (
     count_deleted,
     count_lost,
@@ -70,7 +71,7 @@ class StreamRow(NamedTuple):
 
 
 class ReplicationRow(NamedTuple):
-    """A row about a mirror or source: one for each stream and origin."""
+    """A row about a mirror or source: one for each stream and origin. reached: see `find_reached`."""
 
     context: str
     domain: str
@@ -83,20 +84,12 @@ class ReplicationRow(NamedTuple):
     lag: int
     error: str
     deliver: str = ""  #: delivery prefix of the origin; empty for the usual
+    ahead: int = 0  #: sequences that it is past the last one of its origin
+    reached: int | None = None
 
 
 LinkKey = tuple[str, str, str, str, str]
 """The stream, kind, origin, API prefix and filters of a mirror or source."""
-
-
-class Report(NamedTuple):
-    """All streams of one account in one domain as rows. streams: those that answered, in the server's
-    order. links: what they replicate."""
-
-    streams: Sequence[StreamRow]
-    links: Sequence[ReplicationRow]
-    missing: Sequence[str] = ()
-    offline: Mapping[str, str] = MappingProxyType({})
 
 
 async def fetch_snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
@@ -107,24 +100,6 @@ async def fetch_snapshot(api: Api, *, context: str = "", subject: str = "") -> S
     collected = await streams.collect(api, lambda info: info, subject=subject)
     infos = list(collected.items.values())
     return Snapshot(datetime.now(UTC), infos, collected.missing, collected.offline, context, api.domain)
-
-
-async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Report:
-    """Fetch the rows of all streams (those that listen on `subject`, those in `cluster`). Raises what
-    `Api.call` raises."""
-    links: dict[str, list[ReplicationRow]] = {}
-
-    def extract(info: Json) -> StreamRow | None:
-        if cluster and (info.get("cluster") or {}).get("name") != cluster:
-            return None
-        if own_links := build_stream_links(info, "", api.domain):
-            links[info["config"]["name"]] = own_links
-        return build_stream_row(info, "", api.domain)
-
-    collected = await streams.collect(api, extract, subject=subject)
-    rows = [row for row in collected.items.values() if row.stream not in collected.offline]
-    all_links = [link for own_links in links.values() for link in own_links]
-    return Report(rows, all_links, collected.missing, collected.offline)
 
 
 def build_stream_rows(snap: Snapshot) -> list[StreamRow]:
@@ -144,21 +119,15 @@ def build_stream_rows(snap: Snapshot) -> list[StreamRow]:
     return rows
 
 
-def build_replication_rows(snap: Snapshot) -> list[ReplicationRow]:
-    """Return a row for each mirror and source, sources by name and prefix (the server's order changes)."""
-    return [row for info in snap.infos for row in build_stream_links(info, snap.context, snap.domain)]
-
-
 def build_stream_links(info: Json, context: str = "", domain: str = "") -> list[ReplicationRow]:
     """Return the rows of one stream's mirror or sources."""
-    name = info["config"]["name"]
     rows = [
-        _build_replication_row(context, domain, name, "source", source)
+        _build_replication_row(context, domain, info, "source", source)
         for source in info.get("sources") or ()
     ]
     rows.sort(key=lambda row: (row.origin, row.api_prefix, row.filters))
     if mirror := info.get("mirror"):
-        rows.insert(0, _build_replication_row(context, domain, name, "mirror", mirror))
+        rows.insert(0, _build_replication_row(context, domain, info, "mirror", mirror))
     return rows
 
 
@@ -203,7 +172,7 @@ def build_silent_row(name: str, reason: str, context: str = "", domain: str = ""
 
 
 def _build_replication_row(
-    context: str, domain: str, stream: str, kind: Literal["mirror", "source"], source: Json
+    context: str, domain: str, info: Json, kind: Literal["mirror", "source"], source: Json
 ) -> ReplicationRow:
     error = source.get("error") or {}
     code = error.get("err_code") or error.get("code")
@@ -211,7 +180,7 @@ def _build_replication_row(
     return ReplicationRow(
         context,
         domain,
-        stream,
+        info["config"]["name"],
         kind,
         str((source.get("external") or {}).get("api", "")),
         str(source.get("name", "")),
@@ -220,6 +189,7 @@ def _build_replication_row(
         int(source.get("lag", 0)),
         f"{text} ({code})" if text and code else text,
         str((source.get("external") or {}).get("deliver", "")),
+        reached=find_reached(info, source),
     )
 
 

@@ -9,6 +9,7 @@ from jsctl.base.units import NEVER
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.monitor.consumer.rows import build_consumer_row
+from jsctl.monitor.origins import fetch_replication_rows
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.report.lines import (
     LinkLine,
@@ -25,7 +26,6 @@ from jsctl.monitor.stream.rows import (
     ReplicationRow,
     Snapshot,
     StreamRow,
-    build_replication_rows,
     build_stream_rows,
     fetch_snapshot,
 )
@@ -105,11 +105,13 @@ SCHEMAS = {schema.name: schema for schema in (STREAMS, REPLICATION, CONSUMERS, S
 class Sample(NamedTuple):
     """A sample of one domain.
 
-    consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ. account: the answer to INFO, empty when
-    that is not allowed. gaps: sentences about what could not be fetched, and why.
+    links: its mirrors and sources. consumers: entries of CONSUMER.LIST. servers: replies to PING.JSZ.
+    account: the answer to INFO, empty when that is not allowed. gaps: sentences about what could not be
+    fetched, and why.
     """
 
     snapshot: Snapshot
+    links: Sequence[ReplicationRow] = ()
     consumers: Sequence[Json] = ()
     servers: Sequence[Json] = ()
     account: Json = {}  # noqa: RUF012
@@ -132,14 +134,15 @@ async def fetch_sample(api: Api) -> Sample:
             info["config"]["name"] for info in streams.infos if info["state"].get("consumer_count")
         ]
         consumers, gaps = await fetch_consumers(api, with_consumers)
+        links = await fetch_replication_rows(api, streams)
     except JsctlError:
         if not replies:
             raise
-        return Sample(Snapshot(datetime.now(UTC), domain=api.domain), (), replies)
+        return Sample(Snapshot(datetime.now(UTC), domain=api.domain), servers=replies)
     account = await fetch_account(api)
     if isinstance(account, Gap):
         gaps, account = [*gaps, account], {}
-    return Sample(streams, consumers or (), replies, account, [gap.why for gap in gaps])
+    return Sample(streams, links, consumers or (), replies, account, [gap.why for gap in gaps])
 
 
 Rows = dict[str, Sequence[Mapping[str, Any]]]
@@ -153,7 +156,7 @@ def build_rows_by_table(samples: Iterable[Sample]) -> Rows:
         snapshot = sample.snapshot
         configs = {info["config"]["name"]: info["config"] for info in snapshot.infos}
         streams = [_build_stream_row(r, configs.get(r.stream, {})) for r in build_stream_rows(snapshot)]
-        links = build_replication_rows(snapshot)
+        links = [row._replace(context=snapshot.context, domain=snapshot.domain) for row in sample.links]
         common = {"sampled_at": snapshot.at, "context": snapshot.context, "domain": snapshot.domain}
         own = _build_tables(common, streams, links, sample.consumers, sample.servers, sample.account)
         for name, rows in own.items():

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from jsctl.base.command_lines import WITHOUT_TERMINAL, asks
 from jsctl.monitor.consumer.facts import FINE, STOPPED, Cause
 from jsctl.views.result import Lines, Part, Result, Style, Text
 
 _VERDICTS = {
     "stopped": "makes no progress",
     "slow": "is slowed down",
+    "partial": "does not get everything",
     "waiting": "waits for its clients",
     "fine": "is well",
 }
@@ -21,11 +23,14 @@ def explained(
     worst = causes[0].weight
     style: Style = "bad" if worst == STOPPED else "good" if worst == FINE else "warn"
     parts: list[Part] = [Text(f"Consumer {stream} > {consumer} {_VERDICTS[worst]}:", style)]
+    offered: set[str] = set()
     for cause in causes:
         numbers = ", ".join(f"{key}={_format_value(value)}" for key, value in cause.numbers.items())
-        lines = [f"  {cause.says}", f"    numbers: {numbers}"]
-        if cause.help:
-            lines.append(f"    try: {cause.help.explain(place)}")
+        lines = [f"  {cause.says}", *([f"    numbers: {numbers}"] if numbers else [])]
+        for help in cause.help:
+            if (line := help.explain(place)) not in offered:
+                offered.add(line)
+                lines.append(f"    {help.purpose or 'try'}: {line}{WITHOUT_TERMINAL if asks(line) else ''}")
         parts.append(Lines(lines))
     data = {
         "stream": stream,
@@ -38,7 +43,8 @@ def explained(
                 "weight": cause.weight,
                 "says": cause.says,
                 "numbers": cause.numbers,
-                "help": cause.help.at(place) if cause.help else "",
+                "help": cause.help[0].at(place) if cause.help else "",
+                "lines": [{"for": line.purpose or "try", "line": line.at(place)} for line in cause.help],
                 "trouble": cause.trouble.words if cause.trouble else None,
             }
             for cause in causes

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from jsctl.base.command_lines import build_line
 from jsctl.base.units import (
     format_rfc3339,
     format_time,
@@ -99,10 +100,11 @@ def unchecked(places: Sequence[Place], part: str = "", *, is_last: bool = False)
     place without streams."""
     sentences = []
     for place in places:
-        where = "" if place.has_part() else part
-        if (fault := place.find_fault(where)) is not None:
-            whys = [fault.message]
-        elif outage := place.find_outage(where):
+        if place.failure is not None:
+            whys = [place.failure.message]
+        elif place.is_system and part != "servers":
+            whys = ["the account has no JetStream; only its servers are known"]
+        elif outage := place.find_outage(part if place.is_system else ""):
             whys = [outage] if is_last else []
         else:
             whys = [gap.why for gap in place.tracker.gaps if not gap.is_chosen]
@@ -181,12 +183,11 @@ def failures(places: Sequence[Place]) -> list[str]:
 
 
 def _name_state(place: Place) -> str:
-    fault = place.find_fault()
-    return "late" if fault is None else name_failure(fault)
+    return "late" if place.failure is None else name_failure(place.failure)
 
 
 def _find_status(places: Sequence[Place], choice: Choice) -> ExitStatus:
-    failed = [fault for place in places if (fault := place.find_fault(choice.part)) is not None]
+    failed = [place.failure for place in places if place.failure is not None]
     if not failed:
         return ExitStatus.OK
     return failed[0].status if len(places) == 1 else ExitStatus.UNREACHABLE
@@ -200,26 +201,35 @@ def _name_place(place: Place, places: Sequence[Place]) -> str:
 def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
     """Return one context and domain for people. Its summary is of all rows, also of those not chosen.
     name: what a filter searches beside them."""
-    tracker, fault = place.tracker, place.find_fault(choice.part)
+    tracker, fault = place.tracker, place.failure
     error = fault.message if fault is not None else place.find_outage(choice.part)
+    shown = ("servers",) if place.is_system else _SHOWN
     if not place.has_part(choice.part):
         waiting = fault is None
         summary = Text("connecting" if waiting else _name_state(place), "dim" if waiting else "bad")
         messages = [] if waiting and not place.error else [Text(error, "bad")]
+        if not waiting:
+            messages.append(Text(f"what is wrong with it: {build_line('doctor', place=place.flags)}"))
         return Pane(name_place(place), summary, messages)
     lines = build_lines(tracker, sort)
     chosen = choice.choose(lines, name)
     watched = tracker.rounds > 1 or any(line.received is not None for line in tracker.servers or ())
     account_troubles = tracker.account_troubles
-    everything = [row for kind in _SHOWN for row in lines[kind] or ()]
+    everything = [row for kind in shown for row in lines[kind] or ()]
     messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in account_troubles]
     messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
     tables = [
         _build_table(title, kind, rows, watched)
         for kind, title in _TITLES.items()
-        if (rows := chosen[kind]) and (kind in _SHOWN or kind == choice.part)
+        if (rows := chosen[kind]) and (kind in shown or kind == choice.part)
     ]
-    if not lines["streams"] and choice.part not in _MORE:
+    codes = {trouble.code for row in everything for trouble in row.line.troubles}
+    if codes & {"STREAM_NO_LEADER", "CONSUMER_NO_LEADER"}:
+        line = build_line("doctor", place=place.flags)
+        messages.append(Text(f"why there is no leader, and what to do: {line}", "bad"))
+    if place.is_system and choice.part not in _MORE:
+        messages.append(Text("the system account has servers, and no streams", "dim"))
+    elif not lines["streams"] and choice.part not in _MORE:
         messages.append(Text("No Streams defined"))
     elif not tables:
         is_empty = choice.part in _MORE and not lines[choice.part]

@@ -5,8 +5,9 @@ from operator import attrgetter
 from typing import Any
 
 from jsctl.base.units import NEVER, format_bytes, format_count
+from jsctl.monitor.origins import Report
 from jsctl.monitor.report.figures.lists import ROW_KEYS
-from jsctl.monitor.stream.rows import ReplicationRow, Report, StreamRow
+from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
 from jsctl.views.result import Cell, Column, LazySequence, Part, Result, Table, build_cells, recorder
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.orders import sort_rows

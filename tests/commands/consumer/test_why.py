@@ -24,7 +24,7 @@ def why(cli: Cli, name: str = "C") -> dict[str, Any]:
         # Times go on between the two calls.
         assert cause["says"].split(";")[0].split(", ")[0][:30] in out
         if cause["help"]:
-            assert f"try: {cause['help']}" in out
+            assert f": {cause['help']}" in out
     kinds = {cause["kind"]: cause for cause in result["causes"]}
     kinds["verdict"] = result["verdict"]
     return kinds
@@ -92,7 +92,8 @@ def test_ack_pending_at_its_limit(cli: Cli, url: str) -> None:
     cli("consumer next S C --count 2 --no-ack", status=0)
     causes = why(cli)
     limit = causes["ack pending at its limit"]
-    assert limit["numbers"] == {"num_ack_pending": 2, "max_ack_pending": 2}
+    assert limit["numbers"] == {"num_ack_pending": 2, "max_ack_pending": 2, "first": 1, "subject": "s.a"}
+    assert limit["says"].endswith("the first is message 1 (s.a), delivered once")
     assert cli("consumer next S C --timeout 300ms").status == 3
     cli(limit["help"].removeprefix("jsctl ") + " --force", status=0)
     assert cli("consumer next S C --timeout 1s").status == 0
@@ -271,7 +272,8 @@ def test_the_streams_own_limit_of_pending_messages(cli: Cli, url: str) -> None:
     (limit, *_) = cli("consumer why L C --json", status=0).json["causes"]
     cli(limit["help"].removeprefix("jsctl ") + " --force", status=0)
     cli("consumer next L C --no-ack", status=0)
-    assert cli("consumer why L C --json", status=0).json["causes"][0]["help"] == ""
+    lines = [line["line"] for line in cli("consumer why L C --json", status=0).json["causes"][0]["lines"]]
+    assert lines == ["jsctl stream get L 1", "jsctl consumer reset L C --sequence 2"]
 
 
 def test_messages_that_wait_between_two_pulls(cli: Cli, url: str) -> None:

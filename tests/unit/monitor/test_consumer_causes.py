@@ -33,11 +33,17 @@ def test_replicas_that_are_behind_are_described(peer: Json, says: str) -> None:
     assert says in [cause.says for cause in find_causes(Facts("S", "C", consumer, stream))]
 
 
+def test_without_a_leader_doctor_is_offered_once() -> None:
+    group = {"raft_group": "g", "replicas": [{"name": "n1", "current": False}]}
+    stream = {"cluster": group, "config": {}, "state": {}}
+    causes = find_causes(Facts("S", "C", {"cluster": group}, stream))
+    assert [cause.kind for cause in causes[:2]] == ["stream without leader", "consumer without leader"]
+    shown = explained("S", "C", causes, ["--context", "app"])
+    assert shown.data["causes"][0]["help"] == "jsctl doctor --context app"
+    assert str(shown.parts).count("try: jsctl doctor --context app") == 1
+
+
 def test_servers_are_asked_with_the_system_account() -> None:
     """The login that sees the consumer may not ask them."""
-    causes = find_causes(Facts("S", "C", {}, {}, silent="no answer"))
-    shown = explained("S", "C", causes, ["--context", "app"])
     line = "jsctl server report jetstream --context system"
-    assert shown.data["causes"][0]["help"] == line
-    assert f"try: {line} (with a context of the system account)" in str(shown.parts)
     assert f"{line} (with a context of the system account)" in find_hint(ErrorCode.INSUFFICIENT_RESOURCES)

@@ -7,6 +7,7 @@ from typing import Any
 from jsctl.base.loops import run
 from jsctl.base.units import read_known_time
 from jsctl.jetstream.paging import merge_pages
+from jsctl.monitor.origins import Report
 from jsctl.monitor.stream import rows as reports
 from jsctl.views.stream import report as view
 from tests.support.tables import list_cells
@@ -39,7 +40,7 @@ def test_pages_are_put_together() -> None:
         ("C", "no answer"),
         ("D", "too old"),
     ]
-    report = reports.Report(rows[:2], [], result.missing, result.offline)
+    report = Report(rows[:2], [], result.missing, result.offline)
     titles = [table.title for table in view.report(report).tables()]
     assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]
 
@@ -79,8 +80,8 @@ def test_replication() -> None:
             "subject_transforms": [{"src": "a", "dest": "b"}, {"src": "c", "dest": ""}],
         },
     ]
-    snap = reports.Snapshot(AT, [info("M", mirror=mirror), info("S", sources=sources)])
-    assert [tuple(row)[2:] for row in reports.build_replication_rows(snap)] == [
+    infos = info("M", mirror=mirror), info("S", sources=sources)
+    assert [tuple(row)[2:11] for one in infos for row in reports.build_stream_links(one)] == [
         ("M", "mirror", "$JS.leaf.API", "O", "", -1, 7, "", ""),
         ("S", "source", "", "P", "a to b, c untransformed", -1, 0, "stream not found (10059)", ""),
         ("S", "source", "", "Z", "a.* untransformed", 5, 0, "", ""),

@@ -15,7 +15,7 @@ from jsctl.jetstream.config.origins import api_to_domain
 from jsctl.jetstream.state import read_last_active
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Link, Snapshot
-from jsctl.monitor.rules.links import build_create_subject
+from jsctl.monitor.rules.links import ANEW, build_create_subject
 from jsctl.monitor.rules.objects import SILENT
 from jsctl.monitor.trouble import has_leader, is_settled
 from jsctl.nats.error_codes import ErrorCode
@@ -99,7 +99,7 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
     for link in snapshot.links():
         heard = read_last_active(dict(link.state))
         if link.is_stuck and heard != NEVER and not link.state.get("error"):
-            lag = int(link.state.get("lag") or 0)
+            lag = link.progress.lag
             at_origin = int((link.origin.info.get("state") or {}).get("messages") or 0)
             more = (
                 f"it is {pluralize(lag, 'message')} behind"
@@ -160,6 +160,14 @@ def _describe_restart(link: Link) -> str:
 
 
 def _describe_delivery_check(snapshot: Snapshot, link: Link) -> str:
+    if int(link.info["config"].get("max_msg_size") or -1) > 0:
+        edit = link.view.build_line("stream edit", link.stream, flags=["--max-msg-size", "-1"])
+        return f"it stops at a message that is larger than its --max-msg-size: {edit}"
+    if link.kind == "mirror" and link.info["config"].get("discard") == "new":
+        copy = link.view.build_line(
+            "stream copy", link.stream, f"{link.stream}_NEW", flags=["--discard", "old"]
+        )
+        return f"it has refused messages at its limit, and may stay so: {ANEW}: {copy}"
     if not link.deliver:
         return (
             f"see who has the messages: {link.view.build_line('stream report')}; across accounts the copy"

@@ -10,9 +10,10 @@ from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, list_links
+from jsctl.monitor.rights import describe_ack_denials
 from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.catalog import BY_CODE
-from jsctl.monitor.rules.links import Edge, Node, check_links, read_ends
+from jsctl.monitor.rules.links import Edge, Node, check_links, check_progress, read_ends
 from jsctl.monitor.trouble import Trouble
 
 _REPORTED_ELSEWHERE = frozenset({"STREAM_NO_LEADER", "REPLICA_OFFLINE", "ORIGIN_MISSING"})
@@ -22,10 +23,15 @@ _REPORTED_ELSEWHERE = frozenset({"STREAM_NO_LEADER", "REPLICA_OFFLINE", "ORIGIN_
 def find_seen(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield what is wrong with each stream, mirror, source, consumer and account, as a report does."""
     for view in snapshot.domains:
+        for trouble in describe_ack_denials(view.denied):
+            yield build_finding(trouble, snapshot, view, f"context {view.context}")
         for trouble in objects.check_account(dict(view.limits)):
             yield build_finding(trouble, snapshot, view, f"account {view.account_name}")
         for name, info in view.streams.items():
-            for trouble in objects.check_stream(info, snapshot.at):
+            for trouble in [
+                *objects.check_stream(info, snapshot.at),
+                *view.evidence.streams.get(name, ()),
+            ]:
                 yield build_finding(trouble, snapshot, view, f"stream {view.format_stream(name)}")
         for info in view.consumers or ():
             yield from _find_of_consumer(snapshot, view, info)
@@ -36,7 +42,8 @@ def _find_of_consumer(snapshot: Snapshot, view: DomainView, info: Json) -> Itera
     stream, name = info["stream_name"], info["name"]
     if stream not in view.streams:
         return
-    facts = Facts(stream, name, info, select_stream_facts(view.streams[stream]))
+    stream_facts = select_stream_facts(view.streams[stream], view.evidence.consumers.get(stream))
+    facts = Facts(stream, name, info, stream_facts)
     for trouble in find_troubles(facts):
         yield build_finding(trouble, snapshot, view, f"consumer {view.format_stream(stream)} > {name}")
 
@@ -61,9 +68,11 @@ def _find_of_links(snapshot: Snapshot) -> Iterator[Finding]:
             config, sources = dict(link.config), list_origins(link.info["config"])
             edges.append(Edge((_place(view), link.stream), origin, link.kind, config, sources, key))
     ends = read_ends(configs.items())._replace(names=names)
-    for key, troubles in check_links(edges, ends).items():
-        link = links[key]
-        for trouble in troubles:
+    troubles = check_links(edges, ends)
+    for edge in edges:
+        link = links[edge.key]
+        more = () if link.view.is_page else check_progress(edge, ends, link.progress, refuses=link.is_full)
+        for trouble in [*troubles.get(edge.key, ()), *more]:
             yield build_finding(trouble, snapshot, link.view, link.label, [link.object])
 
 
@@ -98,8 +107,11 @@ def build_finding(
         return builder(command.verb, *command.names, flags=command.flags)
 
     advice = trouble.advice or re.sub(r"\{(.+?)\}", lambda found: build(_parse_command(found[1])), rule.mend)
-    lines = [build(command) for command in trouble.help]
-    mend = f"{advice}: {' && '.join(lines)}" if lines else advice
+    lines = [(command.purpose, build(command)) for command in trouble.help]
+    if any(purpose for purpose, _ in lines):
+        mend = "; ".join([advice, *(f"{purpose}: {line}" for purpose, line in lines)])
+    else:
+        mend = f"{advice}: {' && '.join(line for _, line in lines)}" if lines else advice
     why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
     return Finding(trouble.code, about, trouble.says or trouble.words, why, mend, identities or [about])
 

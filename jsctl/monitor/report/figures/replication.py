@@ -42,6 +42,12 @@ LINKS = (
         screen=Shown(at=5, spare=0),
     ),
     Figure(
+        *("ahead", "natural", "Ahead", "count", "row.ahead", "sequences past the last one of the origin"),
+        Metric("jsctl_replication_ahead", "Sequences by which the copy is past the last one of its origin"),
+        table=None,
+        screen=None,
+    ),
+    Figure(
         *("error", "text", "Error", "error", "row.error"),
         "the error that the server reports, empty if there is none",
         Metric("jsctl_replication_failed", "Whether the copy reports an error"),

@@ -1,0 +1,167 @@
+"""The causes of a consumer's state that lie in what is not acknowledged. No I/O.
+
+What the numbers mean: nats-server consumer.go (hasMaxDeliveries: a message given up leaves `num_ack_pending`
+and stays in `num_redelivered`; a message that is delivered once is in neither).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import NEVER, SECOND, format_count, format_duration, format_exact_duration
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.consumer.requests import RESETTABLE
+from jsctl.monitor.consumer.facts import FINE, SLOW, STOPPED, Cause, Delivery, Facts
+from jsctl.monitor.trouble import Trouble
+
+
+def diagnose_ack_limit(facts: Facts, now: Delivery) -> Cause:
+    """Return the cause that it waits for acknowledgements before it delivers more."""
+    allowed = int(
+        (facts.stream.get("config") or {}).get("consumer_limits", {}).get("max_ack_pending", 0) or 0
+    )
+    more = min(now.limit * 2, allowed) if allowed > 0 else now.limit * 2
+    says = (
+        f"{count_messages(now.unacked, 'waits', 'wait')} for acknowledgement, and its maximum is"
+        f" {format_count(now.limit)}: nothing more is delivered before clients acknowledge"
+    )
+    numbers: dict[str, Any] = {"num_ack_pending": now.unacked, "max_ack_pending": now.limit}
+    help = [facts.suggest("edit", flags=["--max-pending", str(more)], purpose="raise the maximum")]
+    if more <= now.unacked:
+        help = []
+    if blocked_at := facts.evidence.get("blocked_at"):
+        sequence, subject = int(blocked_at[0]), str(blocked_at[1])
+        says += f"; the first is message {format_count(sequence)} ({subject}), {_describe_tries(facts, now)}"
+        numbers |= {"first": sequence, "subject": subject}
+        look = Suggestion("stream get", [facts.stream_name, str(sequence)], purpose="look at the first")
+        help.append(look)
+        if (facts.consumer.get("config") or {}).get("deliver_policy") in RESETTABLE:
+            flags = ["--sequence", str(sequence + 1)]
+            help.append(facts.suggest("reset", flags=flags, purpose="go on after it"))
+    return Cause(
+        kind="ack pending at its limit",
+        weight=STOPPED,
+        says=says,
+        numbers=numbers,
+        help=help,
+        trouble=Trouble(f"{format_count(now.limit)} unacknowledged, delivery stopped", True, "ACKS_FULL"),
+    )
+
+
+def _describe_tries(facts: Facts, now: Delivery) -> str:
+    """Return how often the first unacknowledged message was delivered: the server counts all deliveries."""
+    floor, delivered = (facts.consumer.get(key) or {} for key in ("ack_floor", "delivered"))
+    deliveries = int(delivered.get("consumer_seq", 0)) - int(floor.get("consumer_seq", 0))
+    most = deliveries - now.unacked + 1
+    if not now.redelivered or most < 2:
+        return "delivered once"
+    return f"delivered {'' if now.unacked == 1 else 'up to '}{format_count(most)} times"
+
+
+def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    """Yield whether messages had their last delivery, or were left behind in a work queue."""
+    info = facts.consumer
+    delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
+    left, first, subject = facts.evidence.get("left") or (None, 0, "")
+    # Servers count messages that were delivered more than once; with a single try none are.
+    lost = max(0, now.redelivered - now.unacked) if left is None else int(left)
+    spent = now.exhausted if now.overdue else 0
+    is_stuck = not now.unacked and int(floor.get("consumer_seq", 0)) < int(delivered.get("consumer_seq", 0))
+    if config.get("ack_policy") == "none" or not (left or (now.max_deliver and (lost or spent or is_stuck))):
+        return
+    floor_sequence, last_delivered = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
+    count = lost + spent
+    if not first and count < 2 and floor_sequence + 1 == last_delivered:
+        first, count = last_delivered, 1
+    name = f"message {format_count(first)}" + (f" ({subject})" if subject else "")
+    if count == 1 and first:
+        messages = f"{name} was"
+    elif count:
+        messages = ("at least " if now.unacked > spent else "") + count_messages(count, "was", "were")
+    else:
+        messages = (
+            f"some of the messages from sequence {format_count(floor_sequence + 1)}"
+            f" to {format_count(last_delivered)} were"
+        )
+    tries = "1 try" if now.max_deliver == 1 else f"{format_count(now.max_deliver)} tries"
+    end = f"given up after {tries} without acknowledgement" if now.max_deliver else "left behind"
+    if count != 1 and first:
+        end += f"; the first is {name}"
+    if floor_sequence < last_delivered:
+        end += f"; the acknowledgement floor stays at {format_count(floor_sequence)}"
+    flags = ["--sequence", str(first)] if first else []
+    can_reset = config.get("deliver_policy") in RESETTABLE and (first or floor_sequence < last_delivered)
+    yield Cause(
+        kind="max deliver reached",
+        weight=SLOW if now.unacked > spent or now.pending else STOPPED,
+        says=f"{messages} {end}",
+        numbers={
+            "max_deliver": now.max_deliver,
+            "num_redelivered": now.redelivered,
+            "num_ack_pending": now.unacked,
+            "ack_floor": floor_sequence,
+            "delivered": last_delivered,
+            **({"first": first} if first else {}),
+        },
+        help=[facts.suggest("reset", flags=flags)] if can_reset else (),
+        trouble=Trouble(
+            f"{format_count(count)} given up" if count else "messages given up", True, "GIVEN_UP"
+        ),
+    )
+
+
+def diagnose_missing_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    """Yield the cause for unacknowledged messages: ordinary at first, trouble when they are redelivered."""
+    if now.overdue and now.exhausted == now.unacked:
+        return  # given up
+    ago = f", the last one {format_duration(now.age)} ago" if now.age != NEVER else ""
+    delivered = f"{count_messages(now.unacked, 'was', 'were')} delivered{ago}"
+    numbers: dict[str, Any] = {"num_ack_pending": now.unacked, "num_redelivered": now.redelivered}
+    if now.max_deliver:
+        numbers["max_deliver"] = now.max_deliver
+    again = min(now.redelivered, now.unacked)
+    says, sooner = _describe_next_delivery(facts, config, now, delivered, numbers)
+    is_trouble = bool(again) or now.overdue
+    if now.pending and not is_trouble:
+        return
+    yield Cause(
+        kind="in backoff" if config.get("backoff") else "waiting for acknowledgements",
+        weight=SLOW if is_trouble else FINE,
+        says=says if not again else f"{says}; {format_count(again)} of them more than once",
+        numbers=numbers,
+        help=[sooner] if sooner else (),
+        trouble=Trouble(f"{format_count(again)} redelivered", False, "REDELIVERED") if again else None,
+    )
+
+
+def _describe_next_delivery(
+    facts: Facts, config: Json, now: Delivery, delivered: str, numbers: dict[str, Any]
+) -> tuple[str, Suggestion | None]:
+    """Return a sentence on when unacknowledged messages are redelivered, and a command line to have them
+    sooner.
+    """
+    backoff = [int(wait) for wait in config.get("backoff") or []]
+    if backoff:
+        numbers["backoff"] = backoff
+    else:
+        numbers["ack_wait"] = now.wait
+    if now.exhausted == now.unacked:
+        wait = format_exact_duration(now.wait)
+        return f"{delivered}, for the last time: given up without an acknowledgement within {wait}", None
+    # It is unknown whether a message that was delivered several times has tries left.
+    may_come = not now.max_deliver or not now.redelivered
+    limit = f", {format_count(now.max_deliver)} tries in all" if now.max_deliver else ""
+    if backoff:
+        steps = ", ".join(map(format_exact_duration, backoff))
+        sooner = facts.suggest("edit", flags=["--backoff", "1s"]) if now.wait > SECOND else None
+        says = f"{delivered}, to be redelivered only after the backoff: {steps}{limit}"
+    else:
+        sooner = facts.suggest("edit", flags=["--wait", "5s"]) if now.wait > 5 * SECOND else None
+        wait = format_exact_duration(now.wait)
+        says = f"{delivered}, to be redelivered after {wait} without an acknowledgement{limit}"
+    return says, sooner if may_come and not now.overdue else None
+
+
+def count_messages(number: int, singular: str, plural: str) -> str:
+    """Return `1 message waits`, `3 messages wait`."""
+    return f"1 message {singular}" if number == 1 else f"{format_count(number)} messages {plural}"
