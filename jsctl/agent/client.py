@@ -33,7 +33,7 @@ def call(path: str, version: str) -> None:
         agent.connect(path)
         cwd = os.open(".", getattr(os, "O_PATH", os.O_RDONLY))
         try:
-            _send(agent, _build_request(version, files), [cwd, *files])
+            send_request(agent, _build_request(version, files), [cwd, *files])
         finally:
             os.close(cwd)
         worker = int(_receive_line(agent))
@@ -89,12 +89,13 @@ def _build_request(version: str, files: list[int]) -> bytes:
     return b"\0".join(parts)
 
 
-def _send(agent: _socket.socket, request: bytes, files: list[int]) -> None:
+def send_request(agent: _socket.socket, request: bytes, files: list[int]) -> None:
     """Send a request with its files, which arrive with the first byte."""
     block = b"%d\n" % len(request) + request
     rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, b"".join(n.to_bytes(4, sys.byteorder) for n in files))]
     sent = agent.sendmsg([block], rights)
-    agent.sendall(block[sent:])
+    if rest := block[sent:]:  # sending nothing fails, too, where the call has ended by now
+        agent.sendall(rest)
 
 
 def _receive_line(agent: _socket.socket) -> bytes:

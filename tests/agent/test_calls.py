@@ -3,14 +3,17 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
 
+from jsctl.agent.client import send_request
 from tests.support.agents import JSCTL, running_agent
 from tests.support.processes import alive
 from tests.support.waiting import wait_for
@@ -65,6 +68,22 @@ sys.argv = ["jsctl", "version"]
 from jsctl.__main__ import main
 main()
 """
+
+
+def test_a_call_that_ends_before_its_client_goes_on_runs_once() -> None:
+    """Once the request is sent, nothing is written any more: a connection that is closed by then would look
+    as if nobody served the call."""
+    client, agent = socket.socketpair()
+
+    class Slow(socket.socket):
+        def sendmsg(self, *args: Any) -> int:
+            sent = super().sendmsg(*args)
+            assert agent.recv(1 << 16)
+            agent.close()
+            return sent
+
+    with Slow(fileno=client.detach()) as slow:
+        send_request(slow, b"request", [0])
 
 
 def test_output_and_status(environ: dict[str, str]) -> None:

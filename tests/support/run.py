@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -127,15 +128,19 @@ class Cli:
         variables = {**os.environ, "COLUMNS": str(width), **self.environ, **environ}
         if CALLS == "agent":
             variables["JSCTL_AGENT"] = _start_agent()
-        ended = subprocess.run(
-            [sys.executable, "-m", "jsctl", *args],
-            env=variables,
-            input=stdin.encode(errors="surrogateescape"),
-            capture_output=True,
-            check=False,
-        )
-        out, err = (text.decode(errors="surrogateescape") for text in (ended.stdout, ended.stderr))
-        return Outcome(ended.returncode, out, err, [])
+        words = [sys.executable, "-m", "jsctl", *args]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(words, env=variables, stdin=pipe, stdout=pipe, stderr=pipe)
+        given: bytes | None = stdin.encode(errors="surrogateescape")
+        while True:
+            try:
+                ended = process.communicate(given)
+                break
+            except KeyboardInterrupt:  # a test interrupts its own process, where lines run otherwise
+                process.send_signal(signal.SIGINT)
+                given = None
+        out, err = (text.decode(errors="surrogateescape") for text in ended)
+        return Outcome(process.returncode, out, err, [])
 
     def start(
         self, line: str | Sequence[str], *, environ: Mapping[str, str] | None = None, **options: Any

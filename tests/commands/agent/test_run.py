@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agents import JSCTL, LINE, run_script
+from tests.support.agents import JSCTL, LINE, list_leftovers, run_script
 from tests.support.waiting import wait_for
 
 
@@ -16,6 +16,7 @@ def test_it_ends_with_the_script(folder: Path) -> None:
     script = f'{LINE} version | head -1; test -S "$JSCTL_AGENT" && echo served; exit 7'
     shown = run_script(script, folder, status=7)
     assert shown.splitlines()[0].startswith("jsctl ") and "served" in shown
+    assert not list_leftovers(folder), "it has ended before the command that started it"
 
 
 @pytest.mark.slow
