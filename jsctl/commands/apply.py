@@ -3,14 +3,19 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.base.units import SECOND, format_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.declared.applied_places import save_places
 from jsctl.commands.declared.push import CONTINUE
-from jsctl.commands.declared.saved_plan import PLAN_AGAIN, read_plan, refuse_stale
+from jsctl.commands.declared.saved_plan import (
+    PLAN_AGAIN,
+    SavedPlan,
+    read_plan,
+    refuse_other_places,
+    refuse_stale,
+)
 from jsctl.commands.declared.sources import (
     Comparison,
     SourceOptions,
@@ -46,14 +51,14 @@ class Options:
     revoke_old: bool
     wait: int | None
 
-    def read(self, env: Env) -> tuple[Sources, Any]:
-        """Return what to apply, and the document of the plan that it must agree with, if there is one. Raises
-        BadInput."""
+    def read(self, env: Env) -> tuple[Sources, SavedPlan | None]:
+        """Return what to apply, and the plan that it must agree with, if there is one. Raises BadInput."""
         if not self.plan:
             return self.sources.read(env), None
         if self.sources != SourceOptions((), (), "", False, None, False, (), ()):
             raise BadInput("a plan says what is applied", "leave out -f and its flags, or the plan")
-        return read_plan(self.plan)
+        planned = read_plan(self.plan)
+        return planned.sources, planned
 
 
 @command(
@@ -127,7 +132,8 @@ async def apply(env: Env, options: Options) -> Result:
     plan, targets = await plan_streams(env, sources, comparison, rules)
     result = show_plan(env, plan, comparison)
     if planned is not None:
-        refuse_stale(planned, result.document())
+        await refuse_other_places(planned, targets)
+        refuse_stale(planned.document, result.document())
     if options.dry_run:
         is_different = result.status is ExitStatus.DIFFERENT
         return result._replace(status=ExitStatus.OK) if is_different and not options.exit_code else result
@@ -142,7 +148,9 @@ async def apply(env: Env, options: Options) -> Result:
     auth, outcome = comparison.auth, None
     if auth:
         if planned is not None:
-            refuse_stale({"auth": planned["auth"]}, {"auth": auth.show_plan(result).document()["auth"]})
+            refuse_stale(
+                {"auth": planned.document["auth"]}, {"auth": auth.show_plan(result).document()["auth"]}
+            )
         outcome = await auth.apply(env, rules, options.force, revoke_old=options.revoke_old)
         if auth.new_operators:
             env.say(_format_next(auth.new_operators, options))
@@ -200,7 +208,7 @@ async def _apply_streams(
             error = Unreachable(f"not current after {format_duration(options.wait)}: {'; '.join(behind[:5])}")
             return result._replace(error=error, status=ExitStatus.UNREACHABLE)
     if result.status is ExitStatus.OK:
-        save_places(env, comparison.labels, targets, pruned=sources.prune)
+        await save_places(env, comparison.labels, targets, pruned=sources.prune)
     return result
 
 

@@ -42,12 +42,12 @@ async def diff(env: Env, sources: SourceOptions, out: str, owners: bool, watch: 
         read = sources.read(env)
         comparison = await compare_sources(env, read, is_planning=True)
         if owners:
-            targets = await open_targets(env, comparison.declared, comparison.logins)
-            return owners_result(await fetch_owners(comparison.declared, targets))
-        plan, _ = await plan_streams(env, read, comparison, read.build_rules())
+            opened = await open_targets(env, comparison.declared, comparison.logins)
+            return owners_result(await fetch_owners(comparison.declared, opened))
+        plan, targets = await plan_streams(env, read, comparison, read.build_rules())
         result = show_plan(env, plan, comparison)
         if out:
-            write_plan(out, read, result.document())
+            await write_plan(out, read, result.document(), targets)
         return result
 
     return await fetch_or_watch(compare, watch)

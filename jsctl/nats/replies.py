@@ -24,11 +24,13 @@ async def iterate_replies(
 ) -> AsyncGenerator[Message, None]:
     """Yield all replies: until `expect` of them, `stall` ns of silence after one, or `timeout` ns.
 
-    Raises NoResponders when nobody listens, JsctlError when the replies have more than `max_bytes` bytes.
+    Raises NoResponders when nobody listens, Denied when the login may not send the request, JsctlError when
+    the replies have more than `max_bytes` bytes.
     """
     count, bytes_left = 0, max_bytes
     inbox = connection.new_inbox()
     async with connection.subscribe(inbox) as subscription:
+        subscription.request = subject
         await connection.publish(subject, data, reply=inbox)
         deadline = time.monotonic() + (timeout or connection.settings.timeout) / SECOND
         while not expect or count < expect:

@@ -5,23 +5,25 @@ from collections.abc import AsyncIterator
 
 from jsctl.base.units import SECOND
 from jsctl.errors import JsctlError
-from jsctl.nats.events import Closed, ConnectionEvent
+from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
 from jsctl.nats.message import Message
 
 
 class Subscription:
     """Interest in a subject: `async with connection.subscribe(s) as sub: async for message in sub`.
 
-    add: the handler of its messages.
+    add: the handler of its messages. request: the subject of the request that they answer; the login may not
+    publish to it if the server says so.
     """
 
     def __init__(self) -> None:
         self._messages: asyncio.Queue[Message | JsctlError] = asyncio.Queue()
         self.add = self._messages.put_nowait
+        self.request = ""
 
     async def next(self, timeout: int) -> Message | None:
         """Return the next message, or None after `timeout` ns without one. Raises JsctlError when the
-        connection is closed for good."""
+        connection is closed for good, Denied when the request was refused."""
         if timeout <= 0:
             return None
         try:
@@ -45,4 +47,7 @@ class Subscription:
         """Handle an event of the connection."""
         if isinstance(event, Closed):
             self._messages.put_nowait(event.error)
+        elif isinstance(event, PermissionDenied) and event.subject == self.request:
+            self._messages.put_nowait(event.to_error())
+            return True
         return False

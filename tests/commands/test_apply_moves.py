@@ -6,14 +6,16 @@ import pytest
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.servers import AccountServers
 
 
 @pytest.fixture
-def two(cli: Cli, url: str, tmp_path: Path) -> Cli:
-    """Two contexts, `one` in the JetStream of this test, `two` in one that is reached by another prefix."""
+def two(cli: Cli, url: str, account_servers: AccountServers) -> Cli:
+    """Two contexts, `one` in the JetStream of this test, `two` in that of another account."""
     cli(f"context add one --server {url}", status=0)
-    cli(f"context add two --server {url} --js-api-prefix '$JS.API'", status=0)
+    cli(f"context add two --server {account_servers.new_account().url}", status=0)
     cli("context add gone --server nats://127.0.0.1:1", status=0)
+    del cli.environ["NATS_URL"]
     return cli
 
 
@@ -29,7 +31,8 @@ def test_a_context_that_no_file_names_any_more_is_pruned(two: Cli, url: str, tmp
     assert "- stream A (1 message, " in shown and "[context one" in shown
     assert two(f"apply -f {path}", status=0)  # without --prune nothing is removed, and the note stays
     two(f"apply -f {path} --prune --force --allow-data-loss", status=0)
-    assert two("stream ls --json --context one", status=0).json == ["B"]
+    names = [two(f"stream ls --json --context {context}", status=0).json for context in ("one", "two")]
+    assert names == [[], ["B"]]
     assert "Nothing to change" in two(f"diff -f {path} --prune", status=0).out
 
 

@@ -219,6 +219,8 @@ def test_failures_of_requests(driver: Driver, server: RealServer) -> None:
     async def ask_the_refused(connection: Connection) -> None:
         with pytest.raises(Denied, match="not allowed to publish to refused"):
             await connection.request("refused")
+        with pytest.raises(Denied, match="not allowed to publish to refused"):
+            await request_many(connection, "refused")
 
     async def ask_deaf(connection: Connection) -> None:
         with pytest.raises(Denied, match="not allowed to subscribe"):

@@ -1,19 +1,24 @@
 """Plans in files: `diff --out FILE` writes one, `apply FILE` carries out just that, or nothing.
 
-A plan holds the texts of the declared files and the document that `diff --json` showed. `apply` compares
-again, and refuses when the result is another one.
+A plan holds the texts of the declared files, which JetStream each place was, and the document that
+`diff --json` showed. `apply` compares again, and refuses when any of these is another one.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from jsctl.base.files import read_text, write_atomically
 from jsctl.base.json_text import parse_json
+from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.declared.sources import Sources
+from jsctl.commands.declared.sources import Sources, list_changed_files
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.declared.model import Place
+from jsctl.jetstream.declared.step import Target
+from jsctl.jetstream.identity import Identity, fetch_identity, read_identity
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
 
 _FORM = "io.jsctl.plan.v1"
@@ -31,17 +36,34 @@ _LOSSES = frozenset(
 )
 """Keys that move on while a stream is in use; a plan is stale when more would be deleted than it says."""
 
-_SOURCE_KEYS = ("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets")
+_LEFT_OUT = _LOSSES | {"context"}  # a JetStream is known by what it is, not by the context that leads to it
+
+_SOURCE_KEYS = (
+    *("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets", "digests"),
+)
 _SIZE = 256 << 20  #: bytes
 
 PLAN_AGAIN = "make it again with diff --out"
 
 
-def write_plan(path: str, sources: Sources, document: Any) -> None:
+class SavedPlan(NamedTuple):
+    """A plan of a file. document: what `diff --json` showed. places: which JetStream each place was: the
+    place, and its `Identity` below "jetstream"; empty in files of older versions."""
+
+    sources: Sources
+    document: Any
+    places: Sequence[Json]
+
+
+async def write_plan(path: str, sources: Sources, document: Any, targets: Mapping[Place, Target]) -> None:
     """Write a plan, readable by its owner only: files may hold addresses with passwords. Raises BadInput."""
+    identities = await _fetch_identities(targets)
     content = {
         "type": _FORM,
         "sources": {key: getattr(sources, key) for key in _SOURCE_KEYS},
+        "places": [
+            {**asdict(place), "jetstream": identity.to_json()} for place, identity in identities.items()
+        ],
         "plan": document,
     }
     target = expand_home(path)
@@ -51,8 +73,8 @@ def write_plan(path: str, sources: Sources, document: Any) -> None:
         raise BadInput(f"cannot write {path}: {error.strerror}") from None
 
 
-def read_plan(path: str) -> tuple[Sources, Any]:
-    """Return the sources and the document of a plan. Raises BadInput."""
+def read_plan(path: str) -> SavedPlan:
+    """Return a plan. Raises BadInput."""
     try:
         content = parse_json(read_text(expand_home(path), "", _SIZE))
         if content["type"] != _FORM:
@@ -60,11 +82,37 @@ def read_plan(path: str) -> tuple[Sources, Any]:
         sources = content["sources"]
         texts = tuple((str(name), str(text)) for name, text in sources["texts"])
         names = {key: tuple(sources[key]) for key in ("var", "unprotect", "targets")}
-        return Sources(**{**sources, **names, "texts": texts}), content["plan"]
+        places = content.get("places", [])
+        return SavedPlan(Sources(**{**sources, **names, "texts": texts}), content["plan"], places)
     except (ValueError, KeyError, TypeError):
         raise BadInput(
             f"{path} is not a plan", "jsctl diff --out FILE writes one; -f names declared files"
         ) from None
+
+
+async def refuse_other_places(planned: SavedPlan, targets: Mapping[Place, Target]) -> None:
+    """Raise JsctlError if a file was changed since the plan was made, or a place is another JetStream."""
+    if changed := list_changed_files(planned.sources):
+        raise _build_error(f"{changed[0]} was changed since")
+    for place, identity in (await _fetch_identities(targets)).items():
+        for known in planned.places:
+            is_place = all(known.get(key) == value for key, value in asdict(place).items())
+            if is_place and not read_identity(known["jetstream"]).is_same(identity):
+                domain = f", domain {place.domain}" if place.domain else ""
+                where = f"context {place.context}{domain}" if place.context else f"this place{domain}"
+                raise _build_error(
+                    f"{where} is another JetStream than the one it was made for, or its servers were started"
+                    " again"
+                )
+
+
+async def _fetch_identities(targets: Mapping[Place, Target]) -> dict[Place, Identity]:
+    present = {place: target.api for place, target in targets.items() if not target.is_missing}
+    return dict(zip(present, await gather(map(fetch_identity, present.values())), strict=True))
+
+
+def _build_error(reason: str) -> JsctlError:
+    return JsctlError(f"nothing was changed: the plan is stale, as {reason}", PLAN_AGAIN)
 
 
 def refuse_stale(planned: Any, document: Any) -> None:
@@ -77,10 +125,7 @@ def refuse_stale(planned: Any, document: Any) -> None:
     except (AttributeError, KeyError, TypeError, ValueError):
         is_same, losses = False, []
     if not is_same:
-        raise JsctlError(
-            "nothing was changed: the plan is stale, as servers, contexts or values have changed since",
-            PLAN_AGAIN,
-        )
+        raise _build_error("servers, contexts or values have changed since")
     for change, loss, announced in losses:
         if loss.exceeds(announced):
             raise JsctlError(
@@ -106,7 +151,10 @@ def _strip(document: Any) -> Any:
 
 def _strip_losses(changes: Iterable[Json]) -> list[Json]:
     return [
-        {**{key: value for key, value in change.items() if key not in _LOSSES}, "names": _list_names(change)}
+        {
+            **{key: value for key, value in change.items() if key not in _LEFT_OUT},
+            "names": _list_names(change),
+        }
         for change in changes
     ]
 

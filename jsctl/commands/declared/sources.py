@@ -2,15 +2,20 @@
 plan."""
 
 import contextlib
+import hashlib
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from jsctl.base.files import read_input
+from jsctl.base.files import CONFIG_SIZE, is_replaced, read_input, read_text
 from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
-from jsctl.commands.declared.applied_places import add_former_places
+from jsctl.commands.declared.applied_places import FormerPlace, add_former_places, refuse_unknown_places
 from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
 from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
 from jsctl.contexts.layers import resolve
@@ -24,6 +29,7 @@ from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Plan, make_plan
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.declared.variables import parse_variables
+from jsctl.jetstream.identity import number_places
 from jsctl.jetstream.stream.replicas import find_shortage
 from jsctl.monitor.server.requests import ping_account
 from jsctl.nats.connection import Connection
@@ -59,19 +65,27 @@ class SourceOptions:
         """Read the files. Raises BadInput, NotFound."""
         if not self.files:
             raise BadInput("there is nothing to compare", "name files with -f")
-        paths = [path for file in self.files for path in _list_paths(file)]
-        texts = [
-            ("stdin" if path == "-" else path, read_input(path, env.streams.stdin))
-            for path in dict.fromkeys(paths)
-        ]
-        return Sources(tuple(texts), **{name: getattr(self, name) for name in Sources._fields[1:]})
+        texts: dict[str, str] = {}
+        digests: dict[str, str] = {}
+        for file in self.files:
+            read = {
+                path: read_input(path, env.streams.stdin) for path in _list_paths(file) if path not in texts
+            }
+            texts |= read
+            path = expand_home(file).absolute()
+            if is_replaced(path):
+                digests[str(path)] = _compute_digest(path, {name: texts[name] for name in _list_paths(file)})
+        named = [("stdin" if path == "-" else path, text) for path, text in texts.items()]
+        others = {name: getattr(self, name) for name in Sources._fields if hasattr(self, name)}
+        return Sources(named, digests=digests, **others)
 
 
 class Sources(NamedTuple):
     """Everything that a plan follows from, but for the servers.
 
     texts: name and text of each file. var: NAME=VALUE. store: the folder for operators. push: None for the
-    default. targets: names of the streams and buckets that are compared; all without any.
+    default. targets: names of the streams and buckets that are compared; all without any. digests: of the
+    files and folders of -f, by absolute path.
     """
 
     texts: Sequence[tuple[str, str]]
@@ -82,6 +96,7 @@ class Sources(NamedTuple):
     take_ownership: bool
     unprotect: Sequence[str]
     targets: Sequence[str]
+    digests: Mapping[str, str] = MappingProxyType({})
 
     @property
     def may_have_operators(self) -> bool:
@@ -95,12 +110,14 @@ class Sources(NamedTuple):
 
 class Comparison(NamedTuple):
     """What files declare, compared with the store of operators. labels: by place, as the files name them.
-    logins: for places that name an account."""
+    logins: for places that name an account. gone: places of the labels to which no context leads any more.
+    """
 
     declared: Declared
     auth: "DeclaredAuth | None"
     logins: "AccountLogins | None"
     labels: Mapping[Place, frozenset[str]]
+    gone: Sequence[FormerPlace] = ()
 
 
 source_flags = declare_all(
@@ -147,8 +164,9 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
             operators = load_operators(sources.texts, variables)
     raise_all(errors)
     labels = declared.labels
+    gone: Sequence[FormerPlace] = ()
     if sources.prune:
-        declared = add_former_places(env, declared)
+        declared, gone = add_former_places(env, declared)
     contexts = declared.contexts | {place.context for place in declared.places} - {""}
     if contexts and "server" in env.flags and "server" not in env.from_environment:
         raise BadInput(
@@ -160,7 +178,7 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
     logins = await _ask_servers(env, declared, auth, sources, is_planning=is_planning)
     if auth:
         await auth.measure_removals(env)
-    return Comparison(declared, auth, logins, labels)
+    return Comparison(declared, auth, logins, labels, gone)
 
 
 async def plan_streams(
@@ -169,6 +187,7 @@ async def plan_streams(
     """Compare declared streams with those on servers; return the plan with all warnings, and the servers of
     each place. Raises what requests raise."""
     targets = await open_targets(env, comparison.declared, comparison.logins)
+    await refuse_unknown_places(env, comparison.gone, targets)
     plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
     declared = [name for stream in comparison.declared.streams for name in (stream.name, stream.renamed_from)]
     held = comparison.auth.list_held() if comparison.auth else ()
@@ -272,7 +291,13 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
     for place, target in targets.items():
         if place.account and logins and not target.is_missing:
             await logins.wait(target.api, place.account)
-    return targets
+    present = [place for place, target in targets.items() if not target.is_missing]
+    numbers = await number_places([targets[place].api for place in present])
+    keys = dict(zip(present, numbers, strict=True))
+    return {
+        place: target._replace(key=keys.get(place, len(present) + number))
+        for number, (place, target) in enumerate(targets.items())
+    }
 
 
 async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Connection]:
@@ -308,6 +333,23 @@ def _make_target(
     api = Api(connection, domain=domain, prefix=prefix, trace=env.trace)
     domain = api.domain if is_missing else api.own_domain
     return Target(api, settings.context, domain, place.account, is_missing)
+
+
+def list_changed_files(sources: Sources) -> list[str]:
+    """Return the files and folders of -f that say something else since they were read. One that is gone says
+    nothing."""
+    changed = []
+    for path, digest in sources.digests.items():
+        if Path(path).exists():
+            texts = {name: read_text(Path(name), limit=CONFIG_SIZE) for name in _list_paths(path)}
+            changed += [path] if _compute_digest(Path(path), texts) != digest else []
+    return changed
+
+
+def _compute_digest(root: Path, texts: Mapping[str, str]) -> str:
+    """Return a digest of the names and texts of files, wherever the folder is. root: the file or folder."""
+    named = sorted((os.path.relpath(Path(name).absolute(), root), text) for name, text in texts.items())
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 
 
 def _list_paths(file: str) -> list[str]:

@@ -1,22 +1,36 @@
 """Declarations of all files together: what belongs to one stream is joined, and what excludes each other is
 refused."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.origins import list_origins
-from jsctl.jetstream.declared.model import Consumer, Place, Stream
+from jsctl.jetstream.declared.model import Consumer, Stream
 from jsctl.jetstream.declared.step import find_cycle
 
+FindPlace = Callable[[Stream], object]
+"""Returns a value that is equal for streams of the same place."""
 
-def join_consumers(streams: list[Stream]) -> list[Stream]:
+
+def combine(streams: Sequence[Stream], find_place: FindPlace = lambda stream: stream.place) -> list[Stream]:
+    """Return the streams of all files, with the consumers that a file adds to a stream of another one joined
+    to it. Raises BadInput for what excludes each other."""
+    joined = _join_consumers(streams, find_place)
+    _refuse_same_streams(joined, find_place)
+    _refuse_same_renames(joined, find_place)
+    _refuse_cycles(joined, find_place)
+    return joined
+
+
+def _join_consumers(streams: Sequence[Stream], find_place: FindPlace) -> list[Stream]:
     """Return the streams; consumers that a file adds to a stream that another one declares are among those of
     that stream, each with its own label. Raises BadInput for a consumer that is declared twice."""
-    joined: dict[tuple[Place, str], Stream] = {}
+    joined: dict[tuple[object, str], Stream] = {}
     others: list[Stream] = []
     for stream in sorted(streams, key=lambda stream: stream.is_bare):
-        first = joined.setdefault((stream.place, stream.name), stream)
+        key = find_place(stream), stream.name
+        first = joined.setdefault(key, stream)
         if first is stream:
             continue
         if not (stream.is_bare and stream.consumers) or stream.renamed_from:
@@ -24,7 +38,7 @@ def join_consumers(streams: list[Stream]) -> list[Stream]:
             continue
         consumers = [*first.consumers, *stream.consumers]
         refuse_same_consumers(consumers, stream.name)
-        joined[stream.place, stream.name] = replace(first, consumers=tuple(consumers))
+        joined[key] = replace(first, consumers=tuple(consumers))
     order = {id(stream.config): number for number, stream in enumerate(streams)}
     return sorted([*joined.values(), *others], key=lambda stream: order[id(stream.config)])
 
@@ -41,11 +55,8 @@ def refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
             )
 
 
-def refuse_same_streams(
-    streams: Iterable[Stream], find_place: Callable[[Stream], object] = lambda stream: stream.place
-) -> None:
-    """Raise BadInput for a stream that is declared twice in one place. find_place: returns a value that is
-    equal for places that are the same."""
+def _refuse_same_streams(streams: Iterable[Stream], find_place: FindPlace) -> None:
+    """Raise BadInput for a stream that is declared twice in one place."""
     by_key: dict[tuple[object, str], Stream] = {}
     for stream in streams:
         first = by_key.setdefault((find_place(stream), stream.name), stream)
@@ -55,14 +66,14 @@ def refuse_same_streams(
             )
 
 
-def refuse_same_renames(streams: list[Stream]) -> None:
+def _refuse_same_renames(streams: Sequence[Stream], find_place: FindPlace) -> None:
     """Raise BadInput for an old name that is declared, too, or that several streams had."""
-    by_key = {(stream.place, stream.name): stream for stream in streams}
-    renamed: dict[tuple[Place, str], Stream] = {}
+    by_key = {(find_place(stream), stream.name): stream for stream in streams}
+    renamed: dict[tuple[object, str], Stream] = {}
     for stream in streams:
         if not stream.renamed_from:
             continue
-        key = stream.place, stream.renamed_from
+        key = find_place(stream), stream.renamed_from
         if other := by_key.get(key):
             raise BadInput(
                 f"{stream.position}: renamed_from: stream {stream.renamed_from} is declared, too, in"
@@ -76,15 +87,15 @@ def refuse_same_renames(streams: list[Stream]) -> None:
             )
 
 
-def refuse_cycles(streams: list[Stream]) -> None:
+def _refuse_cycles(streams: Sequence[Stream], find_place: FindPlace) -> None:
     """Raise BadInput for streams of one place that copy from each other in a cycle.
 
     The server refuses the last of them. Across several domains a cycle may be intended, with different
     filters for each stream.
     """
-    by_key = {(stream.place, stream.name): stream for stream in streams}
+    by_key = {(find_place(stream), stream.name): stream for stream in streams}
     origins = {
-        key: [origin for origin in _list_local_origins(stream) if origin in by_key]
+        key: [origin for name in _list_local_origins(stream) if (origin := (key[0], name)) in by_key]
         for key, stream in by_key.items()
     }
     if cycle := find_cycle(origins):
@@ -93,8 +104,8 @@ def refuse_cycles(streams: list[Stream]) -> None:
         raise BadInput(f"{position}: streams copy from each other in a cycle: {names}")
 
 
-def _list_local_origins(stream: Stream) -> Iterator[tuple[Place, str]]:
+def _list_local_origins(stream: Stream) -> Iterator[str]:
     for origin in list_origins(stream.config):
         if not (origin.get("external") or {}).get("api"):
             name = str(origin["name"])
-            yield stream.place, stream.kind.bucket_to_stream(name) if stream.kind else name
+            yield stream.kind.bucket_to_stream(name) if stream.kind else name

@@ -49,7 +49,8 @@ async def _find_behind(
             if replica.get("offline") or not replica.get("current") or int(replica.get("lag") or 0)
         ]
         target = targets[stream.place]
-        connection, domain = target.key
+        connection, prefix = id(target.api.connection), target.api.prefix
+        domain = target.domain if prefix.startswith("$JS.") else prefix
         found[connection][domain, stream.name] = info
         apis[connection][domain] = target.api
     for connection, infos_there in found.items():

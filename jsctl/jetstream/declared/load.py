@@ -28,13 +28,7 @@ from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.conflicts import (
-    join_consumers,
-    refuse_cycles,
-    refuse_same_consumers,
-    refuse_same_renames,
-    refuse_same_streams,
-)
+from jsctl.jetstream.declared.conflicts import combine, refuse_same_consumers
 from jsctl.jetstream.declared.merge import validate_keys
 from jsctl.jetstream.declared.model import BUCKET_KINDS, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.values import read_values
@@ -90,13 +84,10 @@ class _Reader:
         """Return everything that is declared. Raises BadInput."""
         if unknown := sorted(self._variables.keys() - self._used):
             raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
-        self._streams = join_consumers(self._streams)
-        refuse_same_streams(self._streams)
-        refuse_same_renames(self._streams)
-        refuse_cycles(self._streams)
+        streams = combine(self._streams)
         labels = {place: frozenset(names) for place, names in self._labels.items()}
         warnings = tuple(dict.fromkeys(self._warnings))
-        return Declared(tuple(self._streams), labels, warnings=warnings, contexts=frozenset(self._contexts))
+        return Declared(tuple(streams), labels, warnings=warnings, contexts=frozenset(self._contexts))
 
     def read_document(self, document: Node) -> None:
         """Add a document's streams, buckets and label. Raises BadInput."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from jsctl.base.loops import gather
@@ -20,7 +21,7 @@ from jsctl.jetstream.declared.compare import (
     plan_consumer_removal,
     plan_stream_removal,
 )
-from jsctl.jetstream.declared.conflicts import refuse_same_streams
+from jsctl.jetstream.declared.conflicts import combine
 from jsctl.jetstream.declared.handover import plan_releases
 from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
@@ -87,8 +88,8 @@ async def make_plan(
 ) -> Plan:
     """Compare what is declared with what exists. prune: plan removals, too. Raises BadInput, and what
     requests raise."""
-    # Different places may turn out to be the same.
-    refuse_same_streams(declared.streams, lambda stream: targets[stream.place].key)
+    # Different contexts and domains may lead to the same JetStream.
+    declared = replace(declared, streams=combine(declared.streams, lambda stream: targets[stream.place].key))
     gate = asyncio.Semaphore(32)
 
     errors: list[BadInput] = []
@@ -145,12 +146,16 @@ async def _plan_removals(
 ) -> list[Step]:
     """Return removals of what carries a label and is no longer declared. planned: the other steps."""
     declared_keys = _list_declared_keys(declared, targets)
+    places: dict[int, tuple[Target, frozenset[str]]] = {}
+    for place, labels in declared.labels.items():
+        target, others = places.get(targets[place].key, (targets[place], frozenset[str]()))
+        places[target.key] = target, labels | others
     removals = await gather(
-        _plan_removals_at(targets[place], labels, declared, declared_keys, rules, planned)
-        for place, labels in declared.labels.items()
-        if not targets[place].is_missing
+        _plan_removals_at(target, labels, declared, declared_keys, rules, planned)
+        for target, labels in places.values()
+        if not target.is_missing
     )
-    return list({step.key: step for group in removals for step in group if step.key not in planned}.values())
+    return [step for group in removals for step in group if step.key not in planned]
 
 
 async def _plan_removals_at(

@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 Action = Literal["create", "change", "remove"]
 Part = Literal["", "release", "values"]
-Key = tuple[tuple[int, str], str, str, Part]
-"""A step of a plan: the key of its target, the names of stream and consumer (empty for the stream itself),
-and what else it is about."""
+Key = tuple[int, str, str, Part]
+"""A step of a plan: the number of its JetStream, the names of stream and consumer (empty for the stream
+itself), and what else it is about."""
 
 
 _NEEDED_BY_CONSUMERS = {"consumer_limits", "num_replicas"}
@@ -26,18 +26,15 @@ _NEEDED_BY_CONSUMERS = {"consumer_limits", "num_replicas"}
 
 class Target(NamedTuple):
     """A place that was resolved to an API. domain: the server's own if the place names none. account: the one
-    that the place names. is_missing: whether servers do not have that account yet; it is empty then."""
+    that the place names. is_missing: whether servers do not have that account yet; it is empty then. key: the
+    number of the JetStream that it reaches, the same for each place that reaches it (see `identity`)."""
 
     api: Api
     context: str
     domain: str
     account: str = ""
     is_missing: bool = False
-
-    @property
-    def key(self) -> tuple[int, str]:
-        """A value that is equal for two places that are the same."""
-        return id(self.api.connection), self.domain if self.api.prefix.startswith("$JS.") else self.api.prefix
+    key: int = 0
 
 
 class Step(NamedTuple):
