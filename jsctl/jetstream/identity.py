@@ -11,7 +11,7 @@ and the account's name there (events.go: registerSystemImports, accountStatz; tr
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.json_text import parse_json
@@ -25,18 +25,24 @@ from jsctl.nats.replies import request_many
 _PING = "$SYS.REQ.ACCOUNT.PING.STATZ"
 
 
+_COMPARED = ("servers", "account", "domain", "prefix")
+
+
 class Identity(NamedTuple):
     """Which JetStream an API reaches.
 
     servers: the IDs of those that have it, and where they cannot be asked the name of the cluster; empty if
     nothing is known of them. account: its name, or its key, on these servers; empty if it is unknown.
-    prefix: an API prefix of its own, which hides domain and account.
+    prefix: an API prefix of its own, which hides domain and account. server: the name of the only server;
+    empty for several. cluster: that of all servers.
     """
 
     servers: frozenset[str]
     account: str
     domain: str
     prefix: str = ""
+    server: str = ""
+    cluster: str = ""
 
     def is_same(self, other: "Identity") -> bool:
         """Return whether both are the same JetStream. What is unknown of one contradicts nothing: in a
@@ -48,13 +54,13 @@ class Identity(NamedTuple):
         )
 
     def to_json(self) -> Json:
-        """Return it as JSON."""
-        return {**self._asdict(), "servers": sorted(self.servers)}
+        """Return what `is_same` compares as JSON."""
+        return {**dict(zip(_COMPARED, self, strict=False)), "servers": sorted(self.servers)}
 
 
 def read_identity(data: Mapping[str, object]) -> Identity:
     """Return an identity from `to_json`. Raises KeyError, TypeError."""
-    servers, *texts = (data[key] for key in Identity._fields)
+    servers, *texts = (data[key] for key in _COMPARED)
     if not isinstance(servers, list):
         raise TypeError(servers)
     return Identity(frozenset(map(str, servers)), *map(str, texts))
@@ -76,6 +82,11 @@ async def number_places(apis: Sequence[Api]) -> list[int]:
     return [next(n for n, other in enumerate(found) if other.is_same(identity)) for identity in found]
 
 
+async def are_same(apis: Sequence[Api]) -> bool:
+    """Return whether all APIs reach the same JetStream. Raises what connecting raises."""
+    return not any(await number_places(apis))
+
+
 async def fetch_identity(api: Api, *, ask: bool = True) -> Identity:
     """Return which JetStream an API reaches. Takes a quarter of a second where servers must be asked: in a
     cluster, and for another domain. ask: False if what is known without that will do. Raises what connecting
@@ -88,7 +99,7 @@ async def fetch_identity(api: Api, *, ask: bool = True) -> Identity:
         return Identity(frozenset({*own_servers, cluster} - {""}), account, "", prefix)
     is_own = bool(info.get("jetstream")) and domain == str(info.get("domain") or "")
     if is_own and account and not cluster:
-        return Identity(frozenset(own_servers), account, domain)
+        return Identity(frozenset(own_servers), account, domain, server=str(info.get("server_name") or ""))
     replies = await _ask_servers(api.connection) if ask else []
     having = [reply for reply in replies if reply.domain == domain and reply.has_jetstream]
     if is_own and not domain and _may_be_apart(replies, having):
@@ -96,10 +107,17 @@ async def fetch_identity(api: Api, *, ask: bool = True) -> Identity:
     if not having:
         known = {*own_servers, cluster} - {""} if is_own else set()
         return Identity(frozenset(known), account if is_own else "", domain)
-    accounts = {reply.account for reply in having}
-    return Identity(
-        frozenset(reply.server for reply in having), accounts.pop() if len(accounts) == 1 else "", domain
+    known, server, cluster = (
+        _get_only(getattr(reply, key) for reply in having) for key in ("account", "name", "cluster")
     )
+    servers = frozenset(reply.server for reply in having)
+    return Identity(servers, (account if is_own else "") or known, domain, server=server, cluster=cluster)
+
+
+def _get_only(values: Iterable[str]) -> str:
+    """Return the value that all have; empty if they differ."""
+    first, *others = {*values}
+    return "" if others else first
 
 
 async def _find_name(api: Api) -> tuple[str, str]:
@@ -118,6 +136,7 @@ class _Reply(NamedTuple):
     """What a server says of the account of the login. links: its leaf node connections."""
 
     server: str
+    name: str
     cluster: str
     domain: str
     has_jetstream: bool
@@ -142,6 +161,7 @@ def _read(data: bytes) -> Iterator[_Reply]:
         server, accounts = reply["server"], reply["data"]["account_statz"]
         yield _Reply(
             str(server["id"]),
+            str(server.get("name") or ""),
             str(server.get("cluster") or ""),
             str(server.get("domain") or ""),
             bool(server.get("jetstream")),

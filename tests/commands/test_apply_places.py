@@ -20,17 +20,6 @@ WAYS = {
 """Contexts and domains that lead to each of the two JetStreams."""
 
 
-@pytest.fixture
-def pair(hub_leaf: HubLeaf, tmp_path: Path) -> Cli:
-    """Contexts of a hub and its leaf node; `local` has another address, `renamed` another name."""
-    cli = Cli(tmp_path / "config")
-    leaf = hub_leaf.leaf.url_for("acc")
-    local = hub_leaf.url.replace("127.0.0.1", "localhost")
-    for name, address in {"hub": hub_leaf.url, "leaf": leaf, "local": local, "renamed": hub_leaf.url}.items():
-        cli(f"context add {name} --server {address}", status=0)
-    return cli
-
-
 def place(way: str) -> dict[str, str]:
     context, _, domain = way.partition("@")
     return {"context": context, **({"domain": domain} if domain else {})}

@@ -3,6 +3,7 @@
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import open_named, parse_patterns
 from jsctl.env import Env
+from jsctl.jetstream.identity import are_same
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.compare import compare
 from jsctl.views.kv import diff as view
@@ -47,6 +48,8 @@ async def diff(
     other_label = _format_label(other, to_context, to_domain)
     if label == other_label:
         label, other_label = f"{label} (first)", f"{other_label} (second)"
+    if not differing and first.name == second.name and await are_same([first.api, second.api]):
+        other_label += ", the same bucket,"
     return view.differences(label, other_label, differing, same)
 
 

@@ -149,6 +149,7 @@ def watch_places(env: Env, targets: Sequence[Settings], selection: Selection, ne
         needs=needs,
         clock=env.clock,
         trace=env.trace,
+        say=env.say,
     )
 
 

@@ -11,6 +11,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.declared.model import without_label
+from jsctl.jetstream.identity import are_same
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM, find_warnings
 from jsctl.nats.subjects import validate_name
@@ -48,11 +49,8 @@ async def copy(env: Env, stream: str, destination: str, data: DataOptions, flags
         destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=validate_name)
     stream, destination = validate_stream_name(stream), validate_stream_name(destination)
     source, target = await ends(env, data, stream, destination)
-    if stream == destination and (source.api.connection, source.api.prefix) == (
-        target.api.connection,
-        target.api.prefix,
-    ):
-        raise BadInput("the copy has the name of its source", "use another name")
+    if stream == destination and await are_same([source.api, target.api]):
+        raise BadInput("the copy has the name of its source in the same JetStream", "use another name")
     draft = _build_draft(
         env, (await streams.fetch_info(source.api, stream))["config"], destination, flags, data
     )

@@ -16,6 +16,7 @@ from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, build_api_prefix
+from jsctl.jetstream.identity import number_places
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
 from jsctl.monitor.doctor.pages import build_domain_views
@@ -47,12 +48,6 @@ class _Login(NamedTuple):
     connection: Connection | None = None
     servers: Sequence[ServerView] = ()
 
-    @property
-    def cluster(self) -> str:
-        """The cluster of the connected server; of one that has none, its ID."""
-        info = self.connection.server_info if self.connection else {}
-        return str(info.get("cluster") or self.view.server)
-
 
 async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = None) -> Snapshot:
     """Inspect the network through these contexts and domains.
@@ -77,7 +72,7 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
             login._replace(view=login.view._replace(reaches=some))
             for login, some in zip(logins, reached, strict=True)
         ]
-        all_places = _list_places(logins, servers)
+        all_places = await _list_places(logins, servers)
         views, tried, answers = await asyncio.gather(
             asyncio.gather(*(_inspect_place(place, trace) for place in all_places)),
             asyncio.gather(*(_try_imports(login, servers) for login in logins)),
@@ -148,36 +143,29 @@ class _Place(NamedTuple):
     network: str
 
 
-def _list_places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
-    """Return each account's domains once: those of the contexts, and those that their accounts reach."""
+async def _list_places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
+    """Return each JetStream once: those of the contexts, and those that their accounts reach."""
     networks = _find_networks(logins, servers)
-    places: dict[tuple[str, ...], _Place] = {}
-
-    def add(place: _Place) -> None:
-        view = place.login.view
-        named = place.domain or (view.domain if place.is_own else "")
-        # Without a domain, JetStream belongs to the cluster.
-        prefix = place.prefix or named or place.login.cluster
-        places.setdefault((place.network, view.account, prefix), place)
-
+    places: list[_Place] = []
     usable = [login for login in logins if login.connection is not None and not login.view.is_system]
     for login in usable:
         for settings in login.places:
             named = bool(settings.js_domain or settings.js_api_prefix)
-            add(
-                _Place(
-                    login,
-                    settings.js_domain,
-                    settings.js_api_prefix,
-                    not named,
-                    named,
-                    networks[login.view.server],
-                )
-            )
+            where = settings.js_domain, settings.js_api_prefix
+            places.append(_Place(login, *where, not named, named, networks[login.view.server]))
     for login in usable:
-        for domain in sorted(login.view.reaches):
-            add(_Place(login, domain, "", False, False, networks[login.view.server]))
-    return list(places.values())
+        places += [
+            _Place(login, domain, "", False, False, networks[login.view.server])
+            for domain in sorted(login.view.reaches)
+        ]
+    firsts = await number_places(
+        [
+            Api(place.login.connection, domain=place.domain, prefix=place.prefix)
+            for place in places
+            if place.login.connection is not None
+        ]
+    )
+    return [place for number, place in enumerate(places) if firsts[number] == number]
 
 
 def _find_networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The metrics of several contexts and domains, fetched in rounds."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Any, TypeVar
@@ -8,12 +9,13 @@ from typing import Any, TypeVar
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
+from jsctl.jetstream.identity import Identity, fetch_identity
 from jsctl.monitor.account import fetch_user
-from jsctl.monitor.exporter.metrics import Identity, Names, build_samples
+from jsctl.monitor.exporter.metrics import Account, Names, build_samples
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.text import format_samples
 from jsctl.monitor.polling import yield_rounds
-from jsctl.monitor.report.places import Place, Places
+from jsctl.monitor.report.places import Answers, Place, Places
 from jsctl.monitor.report.watching import Clock, Trace
 
 T = TypeVar("T")
@@ -43,7 +45,7 @@ class Exporter:
         )
         self._names, self._prefix = names, prefix
         self._clock = clock
-        self._identities: dict[int, Identity] = {}
+        self._accounts: dict[int, tuple[Identity, Account]] = {}
         self.text = ""
 
     async def close(self) -> None:
@@ -71,28 +73,42 @@ class Exporter:
         is_alone = all(place.tracker.streams is None for place in places)
         for index, place in enumerate(places):
             answers = self._places.answers[index]
-            identity = await self._get_identity(index) if answers is not None else Identity()
+            if answers is not None:
+                await self._identify(index)
+            account = self._accounts[index][1] if index in self._accounts else Account()
             problems = place.problems(self._clock())
-            samples += build_samples(place, answers, problems, identity, self._names, is_alone=is_alone)
+            if answers is not None and self._is_repeated(index):
+                answers, problems = Answers(account={}), []
+            samples += build_samples(place, answers, problems, account, self._names, is_alone=is_alone)
         self.text = format_samples(samples, self._prefix)
         return places
 
-    async def _get_identity(self, index: int) -> Identity:
-        """Return the identity of one place, fetched once."""
-        if index not in self._identities:
-            try:
-                self._identities[index] = await self._places.ask(index, _ask_identity)
-            except JsctlError:
-                return Identity()
-        return self._identities[index]
+    async def _identify(self, index: int) -> None:
+        """Fetch once which JetStream a place is, and its account."""
+        if index not in self._accounts:
+            with contextlib.suppress(JsctlError):
+                self._accounts[index] = await self._places.ask(index, _fetch_account)
+
+    def _is_repeated(self, index: int) -> bool:
+        """Return whether an earlier place that answers is the same JetStream: its metrics count once."""
+        return index in self._accounts and any(
+            self._accounts[other][0].is_same(self._accounts[index][0])
+            for other in range(index)
+            if other in self._accounts and self._places.answers[other] is not None
+        )
 
 
-async def _ask_identity(api: Api) -> Identity:
+async def _fetch_account(api: Api) -> tuple[Identity, Account]:
+    """Fetch which JetStream a place is, and its account, with the server that has it."""
     info = api.connection.server_info
-    server, cluster = str(info.get("server_name") or ""), str(info.get("cluster") or "")
-    user = await fetch_user(api.connection)
-    account, name = str(user.get("account") or ""), str(user.get("account_name") or "")
-    return Identity(account, name, server, cluster)
+    identity, user = await asyncio.gather(fetch_identity(api), fetch_user(api.connection))
+    key, name = str(user.get("account") or ""), str(user.get("account_name") or "")
+    if identity.account not in ("", key):  # another name on the other side of a leaf node connection
+        key = name = identity.account
+    server, cluster = identity.server, identity.cluster
+    if str(info.get("server_id")) in identity.servers and not identity.prefix:
+        server, cluster = str(info.get("server_name") or ""), str(info.get("cluster") or "")
+    return identity, Account(key, name, server, cluster)
 
 
 async def _run_until(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:

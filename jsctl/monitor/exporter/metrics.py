@@ -27,11 +27,11 @@ from jsctl.monitor.report.places import Answers, Place
 Names = Literal["all", "jetstream", "jsctl"]
 
 
-class Identity(NamedTuple):
-    """The identity of a place: its account, and the server that answers. Empty when unknown."""
+class Account(NamedTuple):
+    """An account of a place, and its only server. Empty when unknown."""
 
-    account: str = ""
-    account_name: str = ""
+    key: str = ""
+    name: str = ""
     server: str = ""
     cluster: str = ""
 
@@ -76,7 +76,7 @@ def build_samples(
     place: Place,
     answers: Answers | None,
     problems: Sequence[Problem],
-    identity: Identity,
+    account: Account,
     names: Names,
     *,
     is_alone: bool = False,
@@ -86,7 +86,7 @@ def build_samples(
     answers: of this round; None when it did not answer, which is then all that is reported. is_alone: whether
     no other place reports streams.
     """
-    samples = _build_all_samples(place, answers, problems, identity, is_alone)
+    samples = _build_all_samples(place, answers, problems, account, is_alone)
     return (
         sample
         for sample in samples
@@ -95,7 +95,7 @@ def build_samples(
 
 
 def _build_all_samples(
-    place: Place, answers: Answers | None, problems: Sequence[Problem], identity: Identity, is_alone: bool
+    place: Place, answers: Answers | None, problems: Sequence[Problem], account: Account, is_alone: bool
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.where}
     answers = Answers() if answers is None or place.error else answers
@@ -110,9 +110,9 @@ def _build_all_samples(
         contexts = [problem for problem in problems if problem.kind == "context"]
         yield from build_problem_samples(contexts, where, set())
         return
-    name = identity.account_name or identity.account
-    account = {"account": name, "account_name": name, "account_id": identity.account}
-    hosts = _ServerTotals(where, account, identity)
+    name = account.name or account.key
+    account_labels = {"account": name, "account_name": name, "account_id": account.key}
+    hosts = _ServerTotals(where, account_labels, account)
     tracker = place.tracker
     labels: dict[str, dict[str, str]] = {}
     for stream in tracker.streams or ():
@@ -134,7 +134,7 @@ def _build_all_samples(
         yield from _build_link_samples(link, labels.get(link.row.stream, where))
     yield from _build_consumer_samples(overview.consumers or (), tracker.consumers or (), labels, hosts)
     for line in tracker.accounts or ():
-        yield from _build_figure_samples("accounts", line, {**where, **account, "tier": line.tier})
+        yield from _build_figure_samples("accounts", line, {**where, **account_labels, "tier": line.tier})
     yield from hosts.totals()
     yield from build_problem_samples(problems, where, find_ephemeral(overview.consumers or ()))
 
@@ -142,15 +142,16 @@ def _build_all_samples(
 class _ServerTotals:
     """The totals of what each server leads."""
 
-    def __init__(self, where: Labels, account: Labels, identity: Identity) -> None:
+    def __init__(self, where: Labels, account_labels: Labels, account: Account) -> None:
         self._where = where
+        self._account_labels = account_labels
         self._account = account
-        self._identity = identity
         self._totals: dict[tuple[str, str], list[int]] = {}
-        self._register_server("", "")
+        if account.server:
+            self._register_server("", "")
 
     def _register_server(self, server: str, cluster: str) -> dict[str, str]:
-        server, cluster = server or self._identity.server, cluster or self._identity.cluster
+        server, cluster = server or self._account.server, cluster or self._account.cluster
         self._totals.setdefault((server, cluster), [0, 0, 0, 0])
         return self._build_labels(server, cluster)
 
@@ -163,7 +164,7 @@ class _ServerTotals:
 
         Without a cluster the server is its own meta leader; in a cluster only the system account knows.
         """
-        meta = {} if cluster else {"is_meta_leader": "true"}
+        meta = {} if cluster or not server else {"is_meta_leader": "true"}
         return {**self._where, "server_id": server, "server_name": server, "cluster": cluster, **meta}
 
     def _add(self, labels: Labels, *amounts: int) -> None:
@@ -182,7 +183,7 @@ class _ServerTotals:
             "is_stream_leader": "true",
             "stream_raft_group": row.raft_group,
         }
-        return {**place, **self._account, **stream}
+        return {**place, **self._account_labels, **stream}
 
     def consumer_labels(self, stream: Labels, name: str, leader: str, description: str) -> dict[str, str]:
         """Return the labels of a consumer's metrics."""

@@ -6,9 +6,11 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
+from jsctl.base.loops import gather
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.identity import number_places
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import Problem
@@ -183,18 +185,18 @@ class Places:
         needs: Needs,
         clock: Clock = time.time,
         trace: Trace | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self._clock = clock
+        self._say = say
+        self._compared: list[Poller[Answers]] = []  #: whose JetStreams are known to differ
 
         self._seconds = 0.0
         self._orders = [PollingOrder(lambda: self._seconds, clock) for _ in targets]
 
-        memories: list[Memory[StreamParts]] = [Memory(is_static) for _ in targets]
-
         def build_fetch(number: int) -> Fetch[Answers]:
-            return lambda api: fetch_answers(
-                api, needs, pattern, with_consumers, self._orders[number], memories[number]
-            )
+            order, memory = self._orders[number], Memory[StreamParts](is_static)
+            return lambda api: fetch_answers(api, needs, pattern, with_consumers, order, memory)
 
         self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace)
         self.trackers = [Tracker() for _ in self._watch.pollers]
@@ -211,12 +213,15 @@ class Places:
         self._seconds = seconds
         async for _ in self._watch.one_round(seconds):
             yield await self._process_all(seconds)
+        if await self._drop_repeated():
+            yield await self._process_all(seconds)
 
     async def once(self) -> Sequence[Place]:
         """Ask every place, and return the state of all after every answer or timeout: the only round."""
         for tracker in self.trackers:
             tracker.is_single = True
         await self._watch.once()
+        await self._drop_repeated()
         return await self._process_all(0)
 
     async def rounds(self, seconds: float, count: int | None = None) -> AsyncGenerator[Sequence[Place], None]:
@@ -238,6 +243,28 @@ class Places:
     async def ask(self, number: int, fetch: Callable[[Api], Any]) -> Any:
         """Fetch something else from one place. Raises JsctlError."""
         return await self._watch.pollers[number].ask(fetch)
+
+    async def _drop_repeated(self) -> bool:
+        """Leave out the places that answer and are the JetStream of an earlier one; return whether there are
+        any."""
+        answering = [poller for poller in self._watch.pollers if poller.at is not None and not poller.failure]
+        if self._say is None or answering == self._compared:
+            return False
+        try:
+            apis = await gather(poller.ask(_get_api) for poller in answering)
+            firsts = await number_places(apis)
+        except JsctlError:
+            return False  # the next round compares
+        repeated = [number for number, first in enumerate(firsts) if first != number]
+        for number in reversed(repeated):
+            poller, first = answering[number], answering[firsts[number]]
+            self._say(f"{_describe(poller)} is the JetStream of {_describe(first)}, and is shown once")
+            index = self._watch.pollers.index(poller)
+            self._watch.drop(index)
+            for values in (self._turns, self.trackers, self._answered, self.answers):
+                del values[index]
+        self._compared = [poller for poller in answering if poller in self._watch.pollers]
+        return bool(repeated)
 
     async def _process_all(self, seconds: float) -> Sequence[Place]:
         for index, poller in enumerate(self._watch.pollers):
@@ -271,6 +298,15 @@ class Places:
             failure,
             poller.at,
         )
+
+
+async def _get_api(api: Api) -> Api:
+    return api
+
+
+def _describe(poller: Poller[Answers]) -> str:
+    domain = f", domain {poller.domain}" if poller.domain else ""
+    return f"{'context ' if poller.settings.context else ''}{poller.context}{domain}"
 
 
 async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:

@@ -189,10 +189,10 @@ class Poller(Generic[T]):
 class Watch(Generic[T]):
     """Several pollers, asked in rounds. An async context manager: leaving it closes every connection."""
 
-    def __init__(self, pollers: Sequence[Poller[T]], links: Sequence[Link]) -> None:
+    def __init__(self, pollers: list[Poller[T]], links: Sequence[Link]) -> None:
         self.pollers = pollers
         self._links = links
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._running: dict[Poller[T], asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> "Watch[T]":
         return self
@@ -226,10 +226,15 @@ class Watch(Generic[T]):
                 if not all(task.done() for task in pending):  # otherwise the final yield follows at once
                     yield
 
+    def drop(self, number: int) -> None:
+        """Forget a poller that nobody asks at present."""
+        poller = self.pollers.pop(number)
+        self._running.pop(poller, None)
+
     def _poll_idle(self) -> None:
-        for index, poller in enumerate(self.pollers):
-            if index not in self._running or self._running[index].done():
-                self._running[index] = asyncio.ensure_future(poller.poll())
+        for poller in self.pollers:
+            if poller not in self._running or self._running[poller].done():
+                self._running[poller] = asyncio.ensure_future(poller.poll())
 
 
 def watch(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jsctl.base.units import SECOND, parse_time_ns
-from jsctl.monitor.exporter.metrics import Identity, build_samples
+from jsctl.monitor.exporter.metrics import Account, build_samples
 from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 from jsctl.monitor.report.replay import Replay
@@ -94,7 +94,7 @@ def test_a_figure_is_one_number_in_every_form(cli: Cli, url: str, system_url: st
         assert answers is not None
         samples = {
             (sample.metric, *(sample.labels.get(label, "") for label in labels)): sample.value
-            for sample in build_samples(place, answers, [], Identity(), "all")
+            for sample in build_samples(place, answers, [], Account(), "all")
             for labels in LABELS.values()
         }
         stored = build_recorded_rows(answers, "", "", datetime.now(UTC))

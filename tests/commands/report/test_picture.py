@@ -4,14 +4,18 @@ import pytest
 
 from tests.support import picture
 from tests.support.run import Cli
+from tests.support.servers import AccountServers
 
 
 @pytest.mark.slow
-def test_it_has_the_columns_that_the_screen_has_today(cli: Cli, url: str) -> None:
+def test_it_has_the_columns_that_the_screen_has_today(
+    cli: Cli, url: str, account_servers: AccountServers
+) -> None:
     """`python -m tests.support.picture` draws it again."""
-    picture.create({"hub": url, "leaf": url})
-    for name in ("hub", "leaf"):
-        cli(f"context add {name} --server {url}", status=0)
+    urls = {"hub": url, "leaf": account_servers.new_account().url}
+    picture.create(urls)
+    for name, address in urls.items():
+        cli(f"context add {name} --server {address}", status=0)
     del cli.environ["NATS_URL"]
     watched = picture.watch(cli, ["hub", "leaf"])
     watched.until("9,000")

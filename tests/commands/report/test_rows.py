@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import js
 from tests.support.run import Cli
-from tests.support.servers import free_port
+from tests.support.servers import AccountServers, free_port
 
 LISTS = ("streams", "replication", "consumers")
 _ROW = r"^(?:│ )?(?:ORDERS[ │]+(?=work))?(ORDERS|IDLE|FULL|work)\b"
@@ -94,9 +94,10 @@ def test_csv_has_one_list(command: str, busy: Cli) -> None:
     assert read("--part replication") == []
 
 
-def test_places_are_searched_too(offline_cli: Cli, url: str) -> None:
-    js.stream(url, "ORDERS", "orders.>")
+def test_places_are_searched_too(offline_cli: Cli, account_servers: AccountServers) -> None:
     for name in ("east", "west"):
+        url = account_servers.new_account().url
+        js.stream(url, "ORDERS", "orders.>")
         offline_cli(f"context add {name} --server {url}", status=0)
     document = offline_cli("report --json --context east --context west --filter ^west", status=0).json
     assert [len(report["streams"]) for report in document["reports"]] == [0, 1]
