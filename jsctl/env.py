@@ -44,6 +44,7 @@ class Env:
     clock: seconds since the epoch.
     closing_lines: lines shown at the very end, even after an error.
     prompter: asks the questions; None looks for a terminal.
+    is_own_verb: whether the command is one that `nats` does not have.
     dry_run, missing_ok: whether --dry-run, --missing-ok was given.
     session: the session of the shell that runs this command line.
     words: the command line.
@@ -67,6 +68,7 @@ class Env:
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
         self.closing_lines: list[str] = []
+        self.is_own_verb = False
         self.dry_run = False
         self.missing_ok = False
         self.session: Session | None = None
@@ -75,6 +77,7 @@ class Env:
         self.begin: Callable[[], None] = lambda: None
         self._connections: dict[str, Connection] = {}
         self._selects = False  #: whether repeated results are what --columns and --filter choose
+        self._has_noted_variables = False
         self._heading_written = False  #: whether a result was written; rounds in CSV share one heading
         self._stack: AsyncExitStack | None = None
         self._show_notice: Callable[[str], None] | None = None  #: while a screen is up
@@ -303,11 +306,51 @@ class Env:
         hint = store.format_select_hint()
         return f"no context is selected: {hint}" if hint else ""
 
-    def settings(self, context: str | None = None) -> "Settings":
-        """Return the settings of a context, with flags and environment applied. Raises BadInput, NotFound."""
+    def settings(self, context: str | None = None, **flags: str) -> "Settings":
+        """Return the settings of a context, with flags and environment applied.
+
+        The environment does not replace the server or the login of a context that something names which
+        `nats` does not have: another flag than --context, a file, or a verb of ours. context: such a name;
+        None or empty for that of --context, or the selected one. flags: replace others. Raises BadInput,
+        NotFound.
+        """
         from jsctl.contexts.layers import resolve
 
-        return resolve(self.flags, self.context(context), self.from_environment)
+        typed, found = self.get_typed_flags() | flags, self.context(context)
+        if not context and not self.repeated.get("context"):
+            return resolve(self.flags | flags, found, self.from_environment)
+        if context or self.is_own_verb:
+            return resolve(typed, found)
+        settings = resolve(self.flags | flags, found, self.from_environment)
+        if settings != resolve(typed, found):
+            self._note_variables()
+        return settings
+
+    def get_typed_flags(self) -> dict[str, Any]:
+        """Return the flags without what the environment says of servers and logins."""
+        from jsctl.contexts.layers import FOR_ALL_CONTEXTS
+
+        variables = self.from_environment - FOR_ALL_CONTEXTS
+        return {name: value for name, value in self.flags.items() if name not in variables}
+
+    def list_overriding_variables(self) -> list[str]:
+        """Return the environment variables that replace the server or the login of contexts."""
+        from jsctl.contexts.layers import FOR_ALL_CONTEXTS
+        from jsctl.contexts.settings import FLAGS
+
+        names = {"url" if flag == "server" else flag for flag in self.from_environment - FOR_ALL_CONTEXTS}
+        return sorted(flag.variable for name, flag in FLAGS.items() if name in names)
+
+    def _note_variables(self) -> None:
+        """Say once which environment variables replace values of the context of the command line."""
+        variables = self.list_overriding_variables()
+        if variables and not self._has_noted_variables and not self.environ.get("_JSCTL_COMPLETE"):
+            self._has_noted_variables = True
+            verb = "goes" if len(variables) == 1 else "go"
+            self.say(
+                f"jsctl: {', '.join(variables)} {verb} before context {self.flags['context']}, as with nats;"
+                " unset what is not meant"
+            )
 
     async def connection(self, context: str | None = None) -> "Connection":
         """Return the connection of a context, which is opened once and closed when the command ends."""

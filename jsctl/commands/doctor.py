@@ -87,7 +87,7 @@ def _resolve_all_contexts(env: Env) -> tuple[list[Settings], list[ContextView]]:
     broken = []
     for name in names:
         try:
-            settings += resolve_context_targets(env, name, several=True)
+            settings += resolve_context_targets(env, name)
         except JsctlError as error:
             broken.append(ContextView(name, error, login=build_flag("--context", name)))
     return settings, broken

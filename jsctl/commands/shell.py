@@ -82,7 +82,7 @@ class Interpreter:
 
     def __init__(self, env: Env) -> None:
         self._env = env
-        self._flags = dict(env.flags)
+        self._flags = dict(env.get_typed_flags() if env.repeated.get("context") else env.flags)
         self._from_environment = set(env.from_environment)
         self._stdin = env.streams.stdin
         self.session = Session(env.say)

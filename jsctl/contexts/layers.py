@@ -26,6 +26,9 @@ from jsctl.errors import BadInput
 _TOKEN = r"[^\s.*>]+(\.[^\s.*>]+)*"  # `re` compiles it at its first use
 
 
+FOR_ALL_CONTEXTS = frozenset({"timeout", "colors"})
+"""Flags whose environment variables apply to a context that is named, too; NATS_URL and logins do not."""
+
 _SIGNED = ("creds", "nkey", "jwt", "nsc")  #: a token may be used with these (auth callout)
 
 

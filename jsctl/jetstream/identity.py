@@ -66,7 +66,7 @@ def read_identity(data: Mapping[str, object]) -> Identity:
     return Identity(frozenset(map(str, servers)), *map(str, texts))
 
 
-async def number_places(apis: Sequence[Api]) -> list[int]:
+async def find_first_places(apis: Sequence[Api]) -> list[int]:
     """Return for each API the position of the first one that reaches the same JetStream. Servers are asked
     only where two connections lead to domains of the same name. Raises what connecting raises."""
     names = await gather(map(_find_name, apis))
@@ -84,7 +84,7 @@ async def number_places(apis: Sequence[Api]) -> list[int]:
 
 async def are_same(apis: Sequence[Api]) -> bool:
     """Return whether all APIs reach the same JetStream. Raises what connecting raises."""
-    return not any(await number_places(apis))
+    return not any(await find_first_places(apis))
 
 
 async def fetch_identity(api: Api, *, ask: bool = True) -> Identity:
@@ -105,13 +105,13 @@ async def fetch_identity(api: Api, *, ask: bool = True) -> Identity:
     if is_own and not domain and _may_be_apart(replies, having):
         having = [reply for reply in having if reply.cluster == cluster]
     if not having:
-        known = {*own_servers, cluster} - {""} if is_own else set()
-        return Identity(frozenset(known), account if is_own else "", domain)
-    known, server, cluster = (
+        known = frozenset({*own_servers, cluster} - {""}) if is_own else frozenset[str]()
+        return Identity(known, account if is_own else "", domain)
+    name, server, cluster = (
         _get_only(getattr(reply, key) for reply in having) for key in ("account", "name", "cluster")
     )
     servers = frozenset(reply.server for reply in having)
-    return Identity(servers, (account if is_own else "") or known, domain, server=server, cluster=cluster)
+    return Identity(servers, (account if is_own else "") or name, domain, server=server, cluster=cluster)
 
 
 def _get_only(values: Iterable[str]) -> str:

@@ -27,8 +27,8 @@ VERBS: dict[str, Entry] = {
     "kv": group("Put and get values of a key-value bucket", target="bench.kv:kv"),
     "kv put": changes("Put values", target="bench.kv:put"),
     "kv get": reads("Get values", target="bench.kv:get"),
-    "object": group("Put and get objects", target="bench.object:object_"),
+    "object": group("Put and get objects", target="bench.object:object_", own=True),
     "object put": changes("Put objects", target="bench.object:put"),
     "object get": reads("Get objects", target="bench.object:get"),
-    "compare": reads("Compare the results of two benchmarks"),
+    "compare": reads("Compare the results of two benchmarks", own=True),
 }

@@ -19,5 +19,5 @@ VERBS: dict[str, Entry] = {
     "view": reads("Show a counter and what each source contributes", "v"),
     "increment": changes("Add to a counter", "incr", "i"),
     "decrement": changes("Subtract from a counter", "decr", "d"),
-    "watch": reads("Show counters as they change", "w"),
+    "watch": reads("Show counters as they change", "w", own=True),
 }

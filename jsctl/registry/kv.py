@@ -39,7 +39,7 @@ VERBS: dict[str, Entry] = {
     "revert": changes("Restore an earlier value of a key"),
     "watch": reads("Show changes of a bucket as they happen"),
     "compact": destroys("Remove what is left of deleted keys"),
-    "diff": reads("Compare two buckets; exits with 2 if they differ"),
-    "export": reads("Write a bucket's values as JSON lines"),
-    "import": changes("Store the values of an export in a bucket", target="kv.import_:import_"),
+    "diff": reads("Compare two buckets; exits with 2 if they differ", own=True),
+    "export": reads("Write a bucket's values as JSON lines", own=True),
+    "import": changes("Store the values of an export in a bucket", target="kv.import_:import_", own=True),
 }

@@ -23,6 +23,7 @@ class Entry(NamedTuple):
         callback) become those of the group; empty for a group without flags.
     runs: whether the group also does something without a subcommand.
     impact: READS, CHANGES or DESTROYS. scope: USER or SYSTEM; empty for that of its noun.
+    is_own: whether `nats` does not have it; so do the commands of such a group.
     """
 
     help: str
@@ -32,24 +33,25 @@ class Entry(NamedTuple):
     runs: bool = False
     impact: str = READS
     scope: str = ""
+    is_own: bool = False
 
 
-def reads(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
+def reads(help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False) -> Entry:
     """Return the entry of a verb that changes nothing.
 
-    help: at most 80 characters. target: "module:attribute" below jsctl.commands, and scope: see `Entry`.
+    help: at most 80 characters. target: "module:attribute" below jsctl.commands. scope, own: see `Entry`.
     """
-    return Entry(help, target and COMMANDS + target, aliases, scope=scope)
+    return Entry(help, target and COMMANDS + target, aliases, scope=scope, is_own=own)
 
 
-def changes(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
+def changes(help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False) -> Entry:
     """Return the entry of a verb that changes something."""
-    return reads(help, *aliases, target=target, scope=scope)._replace(impact=CHANGES)
+    return reads(help, *aliases, target=target, scope=scope, own=own)._replace(impact=CHANGES)
 
 
-def destroys(help: str, *aliases: str, target: str = "", scope: str = "") -> Entry:
+def destroys(help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False) -> Entry:
     """Return the entry of a verb that may remove something for good."""
-    return reads(help, *aliases, target=target, scope=scope)._replace(impact=DESTROYS)
+    return reads(help, *aliases, target=target, scope=scope, own=own)._replace(impact=DESTROYS)
 
 
 def group(
@@ -59,6 +61,7 @@ def group(
     runs: bool = False,
     impact: str = READS,
     scope: str = "",
+    own: bool = False,
 ) -> Entry:
     """Return the entry of a group of commands. target: "module:attribute" below jsctl.commands, or empty."""
-    return Entry(help, target and COMMANDS + target, aliases, True, runs, impact, scope)
+    return Entry(help, target and COMMANDS + target, aliases, True, runs, impact, scope, own)

@@ -15,8 +15,8 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "run": changes("Run real nats-servers with JetStream on this machine until ctrl-C", scope=USER),
-    "stop": changes("Stop nats-servers that jsctl started on this machine", scope=USER),
+    "run": changes("Run real nats-servers with JetStream on this machine until ctrl-C", scope=USER, own=True),
+    "stop": changes("Stop nats-servers that jsctl started on this machine", scope=USER, own=True),
     "list": reads("List all servers of the network", "ls", target="server.list_:list_"),
     "info": reads("Show a server", "i"),
     "ping": reads("Show how fast all servers respond"),
@@ -85,7 +85,7 @@ VERBS: dict[str, Entry] = {
     "watch api": group("Watch the JetStream API"),
     "watch api requests": reads("Watch requests to the JetStream API", "req"),
     "mappings": reads("Test which subjects a mapping leads to", "mapping", scope=USER),
-    "network": group("Run, break and repair whole networks on this machine", aliases=("net",)),
+    "network": group("Run, break and repair whole networks on this machine", aliases=("net",), own=True),
     "network up": changes("Start a network and wait until it is ready", scope=USER),
     "network ls": reads("List the networks on this machine", "list", scope=USER),
     "network status": reads("Show the servers, links and streams of a network", scope=USER),

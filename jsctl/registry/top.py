@@ -46,6 +46,7 @@ VERBS: dict[str, Entry] = {
         target="demo.demo:demo",
         runs=True,
         impact=CHANGES,
+        own=True,
     ),
     "stream": group(
         "Create, inspect, change, back up and remove streams",
@@ -77,20 +78,21 @@ VERBS: dict[str, Entry] = {
     "counter": group("Count in streams, and see what each source contributes", aliases=("ctr",)),
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
-    "apply": destroys("Create and change streams and consumers as files declare them"),
-    "diff": reads("Show what apply would change; exits with 2 for a difference"),
-    "export": group("Write streams and reports to Spark tables"),
+    "apply": destroys("Create and change streams and consumers as files declare them", own=True),
+    "diff": reads("Show what apply would change; exits with 2 for a difference", own=True),
+    "export": group("Write streams and reports to Spark tables", own=True),
     "import": changes(
-        "Publish the rows of Parquet, JSON, CSV or ORC files to a stream", target="import_:import_"
+        "Publish the rows of Parquet, JSON, CSV or ORC files to a stream", target="import_:import_", own=True
     ),
-    "spark": group("Prepare this machine for Spark"),
+    "spark": group("Prepare this machine for Spark", own=True),
     "report": group(
         "Report on streams, consumers and copies of several domains",
         target="report.report:report",
         runs=True,
+        own=True,
     ),
-    "doctor": reads("Find what is wrong with a network, and how to fix it"),
-    "exporter": reads("Export metrics of several contexts and domains to Prometheus"),
+    "doctor": reads("Find what is wrong with a network, and how to fix it", own=True),
+    "exporter": reads("Export metrics of several contexts and domains to Prometheus", own=True),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(
         "Run servers on this machine, and inspect those of a network",
@@ -102,10 +104,10 @@ VERBS: dict[str, Entry] = {
     ),
     "top": reads("Show what the connections of servers send and receive", scope=SYSTEM),
     "audit": group("Gather data from all servers, and check it for problems", scope=SYSTEM),
-    "shell": changes("Run command lines at a prompt that keeps its connections"),
-    "agent": group("Serve the calls of a script from a process that is warm"),
-    "manual": reads("Read the manual, by topic"),
+    "shell": changes("Run command lines at a prompt that keeps its connections", own=True),
+    "agent": group("Serve the calls of a script from a process that is warm", own=True),
+    "manual": reads("Read the manual, by topic", own=True),
     "cheat": reads("Show worked examples by topic"),
-    "completion": group("Let a shell complete commands, flags and names"),
-    "version": reads("Show the versions of jsctl and of what it runs with"),
+    "completion": group("Let a shell complete commands, flags and names", own=True),
+    "version": reads("Show the versions of jsctl and of what it runs with", own=True),
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_exporter_dashboards import parse
+from tests.commands.test_exporter import parse
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf

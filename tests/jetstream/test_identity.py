@@ -9,7 +9,7 @@ import pytest
 
 from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.identity import Identity, fetch_identity, number_places, read_identity
+from jsctl.jetstream.identity import Identity, fetch_identity, find_first_places, read_identity
 from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.servers import HUB_LEAF_ACCOUNTS, AccountServers, Cluster, HubLeaf, RealServer, free_port
@@ -30,7 +30,7 @@ def number(*ways: Way) -> list[int]:
                 stack.push_async_callback(connection.close)
                 is_prefix = "." in where
                 apis.append(Api(connection, prefix=where) if is_prefix else Api(connection, domain=where))
-            return await number_places(apis), [await fetch_identity(api) for api in apis]
+            return await find_first_places(apis), [await fetch_identity(api) for api in apis]
 
     numbers, identities = asyncio.run(work())
     assert all(read_identity(each.to_json()).is_same(each) for each in identities)

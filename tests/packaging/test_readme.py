@@ -58,6 +58,7 @@ def shell(tmp_path: Path) -> Iterator[Terminal]:
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "TERM": "xterm",
         "PS1": "",
+        "NATS_URL": "nats://127.0.0.1:1",  # which the tour unsets
     }
     child = pexpect.spawn(
         "bash",

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class _GlobalFlagsCommand(HelpPage):
-    """A command with the global flags that it does not define itself."""
+    """A command with the global flags that it does not define itself. is_own: as in registry.Entry."""
 
     context_class = Context
+    is_own = False
 
     def __init__(self, *args: Any, **attrs: Any) -> None:
         super().__init__(*args, **{"context_settings": {"help_option_names": ["--help", "-h"]}, **attrs})
@@ -38,6 +39,11 @@ class _GlobalFlagsCommand(HelpPage):
                 unused = option.without(used_flags)
                 if unused.opts:
                     self.params.append(unused)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.obj:
+            ctx.obj.is_own_verb = self.is_own
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         if ctx.obj and (not isinstance(self, click.Group) or self.invoke_without_command):
@@ -127,6 +133,7 @@ class Group(_GlobalFlagsCommand, click.Group):
             # Added once only: two threads of a shell may load the group, as the prompt completes while a line
             # runs.
             missing = [p for p in self.params if isinstance(p, GroupOption) and p not in loaded.params]
+            vars(loaded)["is_own"] = children[name].is_own or self.is_own
             loaded.params = [*loaded.params, *missing]
             self._loaded[name] = loaded
         return self._loaded[name]
@@ -198,15 +205,12 @@ def _load_command(path: str, name: str, entry: registry.Entry) -> click.Command:
             target.summary = entry.help
         return target
     own = [p for p in target.params if is_own(p)] if target else []
+    callback = target.callback if target else None
     loaded = Group(
         name,
         path=path,
         params=own,
-        callback=make_group_callback(target.callback)
-        if target and entry.runs
-        else target.callback
-        if target
-        else None,
+        callback=make_group_callback(callback) if callback and entry.runs else callback,
         invoke_without_command=entry.runs,
         no_args_is_help=not entry.runs,
         help=target.help if target else None,

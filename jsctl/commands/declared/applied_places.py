@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,7 +79,7 @@ async def save_places(
                 places[named] = FormerPlace(label, named, jetstream)
         path = _find_path(env, label)
         entries = [
-            {**asdict(place), "jetstream": former.jetstream and former.jetstream.to_json()}
+            {**place.to_json(), "jetstream": former.jetstream and former.jetstream.to_json()}
             for place, former in sorted(places.items(), key=repr)
         ]
         content = {"label": label, "places": entries}

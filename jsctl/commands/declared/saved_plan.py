@@ -6,7 +6,6 @@ A plan holds the texts of the declared files, which JetStream each place was, an
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from jsctl.base.files import read_text, write_atomically
@@ -62,7 +61,7 @@ async def write_plan(path: str, sources: Sources, document: Any, targets: Mappin
         "type": _FORM,
         "sources": {key: getattr(sources, key) for key in _SOURCE_KEYS},
         "places": [
-            {**asdict(place), "jetstream": identity.to_json()} for place, identity in identities.items()
+            {**place.to_json(), "jetstream": identity.to_json()} for place, identity in identities.items()
         ],
         "plan": document,
     }
@@ -96,7 +95,7 @@ async def refuse_other_places(planned: SavedPlan, targets: Mapping[Place, Target
         raise _build_error(f"{changed[0]} was changed since")
     for place, identity in (await _fetch_identities(targets)).items():
         for known in planned.places:
-            is_place = all(known.get(key) == value for key, value in asdict(place).items())
+            is_place = all(known.get(key) == value for key, value in place.to_json().items())
             if is_place and not read_identity(known["jetstream"]).is_same(identity):
                 domain = f", domain {place.domain}" if place.domain else ""
                 where = f"context {place.context}{domain}" if place.context else f"this place{domain}"

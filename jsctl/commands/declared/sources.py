@@ -17,8 +17,6 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import FormerPlace, add_former_places, refuse_unknown_places
 from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
-from jsctl.commands.places.targets import FOR_ALL_CONTEXTS
-from jsctl.contexts.layers import resolve
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound, collecting, raise_all
@@ -29,7 +27,7 @@ from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Plan, make_plan
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.declared.variables import parse_variables
-from jsctl.jetstream.identity import number_places
+from jsctl.jetstream.identity import find_first_places
 from jsctl.jetstream.stream.replicas import find_shortage
 from jsctl.monitor.server.requests import ping_account
 from jsctl.nats.connection import Connection
@@ -264,7 +262,7 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
 
     logins: for places that name an account. Raises BadInput.
     """
-    settings = {place.context: _resolve_settings(env, place.context) for place in declared.places}
+    settings = {place.context: env.settings(place.context) for place in declared.places}
     # A context whose places all name an account needs no login of its own.
     contexts_with_login = [
         context for context in settings if any(not p.account for p in declared.places if p.context == context)
@@ -292,7 +290,7 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
         if place.account and logins and not target.is_missing:
             await logins.wait(target.api, place.account)
     present = [place for place, target in targets.items() if not target.is_missing]
-    numbers = await number_places([targets[place].api for place in present])
+    numbers = await find_first_places([targets[place].api for place in present])
     keys = dict(zip(present, numbers, strict=True))
     return {
         place: target._replace(key=keys.get(place, len(present) + number))
@@ -309,19 +307,6 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
     connections = await gather(env.connect(key) for key in distinct)
     by_key = dict(zip(distinct, connections, strict=True))
     return [by_key[key] for key in keys]
-
-
-def _resolve_settings(env: Env, context: str) -> Settings:
-    """Return the settings of a context; NATS_URL and other variables do not override one that a file
-    names.
-    """
-    if not context:
-        return env.settings()
-    flags, variables = env.flags, env.from_environment
-    context_flags = {
-        name: value for name, value in flags.items() if name not in variables or name in FOR_ALL_CONTEXTS
-    }
-    return resolve(context_flags, env.contexts.find(context), variables)
 
 
 def _make_target(

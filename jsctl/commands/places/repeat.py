@@ -1,6 +1,6 @@
 """Flags for command lines that jsctl suggests, so that they run in the same context and domain."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from urllib.parse import unquote
 
 from jsctl.base.command_lines import build_flag
@@ -33,6 +33,19 @@ def list_place_flags(env: Env) -> list[str]:
 def list_login_flags(env: Env) -> list[str]:
     """Return those of `list_place_flags` that name neither a context nor a domain."""
     return _list_typed(env, _LOGIN)
+
+
+def warn_of_variables(env: Env, contexts: Collection[str]) -> None:
+    """Warn of environment variables that hide contexts which were just written: a server or a login that goes
+    before them, or another context that is the default."""
+    variables = env.list_overriding_variables()
+    if env.environ.get("NATS_CONTEXT") not in (None, "", *contexts):
+        variables.append("NATS_CONTEXT")
+    if variables:
+        verb = "hides" if len(variables) == 1 else "hide"
+        env.say(
+            f"warning: {', '.join(variables)} {verb} what was started here; run: unset {' '.join(variables)}"
+        )
 
 
 def _list_typed(env: Env, names: Sequence[str]) -> list[str]:

@@ -2,19 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import read_text
 from jsctl.commands.places.repeat import list_login_flags
-from jsctl.contexts.layers import resolve
 from jsctl.contexts.settings import Settings
 from jsctl.contexts.store import is_name
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
-
-FOR_ALL_CONTEXTS = frozenset({"timeout", "colors"})
-"""Flags whose environment variables apply to every context of several; NATS_URL and logins do not."""
 
 
 def resolve_targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool = False) -> list[Settings]:
@@ -38,29 +33,18 @@ def resolve_targets(env: Env, groups: Sequence[str] = (), *, all_contexts: bool 
                 f"{build_line('context add', 'NAME', flags=['--server', 'URL'])} adds one",
             )
     contexts: list[str | None] = list(dict.fromkeys(names)) or [None]
-    return [
-        place for name in contexts for place in resolve_context_targets(env, name, several=len(contexts) > 1)
-    ]
+    if len(contexts) > 1 and "server" in env.flags and "server" not in env.from_environment:
+        raise BadInput("--server can be used with at most one --context", "each context has its own")
+    return [place for name in contexts for place in resolve_context_targets(env, name)]
 
 
-def resolve_context_targets(env: Env, context: str | None, *, several: bool) -> Sequence[Settings]:
+def resolve_context_targets(env: Env, context: str | None) -> Sequence[Settings]:
     """Return the settings of every domain that the command line names, in one context; None is the selected
-    one.
-
-    several: whether there are other contexts. Raises BadInput, NotFound.
-    """
+    one. Raises BadInput, NotFound."""
     domains: list[str | None] = list(dict.fromkeys(env.repeated.get("js_domain", ()))) or [None]
-    flags, variables = dict(env.flags), env.from_environment
-    if several:
-        if "server" in flags and "server" not in variables:
-            raise BadInput("--server can be used with at most one --context", "each context has its own")
-        flags = {n: v for n, v in flags.items() if n not in variables or n in FOR_ALL_CONTEXTS}
-    loaded_context = env.context(context)
-    overrides: list[dict[str, Any]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
+    overrides: list[dict[str, str]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
     typed = tuple(list_login_flags(env))
-    return [
-        replace(resolve(flags | override, loaded_context, variables), typed=typed) for override in overrides
-    ]
+    return [replace(env.settings(context, **override), typed=typed) for override in overrides]
 
 
 def _read_group(env: Env, name: str) -> list[str]:

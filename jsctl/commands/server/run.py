@@ -9,6 +9,7 @@ import click
 from jsctl.base.signals import Stopped, stoppable
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.places.repeat import warn_of_variables
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver import binary, folder
@@ -135,6 +136,7 @@ async def _run_network(
                 env.say(sentence)
             for sentence in view.notes(network, server.version, background=options.background):
                 tell(sentence)
+            warn_of_variables(env, network.contexts.values())
             if options.background:
                 await network.leave()
                 return

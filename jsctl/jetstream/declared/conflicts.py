@@ -13,7 +13,9 @@ FindPlace = Callable[[Stream], object]
 """Returns a value that is equal for streams of the same place."""
 
 
-def combine(streams: Sequence[Stream], find_place: FindPlace = lambda stream: stream.place) -> list[Stream]:
+def join_streams(
+    streams: Sequence[Stream], find_place: FindPlace = lambda stream: stream.place
+) -> list[Stream]:
     """Return the streams of all files, with the consumers that a file adds to a stream of another one joined
     to it. Raises BadInput for what excludes each other."""
     joined = _join_consumers(streams, find_place)

@@ -28,7 +28,7 @@ from jsctl.jetstream.config.kind import Json, merge
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.conflicts import combine, refuse_same_consumers
+from jsctl.jetstream.declared.conflicts import join_streams, refuse_same_consumers
 from jsctl.jetstream.declared.merge import validate_keys
 from jsctl.jetstream.declared.model import BUCKET_KINDS, Consumer, Declared, Place, Stream
 from jsctl.jetstream.declared.values import read_values
@@ -84,7 +84,7 @@ class _Reader:
         """Return everything that is declared. Raises BadInput."""
         if unknown := sorted(self._variables.keys() - self._used):
             raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
-        streams = combine(self._streams)
+        streams = join_streams(self._streams)
         labels = {place: frozenset(names) for place, names in self._labels.items()}
         warnings = tuple(dict.fromkeys(self._warnings))
         return Declared(tuple(streams), labels, warnings=warnings, contexts=frozenset(self._contexts))

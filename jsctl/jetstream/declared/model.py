@@ -49,6 +49,10 @@ class Place:
     domain: str | None = None
     account: str = ""
 
+    def to_json(self) -> Json:
+        """Return it as JSON."""
+        return {"context": self.context, "domain": self.domain, "account": self.account}
+
 
 @dataclass(frozen=True, slots=True)
 class Consumer:

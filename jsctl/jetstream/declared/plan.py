@@ -21,7 +21,7 @@ from jsctl.jetstream.declared.compare import (
     plan_consumer_removal,
     plan_stream_removal,
 )
-from jsctl.jetstream.declared.conflicts import combine
+from jsctl.jetstream.declared.conflicts import join_streams
 from jsctl.jetstream.declared.handover import plan_releases
 from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
@@ -89,7 +89,8 @@ async def make_plan(
     """Compare what is declared with what exists. prune: plan removals, too. Raises BadInput, and what
     requests raise."""
     # Different contexts and domains may lead to the same JetStream.
-    declared = replace(declared, streams=combine(declared.streams, lambda stream: targets[stream.place].key))
+    joined = join_streams(declared.streams, lambda stream: targets[stream.place].key)
+    declared = replace(declared, streams=joined)
     gate = asyncio.Semaphore(32)
 
     errors: list[BadInput] = []

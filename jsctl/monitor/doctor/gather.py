@@ -16,7 +16,7 @@ from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError, NoJetStream, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, build_api_prefix
-from jsctl.jetstream.identity import number_places
+from jsctl.jetstream.identity import find_first_places
 from jsctl.monitor.account import fetch_user
 from jsctl.monitor.doctor import domains, imports
 from jsctl.monitor.doctor.pages import build_domain_views
@@ -158,7 +158,7 @@ async def _list_places(logins: Sequence[_Login], servers: Sequence[ServerView]) 
             _Place(login, domain, "", False, False, networks[login.view.server])
             for domain in sorted(login.view.reaches)
         ]
-    firsts = await number_places(
+    firsts = await find_first_places(
         [
             Api(place.login.connection, domain=place.domain, prefix=place.prefix)
             for place in places

@@ -10,7 +10,7 @@ from jsctl.base.loops import gather
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.identity import number_places
+from jsctl.jetstream.identity import find_first_places
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import Problem
@@ -252,7 +252,7 @@ class Places:
             return False
         try:
             apis = await gather(poller.ask(_get_api) for poller in answering)
-            firsts = await number_places(apis)
+            firsts = await find_first_places(apis)
         except JsctlError:
             return False  # the next round compares
         repeated = [number for number, first in enumerate(firsts) if first != number]
@@ -261,7 +261,7 @@ class Places:
             self._say(f"{_describe(poller)} is the JetStream of {_describe(first)}, and is shown once")
             index = self._watch.pollers.index(poller)
             self._watch.drop(index)
-            for values in (self._turns, self.trackers, self._answered, self.answers):
+            for values in (self._orders, self.trackers, self._answered, self.answers):
                 del values[index]
         self._compared = [poller for poller in answering if poller in self._watch.pollers]
         return bool(repeated)

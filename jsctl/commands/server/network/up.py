@@ -6,6 +6,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.signals import Stopped, stoppable
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.places.repeat import warn_of_variables
 from jsctl.env import Env
 from jsctl.localserver import binary, folder
 from jsctl.localserver.network import open_private_store
@@ -71,6 +72,8 @@ async def up(env: Env, source: str, name: str, store: str, port: int | None, int
         for context in private_store.names()
     ]
     env.inform(f"nats-server {running.state.version} runs; everything is in {target_folder}")
+    if into_contexts:
+        warn_of_variables(env, names.values())
     if not into_contexts and env.environ.get(VARIABLE) != str(target_folder):
         label = build_label(running, env.environ)
         env.inform(f"to work in it:  {build_line('server network shell', label)}")
