@@ -76,6 +76,7 @@ class Env:
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self.begin: Callable[[], None] = lambda: None
         self._connections: dict[str, Connection] = {}
+        self._places: dict[str, None] = {}  #: labels of the places that the verb works in
         self._selects = False  #: whether repeated results are what --columns and --filter choose
         self._has_noted_variables = False
         self._heading_written = False  #: whether a result was written; rounds in CSV share one heading
@@ -150,7 +151,7 @@ class Env:
             if self.can_ask:
                 from jsctl.prompts.terminal import TerminalPrompter
 
-                self._prompter = TerminalPrompter(self.streams.stderr, self.say)
+                self._prompter = TerminalPrompter(self.streams.stderr, self.say, lambda: self.place)
             else:
                 from jsctl.prompts.prompter import RefusingPrompter
 
@@ -374,19 +375,45 @@ class Env:
         self._stack.callback(reporter.stop)
         return connection
 
-    async def jetstream(self, context: str | None = None, domain: str | None = None) -> "Api":
-        """Return the JetStream API of a context. domain: replaces the context's domain and API prefix."""
+    async def jetstream(
+        self, context: str | None = None, domain: str | None = None, *, only_reads: bool = False
+    ) -> "Api":
+        """Return the JetStream API of a context. domain: replaces the context's domain and API prefix.
+        only_reads: whether what the verb changes is elsewhere."""
+        from jsctl.contexts.model import name_place
         from jsctl.jetstream.api import Api
 
         connection = await self.connection(context)
-        settings = connection.settings
+        settings = connection.settings.at(domain)
+        if not only_reads:
+            self.note_place(name_place(settings))
         return Api(
             connection,
-            domain=settings.js_domain if domain is None else domain,
-            prefix=settings.js_api_prefix if domain is None else "",
+            domain=settings.js_domain,
+            prefix=settings.js_api_prefix,
             trace=self.trace,
             warn=self.say,
         )
+
+    def note_place(self, place: str) -> None:
+        """Note that the verb works there (see `name_place`); questions and announcements then say so."""
+        self._places[place] = None
+
+    @property
+    def place(self) -> str:
+        """Where the verb works, for questions and announcements: `hub@leaf`; several are separated by commas.
+        Empty for one that has asked no server."""
+        from jsctl.contexts.model import name_place
+        from jsctl.render.text import clean
+
+        opened = (name_place(connection.settings) for connection in self._connections.values())
+        return clean(", ".join(self._places or dict.fromkeys(opened)))
+
+    def locate(self, result: "Result") -> "Result":
+        """Return the result of a --dry-run with the place above."""
+        from jsctl.views.result import Text
+
+        return result._replace(parts=[Text(f"[{self.place}]"), *result.parts]) if self.place else result
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a command's coroutine, and close every connection when it ends."""
@@ -430,7 +457,7 @@ class Env:
 
         outcome = await verb
         if not isinstance(outcome, Events):
-            return outcome
+            return self.locate(outcome) if outcome is not None and self.dry_run else outcome
         if self.is_selective and not self._selects:
             raise BadInput("there is no table here", "leave out --columns and --filter")
         if outcome.has_background_work:
@@ -474,7 +501,7 @@ class Env:
     def announce(self, intent: "Intent") -> None:
         """With --dry-run, end the verb before it changes anything: raise DryRun with what it would do."""
         if self.dry_run:
-            raise DryRun(intent.result())
+            raise DryRun(intent.result(self.place))
 
     def excuse(self, error: JsctlError) -> None:
         """With --missing-ok, report something that does not exist; raise any other error."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from jsctl.base.files import SEED
 from jsctl.base.user_folders import expand_home
 from jsctl.contexts import schemes
-from jsctl.contexts.settings import CONTEXT_KEYS, FILE_KEYS, OWN_PREFIX, PATHS, SECRETS
+from jsctl.contexts.settings import CONTEXT_KEYS, FILE_KEYS, OWN_PREFIX, PATHS, SECRETS, Settings
 
 KEYS: dict[str, Any] = {key: one.empty for key, one in FILE_KEYS.items() if not key.startswith(OWN_PREFIX)}
 """The keys that the `nats` tool writes, each with its empty value."""
@@ -77,6 +77,13 @@ def strip_login(address: str) -> str:
     """Return an address of servers, a proxy or Spark, or several separated by commas: nothing of it but
     schemes, hosts and ports. Whatever shows an address calls this."""
     return ",".join(_strip_one(part) for part in re.split(_BETWEEN_ADDRESSES, address.strip()))
+
+
+def name_place(settings: Settings) -> str:
+    """Return the place in a few words: `hub`, or `hub@leaf` with a domain; without a context, the address."""
+    where = settings.context or strip_login(settings.url.partition(",")[0])
+    domain = f"@{settings.js_domain}" if settings.js_domain else ""
+    return f"{where}{domain}{' ' * bool(settings.js_api_prefix)}{settings.js_api_prefix}"
 
 
 def drop_login(url: str) -> str:

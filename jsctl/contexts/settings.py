@@ -6,7 +6,7 @@ what is a secret, a path or a login.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag
@@ -227,6 +227,10 @@ class Settings:
         domain = build_flag("--js-domain", self.js_domain) if self.js_domain else []
         prefix = build_flag("--js-api-prefix", self.js_api_prefix) if self.js_api_prefix else []
         return [*where, *self.typed, *domain, *prefix]
+
+    def at(self, domain: str | None) -> "Settings":
+        """Return the settings for another domain, which replaces an API prefix, too; None changes nothing."""
+        return self if domain is None else replace(self, js_domain=domain, js_api_prefix="")
 
 
 SETTINGS: Mapping[str, Setting] = {

@@ -39,9 +39,13 @@ _EDITING_KEYS = (
 class TerminalPrompter(Prompter):
     """A prompter on the controlling terminal."""
 
-    def __init__(self, stderr: Any, say: Callable[[str], None]) -> None:
-        """Set the function that writes a line for people, without control characters."""
+    def __init__(
+        self, stderr: Any, say: Callable[[str], None], get_place: Callable[[], str] = lambda: ""
+    ) -> None:
+        """Set the functions that write a line for people, without control characters, and that say where the
+        answers take effect."""
         self._say = say
+        self._get_place = get_place
         self._output = create_output(stdout=stderr)
 
     async def ask(self, question: Question) -> Any:
@@ -71,7 +75,9 @@ class TerminalPrompter(Prompter):
 
     def _build_question(self, question: Question, default: Any) -> questionary.Question:
         message = f"{question.message} {question.note}".rstrip()
-        common: dict[str, Any] = {"qmark": "?", "style": _STYLE, "output": self._output}
+        place = self._get_place()
+        mark = f"[{place}] ?" if place else "?"  # as with nats
+        common: dict[str, Any] = {"qmark": mark, "style": _STYLE, "output": self._output}
         match question.form:
             case Form.SECRET:
                 return questionary.password(message, **common)

@@ -32,10 +32,11 @@ class Intent(NamedTuple):
         """Return the question, without its question mark."""
         return self.question or f"Really {self.action}"
 
-    def result(self) -> Result:
-        """Return what --dry-run shows."""
-        lines = self.lines or [f"Would {self.action}"]
-        data = {"dry_run": True, "would": self.action, **self.facts}
+    def result(self, place: str = "") -> Result:
+        """Return what --dry-run shows. place: where it would be done, in a few words."""
+        first, *rest = self.lines or [f"Would {self.action}"]
+        lines = [f"[{place}] {first}" if place else first, *rest]
+        data = {"dry_run": True, "would": self.action, **({"place": place} if place else {}), **self.facts}
         return Result([Lines([*lines, NOTHING])], data=data, status=self.status)
 
 

@@ -1,10 +1,13 @@
 """Lists to pick from and answers that are pasted, in a pseudo-terminal."""
 
+from pathlib import Path
+
 import pexpect
 import pytest
 
 from tests.support import js
 from tests.support.run import Cli, Terminal
+from tests.support.servers import HubLeaf
 
 NOTHING = "nothing matches"
 
@@ -31,6 +34,42 @@ def have(cli: Cli, url: str) -> Cli:
     for name in ("ORDERS", "BILLS", "ÜBER"):
         js.stream(url, name, f"{name}.>")
     return cli
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "question"),
+    [
+        ("stream rm ORDERS --context shop", "[shop] ?", "Really delete Stream ORDERS"),
+        ("stream purge ORDERS --context shop --js-domain ''", "[shop] ?", "Really purge"),
+        ("stream add --context shop", "[shop] ?", "Stream Name"),
+        ("consumer add --context shop", "[shop] ?", "Select a Stream"),
+        ("stream edit ORDERS --max-msgs 5 --context shop", "[shop] ?", "Really edit"),
+        ("apply -f declared.yaml --context shop", "[shop] ?", "Really change"),
+        ("stream rm ORDERS", "[nats://127.0.0.1:", "Really delete"),
+    ],
+)
+def test_each_question_says_where(
+    have: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, place: str, question: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "declared.yaml").write_text("streams: [{name: ORDERS, max_msgs: 5}]")
+    have(f"context add shop --server {url}", status=0)
+    if "--context" in line:
+        del have.environ["NATS_URL"]
+    screen = start(have, line, place)
+    screen.expect_exact(question)
+    screen.send("\x03")
+    end(screen)
+
+
+def test_a_question_names_the_domain(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
+    js.stream(hub_leaf.url, "S", "s", domain="leaf")
+    hub_cli(f"context add hub --server {hub_leaf.url}", status=0)
+    del hub_cli.environ["NATS_URL"]
+    screen = start(hub_cli, "stream rm S --context hub --js-domain leaf", "[hub@leaf] ?")
+    screen.expect_exact("Really delete Stream S")
+    screen.send("n\r")
+    assert end(screen) == 0
 
 
 def test_a_filter_that_matches_nothing_takes_nothing(have: Cli) -> None:

@@ -17,6 +17,7 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import FormerPlace, add_former_places, refuse_unknown_places
 from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
+from jsctl.contexts.model import name_place
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound, collecting, raise_all
@@ -289,6 +290,10 @@ async def open_targets(env: Env, declared: Declared, logins: "AccountLogins | No
     for place, target in targets.items():
         if place.account and logins and not target.is_missing:
             await logins.wait(target.api, place.account)
+    for place in declared.places:
+        where = name_place(settings[place.context].at(place.domain))
+        account = f"account {place.account}" if place.account else ""
+        env.note_place(" ".join(filter(None, (where if place.context or not account else "", account))))
     present = [place for place, target in targets.items() if not target.is_missing]
     numbers = await find_first_places([targets[place].api for place in present])
     keys = dict(zip(present, numbers, strict=True))
@@ -312,10 +317,8 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
 def _make_target(
     env: Env, place: Place, settings: Settings, connection: Connection, is_missing: bool
 ) -> Target:
-    domain, prefix = place.domain, ""
-    if domain is None:
-        domain, prefix = settings.js_domain, settings.js_api_prefix
-    api = Api(connection, domain=domain, prefix=prefix, trace=env.trace)
+    there = settings.at(place.domain)
+    api = Api(connection, domain=there.js_domain, prefix=there.js_api_prefix, trace=env.trace)
     domain = api.domain if is_missing else api.own_domain
     return Target(api, settings.context, domain, place.account, is_missing)
 

@@ -167,8 +167,8 @@ async def _change(
         losses = [_add(losing)]
         if len(changes) > 1:
             losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
-        return changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT)
-    env.inform("\n  ".join([f"Changes to {target.label}:", *map(format_change, changes)]))
+        return env.locate(changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT))
+    env.inform("\n  ".join([f"[{env.place}] Changes to {target.label}:", *map(format_change, changes)]))
     if words := describe_losses(losing):
         env.say(f"This {words}")
     env.inform("")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jsctl.base.units import format_bytes, pluralize
+from jsctl.contexts.model import strip_login
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
@@ -158,7 +159,9 @@ def _list_lines(step: Step) -> Iterator[str]:
 
 def _format_place(step: Step) -> str:
     target = step.target
-    parts = [("context", target.context), ("domain", target.domain), ("account", target.account)]
+    where = "context" if target.context else "server"
+    name = target.context or strip_login(target.api.connection.settings.url)
+    parts = [(where, name), ("domain", target.domain), ("account", target.account)]
     words = ", ".join(f"{noun} {value}" for noun, value in parts if value)
     return f"  [{words}]" if words else ""
 

@@ -17,8 +17,10 @@ def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
     assert [json.loads(line)["key"] for line in exported.splitlines()] == ["user.1"]
     questions = config("kv import CONFIG", stdin=exported, answers=[False], status=0).asked[0]
     assert "Bucket CONFIG holds 5 values" in questions
-    assert config("kv import CONFIG --dry-run --json", stdin=exported, status=0).json == {
+    dry = config("kv import CONFIG --dry-run --json", stdin=exported, status=0).json
+    assert dry == {
         "dry_run": True,
+        "place": dry["place"],
         "would": "store 1 value in bucket CONFIG",
         "bucket": "CONFIG",
         "values": 1,

@@ -34,6 +34,8 @@ def test_a_line_end_in_a_name_begins_no_line(cli: Cli) -> None:
     cli(["object", "put", "O", "-", "--name", "a\nRemoved O > b"], stdin="x", status=0)
     for line in (["--dry-run"], ["--force"]):
         outcome = cli(["object", "rm", "O", "a\nRemoved O > b", *line], terminal_error=True, status=0)
-        assert (outcome.out or outcome.err).startswith(
-            ("Would remove O > a\\nRemoved O > b", "Removed O > a\\nRemoved O > b\n")
+        assert (
+            (outcome.out or outcome.err)
+            .rpartition("] ")[2]
+            .startswith(("Would remove O > a\\nRemoved O > b", "Removed O > a\\nRemoved O > b\n"))
         )

@@ -55,7 +55,7 @@ def test_scripts_see_a_difference_in_the_status(stream: Cli) -> None:
 
 def test_force_shows_the_difference_too(stream: Cli) -> None:
     forced = stream("stream edit S --max-msgs 5 --force", terminal_error=True, status=0)
-    assert forced.err == "Changes to Stream S:\n  max_msgs: -1 -> 5\n\n"
+    assert forced.err.endswith("] Changes to Stream S:\n  max_msgs: -1 -> 5\n\n")
 
 
 def test_without_a_terminal_the_flag_is_named(stream: Cli) -> None:

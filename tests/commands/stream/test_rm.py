@@ -35,7 +35,7 @@ def test_a_pattern_asks_once(cli: Cli, url: str) -> None:
 
 def test_a_dry_run_removes_nothing(cli: Cli, url: str) -> None:
     make(url, "A", "B")
-    assert cli("stream rm A B --dry-run", status=0).out.splitlines() == [
+    assert cli("stream rm A B --dry-run", status=0).out.partition("] ")[2].splitlines() == [
         "Would delete Stream A: 2 messages, 64 B",
         "Would delete Stream B: 2 messages, 64 B",
         "Nothing was changed",
