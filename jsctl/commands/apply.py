@@ -55,7 +55,7 @@ class Options:
         """Return what to apply, and the plan that it must agree with, if there is one. Raises BadInput."""
         if not self.plan:
             return self.sources.read(env), None
-        if self.sources != SourceOptions((), (), "", False, None, False, (), ()):
+        if self.sources != SourceOptions((), (), "", False, None, False, (), (), False):
             raise BadInput("a plan says what is applied", "leave out -f and its flags, or the plan")
         planned = read_plan(self.plan)
         return planned.sources, planned
@@ -132,7 +132,7 @@ async def apply(env: Env, options: Options) -> Result:
     plan, targets = await plan_streams(env, sources, comparison, rules)
     result = show_plan(env, plan, comparison)
     if planned is not None:
-        await refuse_other_places(planned, targets)
+        await refuse_other_places(planned, comparison.declared, targets)
         refuse_stale(planned.document, result.document())
     if options.dry_run:
         is_different = result.status is ExitStatus.DIFFERENT
@@ -142,6 +142,7 @@ async def apply(env: Env, options: Options) -> Result:
     _refuse_unasked_loss(env, plan, options)
     if not may_have_accounts:
         return await _apply_streams(env, sources, comparison, plan, targets, rules, options)
+    done = ""
     # Accounts come before the streams in them; what is wrong with streams was found before the store is
     # written.
     comparison = await compare_sources(env, sources, is_planning=False)
@@ -152,12 +153,16 @@ async def apply(env: Env, options: Options) -> Result:
                 {"auth": planned.document["auth"]}, {"auth": auth.show_plan(result).document()["auth"]}
             )
         outcome = await auth.apply(env, rules, options.force, revoke_old=options.revoke_old)
+        done = outcome.describe()
         if auth.new_operators:
             env.say(_format_next(auth.new_operators, options))
             return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
                 status=ExitStatus.FAILURE
             )
     first, (plan, targets) = plan, await plan_streams(env, sources, comparison, rules)
+    if plan.refused:
+        result = view.refusal(plan, done)
+        return auth.show_outcome(result, outcome) if auth and outcome else result
     if planned is not None and not plan.is_within(first):
         raise JsctlError("streams have changed since the plan was made, and were not changed", PLAN_AGAIN)
     result = await _apply_streams(env, sources, comparison, plan, targets, rules, options)
@@ -196,8 +201,6 @@ async def _apply_streams(
 ) -> Result:
     """Ask, and change streams."""
     result = view.plan_result(plan)
-    if plan.refused:
-        return view.refusal(plan)
     if plan.steps:
         await _confirm(env, plan, options)
         result = await _run(env, plan, rules)
@@ -250,5 +253,6 @@ async def _run(env: Env, plan: Plan, rules: Rules) -> Result:
         env.say(f"{len(done)} of {len(plan.steps)} were done; {CONTINUE}")
         raise
     for step, error in outcome.failed:
-        env.say(f"jsctl: error: {step.format_name()}: {view.format_failure(error)}")
+        where = f"{step.position}: " * bool(step.position)
+        env.say(f"jsctl: error: {where}{step.format_name()}: {view.format_failure(error)}")
     return view.apply_result(outcome, plan)

@@ -47,7 +47,7 @@ async def diff(env: Env, sources: SourceOptions, out: str, owners: bool, watch: 
         plan, targets = await plan_streams(env, read, comparison, read.build_rules())
         result = show_plan(env, plan, comparison)
         if out:
-            await write_plan(out, read, result.document(), targets)
+            await write_plan(out, read, result.document(), comparison.declared, targets)
         return result
 
     return await fetch_or_watch(compare, watch)

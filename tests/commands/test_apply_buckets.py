@@ -61,7 +61,7 @@ def test_object_buckets(files: Files, tmp_path: Path) -> None:
     assert "as declared" in files("diff", written, status=0).out
     less = "label: files\nobject_buckets: [{name: FILES, storage: memory}]\n"
     planned = files("diff", less, "--prune", status=1).out
-    assert "- object bucket SITE_2" in planned and "file -> memory  (cannot be changed" in planned
+    assert "- object bucket SITE_2" in planned and "file -> memory  (stream configuration" in planned
     files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
     assert cli("object ls --names", status=0).out == "FILES\n"
     refused = files("diff", "object_buckets: [{name: a.b}]", status=64).err
@@ -77,7 +77,10 @@ def test_buckets_that_no_file_declares_any_more(files: Files) -> None:
     less = "label: config\nbuckets: [{name: CONFIG, storage: memory}]\n"
     planned = files("diff", less, "--prune", status=1).out
     assert "- bucket MIRROR_2" in planned
-    assert "storage: file -> memory  (cannot be changed: remove and add)" in planned
+    assert (
+        "storage: file -> memory  (stream configuration update can not change storage type (10052))"
+        in planned
+    )
     files("apply", less.replace(", storage: memory", ""), "--prune --force", status=0)
     assert files.cli("kv ls --json", status=0).json == ["CONFIG"]
 
@@ -102,7 +105,9 @@ def test_declared_values(files: Files) -> None:
     (files.path.parent / "more.yaml").write_text("b: from file\nc: 1.10\n")
     text = "buckets: [{name: V, history: 5, values_from: more.yaml, values: {a: one, x.y: two}}]"
     shown = files("diff", text, status=2).out
-    assert "~ values of bucket V" in shown and "    values.c: (not set) -> 1.10" in shown
+    assert "~ values of bucket V" in shown and "    values.c: (not set) -> (hidden)" in shown
+    assert "    values.a: (not set) -> one" in shown
+    assert "    values.c: (not set) -> 1.10" in files("diff", text, "--show-values", status=2).out
     files("apply", text, status=0)
     for key, value in {"a": "one", "b": "from file", "c": "1.10", "x.y": "two"}.items():
         assert files.cli(f"kv get V {key} --raw", status=0).out == value

@@ -67,13 +67,18 @@ def test_a_filter_that_another_consumer_takes_over(files: Files, url: str, consu
 
 def test_a_consumer_that_needs_the_change_of_its_stream(files: Files, url: str) -> None:
     """It cannot be created before; what is deleted is said."""
-    fill(url, max_consumers=1)
+    fill(url)
     js.ask(
         url,
         "CONSUMER.DURABLE.CREATE.S.ONE",
         {
             "stream_name": "S",
-            "config": {"durable_name": "ONE", "ack_policy": "explicit", "filter_subject": "s.a"},
+            "config": {
+                "durable_name": "ONE",
+                "ack_policy": "explicit",
+                "filter_subject": "s.a",
+                "max_ack_pending": 20,
+            },
         },
     )
     text = INTEREST % "consumer_limits: {max_ack_pending: 50}, consumers: [{name: C, max_ack_pending: 20}]"

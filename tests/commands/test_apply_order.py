@@ -49,7 +49,8 @@ def test_a_creation_that_fails_costs_nothing(files: Files, url: str) -> None:
     assert "unknown key" in refused.err
     for keys in ("num_replicas: 3", "num_replicas: 9", "max_age: 1ms"):
         refused = files("apply", NEW % keys, "--prune --force --allow-data-loss", status=1)
-        assert "nothing was changed: 1 stream cannot be changed as declared" in refused.err
+        assert "nothing was changed: 1 stream cannot be changed as declared; " in refused.err
+        assert "streams.yaml:1: stream NEW: " in refused.err
     assert js.info(url, "OLD")["state"]["messages"] == 5
     assert config(files.cli, "OLD")["subjects"] == ["s"]
 
@@ -57,7 +58,7 @@ def test_a_creation_that_fails_costs_nothing(files: Files, url: str) -> None:
 def test_what_the_server_refuses_leaves_the_old_stream_with_its_subjects(files: Files, url: str) -> None:
     files("apply", OLD, status=0)
     js.publish(url, "s", count=5)
-    text = NEW % "republish: {src: '>', dest: s}"  # a cycle, which only the server knows
+    text = NEW % "max_bytes: 1000000GB"  # which only the server knows
     refused = files("apply", text, "--prune --force --allow-data-loss", status=1)
     assert "failed" in refused.out
     assert js.info(url, "OLD")["state"]["messages"] == 5
@@ -81,12 +82,12 @@ def test_an_old_stream_releases_its_subjects_and_goes_last(files: Files, url: st
 @pytest.mark.parametrize(
     ("streams", "words"),
     [
-        ("{name: A, subjects: [x.>, x.y]}", "x.> and x.y overlap"),
+        ("{name: A, subjects: [x.>, x.y]}", 'x.>" overlaps with "x.y'),
         ("{name: A, subjects: x.>}, {name: B, subjects: x.y}", "overlap with those of stream B"),
         ("{name: A, subjects: there.1}", "overlap with those of stream THERE"),
         ("{name: A, subjects: a, num_replicas: 3}", "the server is in no cluster"),
         ("{name: A, subjects: a, num_replicas: 7}", "is at most 5"),
-        ("{name: A, subjects: a, max_age: 50ms}", "must be 100ms or more"),
+        ("{name: A, subjects: a, max_age: 50ms}", "max age needs to be >= 100ms"),
     ],
 )
 def test_what_the_server_would_refuse_is_known_before(

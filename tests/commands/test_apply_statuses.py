@@ -104,11 +104,11 @@ def test_statuses_of_a_saved_plan(held: Files, url: str) -> None:
 
 def test_a_failure_half_way_is_status_1(held: Files, url: str) -> None:
     """By what only the server knows."""
-    cycle = "{name: B, subjects: b, consumers: [{name: C, deliver_subject: b}]}"
-    text = f"streams: [{{name: A, subjects: a}}, {cycle}]"
+    text = "streams: [{name: A, subjects: a}, {name: B, sources: [A], max_bytes: 1000000GB}]"
     outcome = held("apply", text, status=1)
-    assert "failed" in outcome.out and "2 streams done, 1 consumer failed" in outcome.out
-    assert held("apply", text, "--json", status=1).json["applied"][0]["status"] == "failed"
+    assert "failed" in outcome.out and "nothing was changed, 1 stream failed, 1 stream taken" in outcome.out
+    statuses = [each["status"] for each in held("apply", text, "--json", status=1).json["applied"]]
+    assert statuses == ["taken back", "failed"]
 
 
 def test_what_somebody_else_did_is_status_1(held: Files, url: str) -> None:

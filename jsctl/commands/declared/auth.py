@@ -32,12 +32,42 @@ _LOCK = ".jsctl-apply.lock"
 """A file in the folder of operators, which an apply locks."""
 
 
+_JETSTREAM_LIMITS = {
+    "streams": "max_streams",
+    "consumer": "max_consumers",
+    "disk_storage": "max_storage",
+    "mem_storage": "max_memory",
+    "max_ack_pending": "max_ack_pending",
+    "disk_max_stream_bytes": "storage_max_stream_bytes",
+    "mem_max_stream_bytes": "memory_max_stream_bytes",
+    "max_bytes_required": "max_bytes_required",
+}
+"""Limits in the claims of an account, of which none is 0, and the same as JetStream reports them."""
+
+
+def _build_account_info(limits: Json) -> Json:
+    def convert(claims: Json) -> Json:
+        return {"limits": {own: claims.get(key, 0) for key, own in _JETSTREAM_LIMITS.items()}}
+
+    tiers = limits.get("tiered_limits") or {}
+    return {"tiers": {name: convert(claims) for name, claims in tiers.items()}} if tiers else convert(limits)
+
+
 class AuthOutcome(NamedTuple):
     """The steps that were done, and what servers did with accounts. removed: names, with the server."""
 
     done: Sequence[AuthStep]
     sent: Sequence[Sent]
     removed: Sequence[tuple[str, str]]
+
+    def describe(self) -> str:
+        """Return what was changed, in words; empty for nothing."""
+        sent = ", ".join(sorted({name for name, _, _ in self.sent}))
+        removed = ", ".join(sorted({name for name, _ in self.removed}))
+        parts = ["the store was changed"] if self.done else []
+        parts += [f"accounts were sent to the servers: {sent}"] if sent else []
+        parts += [f"accounts were removed from the servers: {removed}"] if removed else []
+        return "; ".join(parts)
 
 
 class DeclaredAuth:
@@ -100,6 +130,11 @@ class DeclaredAuth:
         """The accounts that servers do not have, as far as `open_pushes` asked. A name is enough:
         `AccountLogins` takes none that several operators have."""
         return frozenset(difference.account for difference in self._differences if difference.state == NEW)
+
+    def build_account_infos(self) -> dict[str, Json]:
+        """Return what JetStream will say of the limits of the declared accounts, by name."""
+        planned = self.plan.planned.items()
+        return {name: _build_account_info(nats.get("limits") or {}) for (_, name), nats in planned}
 
     def _make_plan(self) -> AuthPlan:
         return make_auth_plan(

@@ -4,6 +4,7 @@ A plan holds the texts of the declared files, which JetStream each place was, an
 `diff --json` showed. `apply` compares again, and refuses when any of these is another one.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.declared.sources import Sources, list_changed_files
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.declared.model import Place
+from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.identity import Identity, fetch_identity, read_identity
 from jsctl.jetstream.message.data_loss import DataLoss, Precision
@@ -38,7 +39,8 @@ _LOSSES = frozenset(
 _LEFT_OUT = _LOSSES | {"context"}  # a JetStream is known by what it is, not by the context that leads to it
 
 _SOURCE_KEYS = (
-    *("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets", "digests"),
+    *("texts", "var", "store", "prune", "push", "take_ownership", "unprotect", "targets"),
+    *("digests", "show_values"),
 )
 _SIZE = 256 << 20  #: bytes
 
@@ -47,14 +49,18 @@ PLAN_AGAIN = "make it again with diff --out"
 
 class SavedPlan(NamedTuple):
     """A plan of a file. document: what `diff --json` showed. places: which JetStream each place was: the
-    place, and its `Identity` below "jetstream"; empty in files of older versions."""
+    place, and its `Identity` below "jetstream"; values: a digest of those that the document does not show;
+    both are empty in files of older versions."""
 
     sources: Sources
     document: Any
     places: Sequence[Json]
+    values: str
 
 
-async def write_plan(path: str, sources: Sources, document: Any, targets: Mapping[Place, Target]) -> None:
+async def write_plan(
+    path: str, sources: Sources, document: Any, declared: Declared, targets: Mapping[Place, Target]
+) -> None:
     """Write a plan, readable by its owner only: files may hold addresses with passwords. Raises BadInput."""
     identities = await _fetch_identities(targets)
     content = {
@@ -63,6 +69,7 @@ async def write_plan(path: str, sources: Sources, document: Any, targets: Mappin
         "places": [
             {**place.to_json(), "jetstream": identity.to_json()} for place, identity in identities.items()
         ],
+        "values": _compute_digest(declared),
         "plan": document,
     }
     target = expand_home(path)
@@ -81,16 +88,20 @@ def read_plan(path: str) -> SavedPlan:
         sources = content["sources"]
         texts = tuple((str(name), str(text)) for name, text in sources["texts"])
         names = {key: tuple(sources[key]) for key in ("var", "unprotect", "targets")}
-        places = content.get("places", [])
-        return SavedPlan(Sources(**{**sources, **names, "texts": texts}), content["plan"], places)
+        places, values = content.get("places", []), str(content.get("values", ""))
+        return SavedPlan(Sources(**{**sources, **names, "texts": texts}), content["plan"], places, values)
     except (ValueError, KeyError, TypeError):
         raise BadInput(
             f"{path} is not a plan", "jsctl diff --out FILE writes one; -f names declared files"
         ) from None
 
 
-async def refuse_other_places(planned: SavedPlan, targets: Mapping[Place, Target]) -> None:
+async def refuse_other_places(
+    planned: SavedPlan, declared: Declared, targets: Mapping[Place, Target]
+) -> None:
     """Raise JsctlError if a file was changed since the plan was made, or a place is another JetStream."""
+    if planned.values not in ("", _compute_digest(declared)):
+        raise _build_error("a file of values_from was changed since")
     if changed := list_changed_files(planned.sources):
         raise _build_error(f"{changed[0]} was changed since")
     for place, identity in (await _fetch_identities(targets)).items():
@@ -103,6 +114,16 @@ async def refuse_other_places(planned: SavedPlan, targets: Mapping[Place, Target
                     f"{where} is another JetStream than the one it was made for, or its servers were started"
                     " again"
                 )
+
+
+def _compute_digest(declared: Declared) -> str:
+    """Return a digest of the declared values that are not shown."""
+    hidden = [
+        (repr(stream.place), stream.name, key, stream.values[key])
+        for stream in declared.streams
+        for key in sorted(stream.hidden)
+    ]
+    return hashlib.sha256(json.dumps(sorted(hidden)).encode()).hexdigest()
 
 
 async def _fetch_identities(targets: Mapping[Place, Target]) -> dict[Place, Identity]:

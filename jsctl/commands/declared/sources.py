@@ -16,6 +16,7 @@ from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.declared.applied_places import FormerPlace, add_former_places, refuse_unknown_places
+from jsctl.commands.declared.trying import try_on_scratch_server
 from jsctl.commands.options.protection import refuse_unknown, unprotect_flag
 from jsctl.contexts.model import name_place
 from jsctl.contexts.settings import Settings
@@ -59,6 +60,7 @@ class SourceOptions:
     take_ownership: bool
     unprotect: tuple[str, ...]
     targets: tuple[str, ...]
+    show_values: bool
 
     def read(self, env: Env) -> "Sources":
         """Read the files. Raises BadInput, NotFound."""
@@ -84,7 +86,7 @@ class Sources(NamedTuple):
 
     texts: name and text of each file. var: NAME=VALUE. store: the folder for operators. push: None for the
     default. targets: names of the streams and buckets that are compared; all without any. digests: of the
-    files and folders of -f, by absolute path.
+    files and folders of -f, by absolute path. show_values: whether output has what `values_from` brings.
     """
 
     texts: Sequence[tuple[str, str]]
@@ -96,6 +98,7 @@ class Sources(NamedTuple):
     unprotect: Sequence[str]
     targets: Sequence[str]
     digests: Mapping[str, str] = MappingProxyType({})
+    show_values: bool = False
 
     @property
     def may_have_operators(self) -> bool:
@@ -143,6 +146,7 @@ source_flags = declare_all(
         selects=True,
         help="Only this stream or bucket, with its consumers; may be repeated",
     ),
+    option("--show-values", is_flag=True, help="Show the values of files that values_from names"),
 )
 """The flags of SourceOptions."""
 
@@ -156,6 +160,9 @@ async def compare_sources(env: Env, sources: Sources, *, is_planning: bool) -> C
     declared = Declared((), {})
     with collecting(errors):
         declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
+        if sources.show_values:
+            streams = [replace(stream, hidden=frozenset()) for stream in declared.streams]
+            declared = replace(declared, streams=streams)
     with collecting(errors):
         if sources.may_have_operators:
             from jsctl.auth.declared.load import load_operators
@@ -187,7 +194,14 @@ async def plan_streams(
     each place. Raises what requests raise."""
     targets = await open_targets(env, comparison.declared, comparison.logins)
     await refuse_unknown_places(env, comparison.gone, targets)
-    plan = await make_plan(comparison.declared, targets, rules, prune=sources.prune)
+    plan = await make_plan(
+        comparison.declared,
+        targets,
+        rules,
+        prune=sources.prune,
+        try_out=try_on_scratch_server(env),
+        limits=comparison.auth.build_account_infos() if comparison.auth else {},
+    )
     declared = [name for stream in comparison.declared.streams for name in (stream.name, stream.renamed_from)]
     held = comparison.auth.list_held() if comparison.auth else ()
     refuse_unknown(sources.unprotect, [*declared, *(step.stream for step in plan.steps), *held])

@@ -13,7 +13,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
-from jsctl.jetstream.config.field import Change
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
@@ -119,7 +118,7 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
     def draft_flags(live: Json) -> Json:
         if not (file and options.replace):
             return schema.update(live, file or {})
-        fixed = [field.key for field in schema.fields if field.change is Change.NEVER and field.key in live]
+        fixed = [field.key for field in schema.fields if field.is_fixed and field.key in live]
         return schema.with_assumed({**{key: live[key] for key in fixed}, **file})
 
     if not options.interactive:

@@ -1,7 +1,7 @@
 """The keys of a consumer's configuration."""
 
 from jsctl.base.units import MINUTE, SECOND
-from jsctl.jetstream.config.field import Change, ExtraFlag, Field, FieldQuestion
+from jsctl.jetstream.config.field import ExtraFlag, Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subject, Subjects, Switch, Texts, Time
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Percent, Size
@@ -39,7 +39,7 @@ FIELDS: tuple[Field, ...] = (
         help="How messages are acknowledged",
         label="Ack Policy",
         create_only=True,
-        change=Change.NEVER,
+        is_fixed=True,
         question=FieldQuestion(
             "Acknowledgment policy",
             default="explicit",
@@ -86,7 +86,7 @@ FIELDS: tuple[Field, ...] = (
         question=FieldQuestion("Enable Flow Control, ie --flow-control"),
         blank=False,
         create_only=True,
-        change=Change.NEVER,
+        is_fixed=True,
     ),
     Field(
         "idle_heartbeat",
@@ -96,7 +96,7 @@ FIELDS: tuple[Field, ...] = (
         label="Idle Heartbeat",
         question=FieldQuestion("Idle Heartbeat", "0s"),
         create_only=True,
-        change=Change.NEVER,
+        is_fixed=True,
     ),
     Field(
         "headers_only",
@@ -129,7 +129,7 @@ FIELDS: tuple[Field, ...] = (
         label="Max Waiting Pulls",
         create_only=True,
         default=512,
-        change=Change.NEVER,
+        is_fixed=True,
     ),
     Field(
         "max_batch",
@@ -160,7 +160,7 @@ FIELDS: tuple[Field, ...] = (
         label="Replay Policy",
         create_only=True,
         initial="instant",
-        change=Change.NEVER,
+        is_fixed=True,
         question=FieldQuestion(
             "Replay policy",
             default="instant",
@@ -201,7 +201,7 @@ FIELDS: tuple[Field, ...] = (
         help="Keep its state in memory",
         label="Memory Storage",
         create_only=True,
-        change=Change.NEVER,
+        is_fixed=True,
     ),
     Field(
         "num_replicas",
@@ -225,14 +225,14 @@ FIELDS: tuple[Field, ...] = (
         level=1,
     ),
     Field("name", Text(), label="Name"),
-    Field("durable_name", Text(), label="Durable Name", change=Change.NEVER),
+    Field("durable_name", Text(), label="Durable Name", is_fixed=True),
     Field("filter_subject", Subject(), label="Filter Subject"),
     Field(
         "deliver_policy",
         DELIVER_POLICY,
         label="Deliver Policy",
         initial="all",
-        change=Change.NEVER,
+        is_fixed=True,
         question=FieldQuestion(
             "Start policy (all, new, last, subject, 1h, msg sequence)",
             default="all",
@@ -241,8 +241,8 @@ FIELDS: tuple[Field, ...] = (
             flag="--deliver",
         ),
     ),
-    Field("opt_start_seq", Number(least=1, may_be_unset=True), change=Change.NEVER),
-    Field("opt_start_time", Time(), change=Change.NEVER),
+    Field("opt_start_seq", Number(least=1, may_be_unset=True), is_fixed=True),
+    Field("opt_start_time", Time(), is_fixed=True),
     Field("backoff", ListOf(Duration()), label="Backoff"),
     Field("sample_freq", Text(), label="Sampling Rate"),
     Field("pause_until", Time(), label="Paused Until Deadline"),

@@ -17,7 +17,8 @@ class Difference(NamedTuple):
 
     def to_json(self) -> Json:
         """Return the key and both values as a JSON object, without their kind."""
-        return {"key": self.key, "before": self.before, "after": self.after}
+        before, after = self.kind.mask(self.before), self.kind.mask(self.after)
+        return {"key": self.key, "before": before, "after": after}
 
 
 def find_differences(before: Json, after: Json, schema: Schema) -> list[Difference]:

@@ -1,19 +1,10 @@
 """The description of a configuration key."""
 
 from collections.abc import Mapping
-from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jsctl.jetstream.config.kind import Kind
-
-
-class Change(Enum):
-    """Whether the server allows a key of something that exists to be changed."""
-
-    ANY = "any"
-    NEVER = "never"
-    ONLY_ON = "only on"  #: it can be turned on, and not off
 
 
 class FieldQuestion(NamedTuple):
@@ -45,7 +36,7 @@ class Field(NamedTuple):
     level: the API level that the server needs for it (ADR-44).
     initial: the value in a new configuration, if no other is set.
     default: the value that the server assumes for a missing key, and may leave out.
-    change: whether the server allows it to be changed later.
+    is_fixed: whether the server refuses to change it later.
     turns_on: switches that the server turns on with it (nats-server: checkStreamCfg).
     question: how a questionnaire asks for it; None if none does.
     """
@@ -60,7 +51,7 @@ class Field(NamedTuple):
     level: int = 0
     initial: Any = None
     default: Any = None
-    change: Change = Change.ANY
+    is_fixed: bool = False
     turns_on: tuple[str, ...] = ()
     question: FieldQuestion | None = None
 

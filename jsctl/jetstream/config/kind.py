@@ -92,6 +92,10 @@ class Kind:
             return ", ".join(value)
         return json.dumps(value, ensure_ascii=False)
 
+    def mask(self, value: Any) -> Any:
+        """Return the value for JSON, or what stands for a secret."""
+        return value
+
     def to_flag_texts(self, value: Any) -> list[str]:
         """Return the texts with which the flag gives this value, one for each time that it appears."""
         return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]

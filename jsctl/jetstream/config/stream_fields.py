@@ -1,6 +1,6 @@
 """The keys of a stream's configuration."""
 
-from jsctl.jetstream.config.field import Change, Field, FieldQuestion
+from jsctl.jetstream.config.field import Field, FieldQuestion
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Subjects, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Limit, Number, Size
@@ -47,7 +47,7 @@ FIELDS: tuple[Field, ...] = (
         label="Storage",
         create_only=True,
         initial="file",
-        change=Change.NEVER,
+        is_fixed=True,
         question=FieldQuestion(
             "Storage",
             default="file",
@@ -249,7 +249,7 @@ FIELDS: tuple[Field, ...] = (
         label="Allows Counters",
         blank=False,
         level=2,
-        change=Change.NEVER,
+        is_fixed=True,
     ),
     Field(
         "deny_delete",
@@ -258,7 +258,6 @@ FIELDS: tuple[Field, ...] = (
         label="Allows Msg Delete",
         question=FieldQuestion("Allow message deletion"),
         blank=False,
-        change=Change.ONLY_ON,
     ),
     Field(
         "allow_msg_ttl",
@@ -267,7 +266,6 @@ FIELDS: tuple[Field, ...] = (
         label="Allows Per-Message TTL",
         blank=False,
         level=1,
-        change=Change.ONLY_ON,
     ),
     Field(
         "deny_purge",
@@ -276,7 +274,6 @@ FIELDS: tuple[Field, ...] = (
         label="Allows Purge",
         question=FieldQuestion("Allow purging subjects or the entire stream"),
         blank=False,
-        change=Change.ONLY_ON,
     ),
     Field(
         "allow_msg_schedules",
@@ -286,7 +283,6 @@ FIELDS: tuple[Field, ...] = (
         label="Allows Schedules",
         blank=False,
         level=2,
-        change=Change.ONLY_ON,
         turns_on=("allow_rollup_hdrs",),
     ),
     Field(
@@ -366,9 +362,9 @@ FIELDS: tuple[Field, ...] = (
         create_only=True,
         level=2,
         default="default",
-        change=Change.NEVER,
+        is_fixed=True,
     ),
     Field("name", Text()),
     Field("placement.preferred", Text(), label="Placement Preferred"),
-    Field("sealed", Switch(), label="Sealed", change=Change.ONLY_ON),
+    Field("sealed", Switch(), label="Sealed"),
 )

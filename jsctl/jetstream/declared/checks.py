@@ -1,143 +1,190 @@
-"""What servers would refuse of a plan, found before the first step is done: overlapping subjects, replicas
-without servers, limits of the account (server: stream.go checkStreamCfg, jetstream_cluster.go, jetstream.go;
-tried on 2.15)."""
+"""What servers would refuse of a plan for what else they hold or are: overlapping subjects, replicas without
+servers, limits of the account, features of newer servers. What they refuse of a configuration by itself is
+tried on a server (see `trial`).
 
-import itertools
+Server: stream.go, jetstream_cluster.go, jetstream.go; tried on 2.15.
+"""
+
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from jsctl.base.loops import gather
-from jsctl.base.units import MS, format_bytes
+from jsctl.base.units import format_bytes
 from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.declared.step import Step, get_subjects
+from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.step import Key, Step, get_subjects, group_by_place
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.subjects import overlaps
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.nats.subject_tree import SubjectTree
 
-_LEAST_AGE = 100 * MS  #: ns
 _MAX_REPLICAS = 5
+_MAX_QUESTIONS = 64
+"""Subjects up to which the server is asked who has each of them; beyond that, all streams are listed."""
+
+Refusals = dict[Key, dict[str, str]]
+"""By step, why the server would refuse it, by key of its configuration."""
 
 
-async def refuse_impossible(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps, those that servers would refuse with the reason by key."""
-    places: dict[Any, list[Step]] = {}
-    for step in steps:
-        places.setdefault(step.target.key, []).append(step)
-    refusals = await gather(map(_find_refusals, places.values()))
-    by_key = {key: reasons for place in refusals for key, reasons in place.items()}
-    return [step._replace(refused={**by_key.get(step.key, {}), **step.refused}) for step in steps]
+async def refuse_impossible(steps: Sequence[Step], accounts: Mapping[int, Json]) -> list[Step]:
+    """Return the steps, those that servers would refuse with the reason by key. accounts: limits and usage,
+    by place; empty where the login may not ask."""
+    groups = group_by_place(steps)
+    found = await gather(_find_refusals(group, accounts[key]) for key, group in groups.items())
+    refusals = {key: reasons for place in found for key, reasons in place.items()}
+    return [step._replace(refused={**refusals.get(step.key, {}), **step.refused}) for step in steps]
 
 
-async def _find_refusals(steps: Sequence[Step]) -> dict[Any, dict[str, str]]:
-    """Return why the server of a place would refuse steps, by step and key."""
+async def fetch_accounts(steps: Sequence[Step], planned: Mapping[str, Json]) -> dict[int, Json]:
+    """Return the limits and the usage of the account of each place (see `api_levels.fetch_account_info`).
+    planned: limits that accounts will have, by the name that a place has for its account."""
+    targets = {step.target.key: step.target for step in steps}
+    infos = await gather(
+        api_levels.fetch_account_info(target.api) for target in targets.values() if not target.is_missing
+    )
+    present = [key for key, target in targets.items() if not target.is_missing]
+    live = dict(zip(present, infos, strict=True))
+    return {
+        key: _merge(live.get(key, {}), planned.get(target.account, {})) for key, target in targets.items()
+    }
+
+
+def _merge(live: Json, planned: Json) -> Json:
+    """Return the usage of an account with the limits that it will have."""
+    if "tiers" not in planned:
+        return {**live, **planned}
+    used = live.get("tiers") or {}
+    return {
+        **live,
+        "tiers": {name: {**used.get(name, {}), **tier} for name, tier in planned["tiers"].items()},
+    }
+
+
+async def _find_refusals(steps: Sequence[Step], account: Json) -> Refusals:
+    """Return why the server of a place would refuse steps."""
     target = steps[0].target
-    refusals: dict[Any, dict[str, str]] = {}
+    refusals: Refusals = {}
+
+    def refuse(step: Step, key: str, reason: str) -> None:
+        refusals.setdefault(step.key, {})[key] = reason
+
     changed = [step for step in steps if step.after is not None and not step.consumer and not step.part]
-    others = {} if target.is_missing else await _find_overlaps(target.api, steps, changed)
-    creates = any(step.action == "create" for step in steps)
-    account = await api_levels.fetch_account_info(target.api) if creates and not target.is_missing else {}
+    overlaps = await _find_overlaps(target.api, steps, changed)
     alone = not target.is_missing and _is_unclustered(target.api)
     for step in changed:
-        reasons = dict(_check_config(step.after or {}, is_alone=alone))
-        if other := others.get(step.stream):
-            reasons["subjects"] = f"overlap with those of stream {other}"
-        reasons |= _check_limits(step, account)
-        if reasons:
-            refusals[step.key] = reasons
-    creations = [step for step in changed if step.action == "create"]
-    for step, reason in _check_totals(creations, account):
-        refusals.setdefault(step.key, {})["name"] = reason
+        if other := overlaps.get(step.stream):
+            refuse(step, "subjects", f"overlap with those of stream {other}")
+        replicas = int((step.after or {}).get("num_replicas") or 1)
+        if replicas > _MAX_REPLICAS:
+            refuse(step, "num_replicas", f"is at most {_MAX_REPLICAS}")
+        elif replicas > 1 and alone:
+            refuse(step, "num_replicas", "the server is in no cluster")
+    for step, key, reason in (*_check_totals(changed, account), *_check_levels(steps, account)):
+        refuse(step, key, reason)
     return refusals
 
 
-def _check_config(config: Json, *, is_alone: bool) -> Iterator[tuple[str, str]]:
-    """Yield keys that the server refuses, with the reason. is_alone: whether it is in no cluster."""
-    subjects = config.get("subjects") or []
-    for first, second in itertools.combinations(subjects, 2):
-        if overlaps(first, second):
-            yield "subjects", f"{first} and {second} overlap"
-    replicas = int(config.get("num_replicas") or 1)
-    if replicas > _MAX_REPLICAS:
-        yield "num_replicas", f"is at most {_MAX_REPLICAS}"
-    elif replicas > 1 and is_alone:
-        yield "num_replicas", "the server is in no cluster"
-    for key in ("max_age", "duplicate_window"):
-        if 0 < int(config.get(key) or 0) < _LEAST_AGE:
-            yield key, "must be 100ms or more"
+def _check_levels(steps: Sequence[Step], account: Json) -> Iterator[tuple[Step, str, str]]:
+    """Yield the steps that need a newer server, with the key and the reason."""
+    if not (known := account.get("api")):
+        return  # the login may not ask
+    for step in steps:
+        schema = CONSUMER if step.consumer else STREAM
+        for level, flags in schema.find_needed_levels(step.after or {}).items():
+            if level > int(known.get("level", 0)):  # servers before 2.11 report none
+                version = api_levels.find_server_version(level)
+                for flag in flags:
+                    key = schema.by_flag[flag.removeprefix("--")].key
+                    yield step, key, f"needs nats-server {version}"
 
 
 async def _find_overlaps(api: Api, steps: Sequence[Step], changed: Sequence[Step]) -> dict[str, str]:
     """Return by stream another one with an overlapping subject, of the plan or on the server."""
-    overlapping: dict[str, str] = {}
-    planned = {step.stream: step for step in steps if not step.consumer and not step.part}
-    claiming = [step for step in changed if _list_new_subjects(step)]
-    for step in claiming:
-        for other in changed:
-            pairs = itertools.product(get_subjects(step.after), get_subjects(other.after))
-            if other.stream != step.stream and any(overlaps(first, second) for first, second in pairs):
-                overlapping[step.stream] = other.stream
+    tree = SubjectTree[str]()
+    for step in changed:
+        for subject in get_subjects(step.after):
+            tree.add(subject, step.stream)
+    claims = {step.stream: new for step in changed if (new := _list_new_subjects(step))}
+    planned = {step.stream for step in steps if not step.consumer and not step.part}
+    asked = claims if not steps[0].target.is_missing else {}
+    if sum(map(len, asked.values())) > _MAX_QUESTIONS:
+        for name, subjects in await _list_subjects(api):
+            if name not in planned:
+                for subject in subjects:
+                    tree.add(subject, name)
+        asked = {}
+    overlapping = {
+        stream: other
+        for stream, subjects in claims.items()
+        if (other := next((o for s in subjects for o in tree.find(s) if o != stream), ""))
+    }
 
-    async def ask(step: Step) -> None:
-        for subject in _list_new_subjects(step):
-            try:
-                names = await streams.list_names(api, subject)
-            except JsctlError:
-                return  # the login may not ask; the server says it later
-            # What the plan changes was compared above.
-            if others := [name for name in names if name not in planned and name != step.stream]:
-                overlapping.setdefault(step.stream, others[0])
+    async def ask(stream: str, subject: str) -> None:
+        try:
+            names = await streams.list_names(api, subject)
+        except JsctlError:
+            return  # the login may not ask; the server says it later
+        # What the plan changes was compared above.
+        if others := [name for name in names if name not in planned and name != stream]:
+            overlapping.setdefault(stream, others[0])
 
-    await gather(ask(step) for step in claiming if step.stream not in overlapping)
+    await gather(ask(stream, subject) for stream, subjects in asked.items() for subject in subjects)
     return overlapping
 
 
+async def _list_subjects(api: Api) -> Sequence[tuple[str, Sequence[str]]]:
+    """Return all streams with their subjects; none if the login may not list them."""
+    try:
+        listed = await streams.collect(api, lambda info: get_subjects(info["config"]))
+    except JsctlError:
+        return ()
+    return list(listed.items.items())
+
+
 def _list_new_subjects(step: Step) -> list[str]:
-    before = get_subjects(step.before)
+    before = {*get_subjects(step.before)}
     return [subject for subject in get_subjects(step.after) if subject not in before]
 
 
 def _is_unclustered(api: Api) -> bool:
-    """Return whether the connected server is the one that answers, and is in no cluster."""
+    """Return whether the connected server is the one that answers, and is in no cluster: that of a leaf node
+    has its own name."""
     info = api.connection.server_info
-    return not info.get("cluster") and api.own_domain == str(info.get("domain") or "")
+    is_alone = info.get("cluster") in (None, "", info.get("server_name"))
+    is_alone = is_alone and len(info.get("connect_urls") or ()) < 2
+    return is_alone and api.own_domain == str(info.get("domain") or "")
 
 
-def _get_tier(account: Json, config: Json) -> Json:
-    """Return limits and usage for a stream: those of its tier, where the account has tiers."""
+def get_tier(account: Json, config: Json) -> tuple[str, Json]:
+    """Return the name of the tier that a stream counts for, empty if the account has none, and its limits and
+    usage."""
     tiers: Mapping[str, Json] = account.get("tiers") or {}
-    return tiers.get(f"R{int(config.get('num_replicas') or 1)}", account if not tiers else {})
+    name = f"R{int(config.get('num_replicas') or 1)}" if tiers else ""
+    return name, tiers.get(name, {}) if tiers else account
 
 
-def _check_limits(step: Step, account: Json) -> dict[str, str]:
-    """Return what one stream has too much of for its account."""
-    config = step.after or {}
-    limits = _get_tier(account, config).get("limits") or {}
-    kind = "memory" if config.get("storage") == "memory" else "storage"
-    most, size = int(limits.get(f"{kind}_max_stream_bytes") or -1), int(config.get("max_bytes") or -1)
-    if limits.get("max_bytes_required") and size <= 0:
-        return {"max_bytes": "is needed: the account requires it of every stream"}
-    if 0 < most < size:
-        return {"max_bytes": f"the account allows {format_bytes(most)} a stream"}
-    return {}
-
-
-def _check_totals(creations: Sequence[Step], account: Json) -> Iterator[tuple[Step, str]]:
-    """Yield the creations for which the account has no more streams or bytes."""
-    count: dict[str, int] = {}
-    for step in creations:
-        config = step.after or {}
-        tier = _get_tier(account, config)
+def _check_totals(changed: Sequence[Step], account: Json) -> Iterator[tuple[Step, str, str]]:
+    """Yield the steps for which the account has no more streams or bytes, with the key and the reason
+    (server: jetstream.go checkAllLimits)."""
+    counts: dict[tuple[str, str], int] = {}
+    for step in changed:
+        config, before = step.after or {}, step.before or {}
+        name, tier = get_tier(account, config)
         limits = tier.get("limits") or {}
-        name = f"R{config.get('num_replicas') or 1}" if account.get("tiers") else ""
-        count[name] = count.get(name, 0) + 1
-        most = int(limits.get("max_streams") or -1)
-        if 0 < most < int(tier.get("streams") or 0) + count[name]:
-            yield step, f"the account has at most {most} streams"
+
+        def count(key: str, more: int, name: str = name, tier: Json = tier) -> int:
+            counts[name, key] = counts.get((name, key), int(tier.get(key) or 0)) + more
+            return counts[name, key]
+
+        most = int(limits.get("max_streams", -1))
+        if step.action == "create" and 0 <= most < count("streams", 1):
+            yield step, "name", f"the account has at most {most} streams"
             continue
         kind = "memory" if config.get("storage") == "memory" else "storage"
-        reserved = f"{name}{kind}"
-        count[reserved] = count.get(reserved, 0) + max(0, int(config.get("max_bytes") or 0))
-        most = int(limits.get(f"max_{kind}") or -1)
-        if 0 < most < int(tier.get(f"reserved_{kind}") or 0) + count[reserved]:
-            yield step, f"the account has {format_bytes(most)} of {kind}, reserved for other streams"
+        most = int(limits.get(f"max_{kind}", -1))
+        size, old_size = (max(0, int(each.get("max_bytes") or 0)) for each in (config, before))
+        copies = 1 if name else int(config.get("num_replicas") or 1)
+        reserved = count(f"reserved_{kind}", max(0, size - old_size) * copies)
+        if 0 <= most < reserved + (not size):
+            whole = f"{format_bytes(most)} of {kind}, reserved for other streams" if most else f"no {kind}"
+            yield step, "max_bytes" if size else "storage", f"the account has {whole}"

@@ -4,7 +4,7 @@ A step is computed twice by the same functions: for the plan, and again right be
 that the file names, or what the plan said of deleted messages, has changed in between, the step is refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from jsctl.base.loops import gather
 from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, BadInput, JsctlError, collecting
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
@@ -32,11 +32,6 @@ from jsctl.jetstream.declared.model import (
     find_bucket_kind,
     get_label,
     with_label,
-)
-from jsctl.jetstream.declared.refusals import (
-    find_bucket_refusals,
-    find_consumer_refusals,
-    find_stream_refusals,
 )
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.declared.values import compare_values
@@ -76,6 +71,14 @@ class Rules:
         it."""
         return (self.allow_loss or allows_loss) and not self.is_exact
 
+    def find_other_owner(self, label: str, live: Json) -> dict[str, str]:
+        """Return the refusal to take over, or to give away, what belongs to another label. live: its
+        configuration."""
+        owner = get_label(live)
+        if self.take_ownership or owner in ("", label):
+            return {}
+        return {OWNER_KEY: f"belongs to label {owner}: --take-ownership takes it over"}
+
     def find_protection(self, config: Json, loss: DataLoss) -> dict[str, str]:
         """Return the refusal to remove a protected stream, or to delete messages of it."""
         names = list_names_of(str(config["name"]))
@@ -89,11 +92,10 @@ class _Noun(NamedTuple):
 
     schema: Schema
     merge: Callable[[Json, Json], Json]
-    find_refusals: Callable[[Json, Json, Sequence[Difference]], dict[str, str]]
 
 
-_STREAM = _Noun(STREAM, merge_stream, find_stream_refusals)
-_CONSUMER = _Noun(CONSUMER, merge_consumer, find_consumer_refusals)
+_STREAM = _Noun(STREAM, merge_stream)
+_CONSUMER = _Noun(CONSUMER, merge_consumer)
 
 
 async def fetch_stream(target: Target, stream: str) -> Json | None:
@@ -241,14 +243,6 @@ def _claim(stream: Stream, live: Json | None) -> Json:
     return with_label(stream.config, stream.label)
 
 
-def _find_other_owner(after: Json, live: Json, rules: Rules) -> Mapping[str, str]:
-    """Return the refusal to take over, or to give away, what belongs to another label."""
-    owner = get_label(live)
-    if rules.take_ownership or not owner or get_label(after) == owner:
-        return {}
-    return {OWNER_KEY: f"belongs to label {owner}: --take-ownership takes it over"}
-
-
 def _compare(
     noun: _Noun, item: Stream | Consumer, target: Target, live: Json | None, rules: Rules, stream: str = ""
 ) -> Step | None:
@@ -266,7 +260,7 @@ def _compare(
     changes = find_differences(before, after, schema)
     if not changes:
         return None
-    refused = {**noun.find_refusals(before, after, changes), **_find_other_owner(after, live, rules)}
+    refused = rules.find_other_owner(get_label(after), live)
     return Step("change", target, *names, item.position, before, after, changes, refused, item=item)
 
 
@@ -277,8 +271,7 @@ def _compare_bucket(
     it."""
     before = None if live is None else STREAM.without_server_keys(live)
     live_bucket = None if live is None else kind.from_stream(live)
-    noun = _Noun(kind, partial(merge_bucket, kind), partial(find_bucket_refusals, kind))
-    step = _compare(noun, bucket, target, live_bucket, rules)
+    step = _compare(_Noun(kind, partial(merge_bucket, kind)), bucket, target, live_bucket, rules)
     if step is None or step.after is None:
         return step
     return step._replace(before=before, after=kind.to_stream(step.after, before), kind=kind)

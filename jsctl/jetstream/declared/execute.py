@@ -1,22 +1,25 @@
-"""The execution of a plan: in order, in parallel where the order allows it, up to the first failure."""
+"""The execution of a plan: in order, in parallel where the order allows it, as a whole or not at all."""
 
 import asyncio
-import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.origins import domain_to_api, list_origins
 from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.compare import Rules, Stale, compare_again, plan_again
 from jsctl.jetstream.declared.handover import list_handovers
 from jsctl.jetstream.declared.rename import copy_renamed
 from jsctl.jetstream.declared.step import Key, Step, find_cycle
+from jsctl.jetstream.declared.undo import Deed, undo
 from jsctl.jetstream.declared.values import store_values
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
@@ -28,11 +31,15 @@ _SEALED = ("sealed", "deny_delete", "deny_purge")
 
 
 class Outcome(NamedTuple):
-    """The outcome of the steps. not_tried: steps that were not started because another one failed."""
+    """The outcome of the steps. not_tried: steps that were not started because another one failed.
+    taken_back: steps that were done and undone for the same reason. remarks: by step, what else people should
+    know of it: what a server made of it, or why it was not taken back."""
 
     done: Sequence[Step]
     failed: Sequence[tuple[Step, JsctlError]]
     not_tried: Sequence[Step]
+    taken_back: Sequence[Step] = ()
+    remarks: Mapping[Key, str] = {}
 
     @property
     def failure(self) -> JsctlError | None:
@@ -43,7 +50,8 @@ class Outcome(NamedTuple):
 async def execute(
     steps: Sequence[Step], rules: Rules, done: list[Step], advance: Callable[[int], None]
 ) -> Outcome:
-    """Execute the steps; after a failure no further step is started. At the end, changes are verified.
+    """Execute the steps. After a failure no further step is started, and what was done is taken back (see
+    `undo`). At the end, changes are verified.
 
     Each change or removal is compared again right before it is sent, and refused (Stale) if it is not what
     the plan said. done: receives each step that is done. advance: called with 1 for each.
@@ -52,42 +60,85 @@ async def execute(
     sorter = TopologicalSorter(find_dependencies(steps))
     sorter.prepare()
     failed: list[tuple[Step, JsctlError]] = []
-    running: dict[asyncio.Task[None], Key] = {}
-    ready: list[Key] = []
+    running: dict[asyncio.Task[Deed | None], Key] = {}
+    deeds: list[Deed] = []
+    ready: deque[Key] = deque()
     try:
         while sorter.is_active() or running:
-            ready.extend(sorter.get_ready())
+            for key in sorter.get_ready():
+                if key in by_key:
+                    ready.append(key)
+                else:
+                    sorter.done(key)
             while ready and not failed and len(running) < MAX_PARALLEL:
-                key = ready.pop(0)
+                key = ready.popleft()
                 running[asyncio.create_task(_send(by_key[key], rules))] = key
-            if not running:
+            if not running and (failed or not sorter.is_active()):
                 break
+            if not running:
+                continue
             finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for task in finished:
                 key = running.pop(task)
                 try:
-                    task.result()
+                    deed = task.result()
                 except JsctlError as error:
                     failed.append((by_key[key], error))
                 else:
+                    if deed:
+                        deeds.append(deed)
                     done.append(by_key[key])
                     sorter.done(key)
                     advance(1)
     finally:
         for task in running:
             task.cancel()
+    remarks = {
+        deed.step.key: _describe_rewriting(changes) for deed in deeds if (changes := _list_rewritten(deed))
+    }
+    taken_back: list[Step] = []
     if failed:
-        await _take_back([step for step in done if step.is_release], {step.key for step in done})
-    failed += await _verify([step for step in done if step.action == "change" and not step.part], rules)
-    failed_keys = {step.key for step, _ in failed}
-    done[:] = [step for step in done if step.key not in failed_keys]
+        stays = await undo(deeds)
+        remarks |= stays
+        back = {deed.step.key for deed in deeds} - stays.keys()
+        taken_back = [step for step in done if step.key in back]
+        done[:] = [step for step in done if step.key not in back]
+    else:
+        changed = [deed for deed in deeds if deed.step.action == "change" and not deed.step.part]
+        failed += await _verify(changed, by_key, rules)
+        failed_keys = {step.key for step, _ in failed}
+        done[:] = [step for step in done if step.key not in failed_keys]
     position = {step.key: number for number, step in enumerate(steps)}
-    started = {step.key for step in done} | {step.key for step, _ in failed}
+    started = {step.key for step in (*done, *taken_back)} | {step.key for step, _ in failed}
     return Outcome(
         sorted(done, key=lambda step: position[step.key]),
         failed,
         [step for step in steps if step.key not in started],
+        sorted(taken_back, key=lambda step: position[step.key]),
+        remarks,
     )
+
+
+def _list_rewritten(deed: Deed) -> Sequence[Difference]:
+    """Return what the server has instead of what was sent, of the keys that a step changes."""
+    step = deed.step
+    if not deed.info or not step.after or step.part:
+        return ()
+    schema = CONSUMER if step.consumer else STREAM
+    keys = {
+        change.key.partition(".")[0] for change in find_differences(step.before or {}, step.after, schema)
+    }
+    changes = find_differences(step.after, schema.without_server_keys(deed.info["config"]), schema)
+    return [change for change in changes if change.key.partition(".")[0] in keys]
+
+
+def _describe_rewriting(changes: Sequence[Difference]) -> str:
+    values = ", ".join(f"{change.key} {change.kind.format(change.after)}" for change in changes)
+    return f"the server made of it: {values}"
+
+
+_BARRIER: Key = (-1, "", "", "")
+"""What comes between all other steps and removals."""
 
 
 def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
@@ -95,14 +146,14 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
 
     Origins come before their mirrors, streams before their consumers, but after new ones that keep messages;
     new consumers before those that change, a stream that gives up a subject before the one that takes it,
-    removals last.
+    removals last: behind a key of its own, which is no step's.
     """
     required: dict[Key, set[Key]] = {step.key: set() for step in steps}
     names = _group_by_name(steps)
     followers = {step.key for step in steps if step.follows_new_consumers}
     for step in steps:
         required_here = required[step.key]
-        stream_key = (step.target.key, step.stream, "", "")
+        stream_key: Key = (step.target.key, step.stream, "", "")
         if step.consumer and step.action == "create" and stream_key in followers:
             required[stream_key].add(step.key)
         elif step.consumer or step.part == "values":
@@ -115,10 +166,11 @@ def find_dependencies(steps: Sequence[Step]) -> dict[Key, set[Key]]:
     for key, needed in list_handovers(steps):
         required[key].add(needed)
     removals = [step for step in steps if step.action == "remove"]
-    lasting = {step.key for step in steps if step.action != "remove"}
+    if removals:
+        required[_BARRIER] = {step.key for step in steps if step.action != "remove"}
     removals_by_name = _group_by_name(removals)
     for step in removals:
-        required[step.key] |= lasting
+        required[step.key].add(_BARRIER)
         for key in _find_origin_keys(step, removals_by_name):
             required[key].add(step.key)
     while cycle := find_cycle(required):  # streams of several domains may copy from each other
@@ -163,85 +215,88 @@ def _group_by_name(steps: Iterable[Step]) -> dict[str, list[Step]]:
     return by_name
 
 
-async def _take_back(releases: Sequence[Step], done: Set[Key]) -> None:
-    """Give subjects back to streams that released them for steps that were not done."""
-    for step in releases:
-        if step._replace(part="").key not in done:
-            with contextlib.suppress(JsctlError):  # somebody has the subject already
-                await streams.update(step.target.api, step.before or {})
-
-
-async def _verify(steps: Sequence[Step], rules: Rules) -> list[tuple[Step, JsctlError]]:
+async def _verify(
+    deeds: Sequence[Deed], by_key: Mapping[Key, Step], rules: Rules
+) -> list[tuple[Step, JsctlError]]:
     """Send changes again that somebody else's request has undone; return those that are not there at the end.
 
-    What somebody else has set to a value of their own is not undone but changed, and stays.
+    What somebody else has set to a value of their own is not undone but changed, and stays. What the server
+    has made of a change is no one's.
     """
     slots = asyncio.Semaphore(MAX_PARALLEL)
     failed: list[tuple[Step, JsctlError]] = []
 
-    async def repair(step: Step) -> bool:
+    async def repair(deed: Deed) -> bool:
+        step = by_key[deed.step.key]
         async with slots:
             now = await compare_again(step, rules)
-            if now is None:
+            rewritten = {change.key for change in _list_rewritten(deed)}
+            if now is None or {change.key for change in now.changes} <= rewritten:
                 return False
             if now.refused or now.summary != step.summary:
                 failed.append((step, Stale("somebody else has changed it since", now)))
                 return False
-            await _request(now)
+            await send_step(now)
             return True
 
-    undone = await verify(steps, repair)
+    undone = [by_key[deed.step.key] for deed in await verify(deeds, repair)]
     return [*failed, *((step, Stale("somebody else changes it at the same time", step)) for step in undone)]
 
 
-async def _send(step: Step, rules: Rules) -> None:
-    """Do a step if it still is what the plan said; nothing if it is done already. Raises Stale, and what
+async def _send(step: Step, rules: Rules) -> Deed | None:
+    """Do a step if it still is what the plan said; None if nothing was left to do. Raises Stale, and what
     requests raise."""
     fresh = step if step.action == "create" else await read_fresh(partial(plan_again, step, rules))
-    if fresh:
-        await _request(fresh)
+    return Deed(fresh, await send_step(fresh)) if fresh else None
 
 
-async def _create(api: Api, config: Json) -> None:
+async def _create(api: Api, config: Json) -> Json:
     """Create a stream; a sealed one is sealed afterwards, as the server creates none that is
-    (checkStreamCfg)."""
+    (checkStreamCfg). Return its info, nothing for one that existed already."""
     if not config.get("sealed"):
-        await streams.create(api, config)
-        return
+        info, is_new = await streams.create(api, config)
+        return info if is_new else {}
     info, _ = await streams.create(api, {key: value for key, value in config.items() if key not in _SEALED})
-    await streams.update(api, {**STREAM.without_server_keys(info["config"]), "sealed": True})
+    return await streams.update(api, {**STREAM.without_server_keys(info["config"]), "sealed": True})
 
 
-async def _update_consumer(step: Step) -> None:
+async def _update_consumer(step: Step) -> Json | None:
     """Update a consumer, and pause or resume it: an update leaves a pause as it is (server: consumer.go)."""
     api, before, after = step.target.api, step.before or {}, step.after or {}
+    info: Json | None = None
     if any(change.key != "pause_until" for change in step.changes):
-        await consumers.update(api, step.stream, {**after, "pause_until": before.get("pause_until")})
-    if before.get("pause_until") == after.get("pause_until"):
-        return
-    if until := after.get("pause_until"):
-        await consumers.pause(api, step.stream, step.consumer, until)
-    else:
-        await consumers.resume(api, step.stream, step.consumer)
+        sent = {**after, "pause_until": before.get("pause_until")}
+        info = await consumers.update(api, step.stream, sent)
+    if before.get("pause_until") != after.get("pause_until"):
+        if until := after.get("pause_until"):
+            await consumers.pause(api, step.stream, step.consumer, until)
+        else:
+            await consumers.resume(api, step.stream, step.consumer)
+        return None
+    return info
 
 
-async def _request(step: Step) -> None:
+async def send_step(step: Step) -> Json | None:
+    """Do a step, and return the stream's or consumer's info, where the server says it; nothing of one that
+    was there already. Raises what requests raise."""
     api = step.target.api
     if step.part == "values":
         await store_values(step)
-        return
+        return None
     match step.action, bool(step.consumer):
         case "create", False if step.other_name:
             await copy_renamed(step)
         case "create", False:
-            await _create(api, step.after or {})
+            return await _create(api, step.after or {})
         case "change", False:
-            await streams.update(api, step.after or {})
+            return await streams.update(api, step.after or {})
         case "remove", False:
             await streams.delete(api, step.stream)
         case "create", True:
-            await consumers.create(api, step.stream, step.after or {})
+            info, is_new = await consumers.create(api, step.stream, step.after or {})
+            return info if is_new else {}
         case "change", True:
-            await _update_consumer(step)
+            return await _update_consumer(step)
         case _:
             await consumers.delete(api, step.stream, step.consumer)
+    return None

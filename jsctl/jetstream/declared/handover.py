@@ -6,11 +6,13 @@ one stream only, though: the old one gets a subject of nobody (`RELEASED`) until
 new ones.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.declared.step import Key, Step, find_cycle, get_subjects
 from jsctl.jetstream.stream.config import STREAM
+from jsctl.nats.subject_tree import SubjectTree
 from jsctl.nats.subjects import overlaps
 
 RELEASED = "_jsctl.released."
@@ -54,31 +56,29 @@ def list_handovers(steps: Sequence[Step]) -> Iterable[tuple[Key, Key]]:
 def _find_takers(steps: Sequence[Step]) -> dict[Key, list[Key]]:
     """Return for each step that gives up subjects the steps of other streams that take them."""
     changing = [step for step in steps if not step.consumer and step.part != "values"]
-    takers: dict[Key, list[Key]] = {}
-    for giver in changing:
-        lost = _list_lost(giver)
-        if not lost:
-            continue
-        takers[giver.key] = [
-            taker.key
-            for taker in changing
-            if taker.target.key == giver.target.key
-            and taker.stream != giver.stream
-            and taker.after is not None
-            and not taker.is_release
-            and any(overlaps(subject, own) for own in get_subjects(taker.after) for subject in lost)
-        ]
-    return takers
+    lost = {step.key: (step, subjects) for step in changing if (subjects := _list_lost(step))}
+    trees: dict[int, SubjectTree[Step]] = defaultdict(SubjectTree)
+    for step in changing if lost else ():
+        if step.after is not None and not step.is_release:
+            for subject in get_subjects(step.after):
+                trees[step.target.key].add(subject, step)
+    return {
+        key: list(
+            dict.fromkeys(
+                taker.key
+                for subject in subjects
+                for taker in trees[giver.target.key].find(subject)
+                if taker.stream != giver.stream
+            )
+        )
+        for key, (giver, subjects) in lost.items()
+    }
 
 
 def _list_lost(step: Step) -> list[str]:
-    """Return the subjects that a stream no longer has after a step."""
-    remaining = get_subjects(step.after)
-    return [
-        subject
-        for subject in get_subjects(step.before)
-        if not any(overlaps(subject, own) for own in remaining)
-    ]
+    """Return the subjects that a stream does not keep as they are, parts of which others may take."""
+    remaining = {*get_subjects(step.after)}
+    return [subject for subject in get_subjects(step.before) if subject not in remaining]
 
 
 def _build_release(step: Step, takers: Sequence[Step]) -> Step:

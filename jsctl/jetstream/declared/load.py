@@ -153,8 +153,9 @@ class _Reader:
         expanded = self._budget.expand(node, "a bucket", variables, "for")
         value_keys = _VALUE_KEYS if kind is BUCKET else frozenset[str]()
         bucket = self._read_keys(kind, "bucket", node, expanded, place, label, _BUCKET_KEYS | value_keys)
-        values = read_values(expanded) if value_keys else {}
-        return replace(bucket, name=kind.bucket_to_stream(bucket.name), kind=kind, values=values)
+        values, hidden = read_values(expanded) if value_keys else ({}, frozenset[str]())
+        name = kind.bucket_to_stream(bucket.name)
+        return replace(bucket, name=name, kind=kind, values=values, hidden=hidden)
 
     def _read_keys(
         self,

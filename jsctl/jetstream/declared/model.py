@@ -74,7 +74,7 @@ class Stream:
 
     kind: set if it was declared as a bucket, whose own keys the configuration then has. allows_data_loss:
     whether changes of it may delete messages. renamed_from: the name that it has so far. values: of a
-    key-value bucket, by key.
+    key-value bucket, by key; hidden: those of them that no output shows.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Stream:
     allows_data_loss: bool = False
     renamed_from: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
 
     def is_called(self, names: Set[str]) -> bool:
         """Return whether the stream, or the bucket that it holds, has one of the names."""
@@ -95,7 +96,7 @@ class Stream:
     @property
     def is_bare(self) -> bool:
         """Whether the file says nothing of the stream itself: it is named for its consumers."""
-        return self.config.keys() <= {"name"}
+        return self.config.keys() <= {"name"} and not self.renamed_from
 
 
 @dataclass(frozen=True, slots=True)

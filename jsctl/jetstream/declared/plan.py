@@ -1,16 +1,18 @@
 """The plan of changes after which servers have what is declared."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jsctl.base.loops import gather
 from jsctl.base.units import pluralize
-from jsctl.errors import BadInput, Unreachable, collecting, raise_all
-from jsctl.jetstream.api import Json
+from jsctl.errors import BadInput, JsctlError, Unreachable, collecting, raise_all
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
-from jsctl.jetstream.declared.checks import refuse_impossible
+from jsctl.jetstream.declared.checks import fetch_accounts, refuse_impossible
 from jsctl.jetstream.declared.compare import (
     Rules,
     collect,
@@ -26,23 +28,30 @@ from jsctl.jetstream.declared.handover import plan_releases
 from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.rename import plan_rename
+from jsctl.jetstream.declared.rename_warnings import warn_of_renames
 from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_losses
+from jsctl.jetstream.declared.trial import Trial
 from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.declared.warnings import find_plan_warnings
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
 
+TryOut = Callable[[Sequence[Step], Mapping[int, Json]], Awaitable[Trial]]
+"""Tries steps beforehand. Called with the limits and the usage of accounts, by place."""
+
 
 class Plan(NamedTuple):
     """The steps to do. streams, consumers, buckets: how many already are as declared. warnings: of what
-    servers accept and people hardly mean, each with its position."""
+    servers accept and people hardly mean, each with its position. kept: steps that would change nothing, as
+    servers keep something else than what is declared; counted as declared."""
 
     steps: Sequence[Step]
     streams: int
     consumers: int
     buckets: int = 0
     warnings: Sequence[str] = ()
+    kept: Sequence[Step] = ()
 
     @property
     def unchanged(self) -> int:
@@ -84,21 +93,31 @@ class Plan(NamedTuple):
 
 
 async def make_plan(
-    declared: Declared, targets: Mapping[Place, Target], rules: Rules, *, prune: bool = False
+    declared: Declared,
+    targets: Mapping[Place, Target],
+    rules: Rules,
+    *,
+    prune: bool = False,
+    try_out: TryOut | None = None,
+    limits: Mapping[str, Json] = MappingProxyType({}),
 ) -> Plan:
-    """Compare what is declared with what exists. prune: plan removals, too. Raises BadInput, and what
+    """Compare what is declared with what exists. prune: plan removals, too. try_out: None if nothing can be
+    tried beforehand. limits: those that accounts of places will have, by name. Raises BadInput, and what
     requests raise."""
     # Different contexts and domains may lead to the same JetStream.
     joined = join_streams(declared.streams, lambda stream: targets[stream.place].key)
     declared = replace(declared, streams=joined)
     gate = asyncio.Semaphore(32)
+    names = await _list_names(declared.streams, targets)
 
     errors: list[BadInput] = []
 
     async def compare(stream: Stream) -> list[Step | None]:
+        target = targets[stream.place]
+        is_new = target.key in names and stream.name not in names[target.key]
         async with gate:
             with collecting(errors):
-                return await _plan_stream(stream, targets[stream.place], rules)
+                return await _plan_stream(stream, target, rules, is_new=is_new)
             return []
 
     groups = await gather(compare(stream) for stream in declared.streams)
@@ -108,23 +127,74 @@ async def make_plan(
         steps += await _plan_removals(declared, targets, rules, {step.key: step for step in steps})
     steps = await with_losses(steps, rules.find_protection)
     warnings = await find_plan_warnings(steps)
+    warnings += await warn_of_renames(steps, targets.values())
     warnings += [
         f"{step.position}: {taken.origin} does not say whether it is a work queue, which loses what is copied"
         for step in steps
         for taken in step.taken
         if taken.info is None
     ]
-    steps = plan_releases(await refuse_impossible(steps))
+    accounts = await fetch_accounts(steps, limits)
+    steps = plan_releases(await refuse_impossible(steps, accounts))
+    kept: list[Step] = []
+    if try_out:
+        steps, kept, untried = _apply_trial(steps, await try_out(steps, accounts))
+        warnings += untried
     same = [stream for stream, group in zip(declared.streams, groups, strict=True) if group[0] is None]
     same_buckets = sum(bool(stream.kind) for stream in same)
     same_consumers = sum(step is None for group in groups for step in group[1:])
-    return Plan(steps, len(same) - same_buckets, same_consumers, same_buckets, warnings)
+    kept_consumers = sum(bool(step.consumer) for step in kept)
+    kept_buckets = sum(bool(step.kind) for step in kept)
+    return Plan(
+        steps,
+        len(same) - same_buckets + len(kept) - kept_consumers - kept_buckets,
+        same_consumers + kept_consumers,
+        same_buckets + kept_buckets,
+        warnings,
+        kept,
+    )
 
 
-async def _plan_stream(stream: Stream, target: Target, rules: Rules) -> list[Step | None]:
+def _apply_trial(steps: Sequence[Step], trial: Trial) -> tuple[list[Step], list[Step], list[str]]:
+    """Return the steps that are left, those after which servers have the same as before, and sentences about
+    those that were not tried."""
+    left = [
+        step._replace(refused={**trial.refused.get(step.key, {}), **step.refused})
+        for step in steps
+        if step.key not in trial.kept or step.refused
+    ]
+    untried = [
+        f"{step.position or step.stream}: {step.format_name()}: the server may not accept it: {reason}"
+        for step in steps
+        if (reason := trial.untried.get(step.key))
+    ]
+    return left, [step for step in steps if step.key in trial.kept and not step.refused], untried
+
+
+_MANY = 32
+"""Declared streams of a place from which on it is asked for all names at once."""
+
+
+async def _list_names(streams_: Sequence[Stream], targets: Mapping[Place, Target]) -> dict[int, set[str]]:
+    """Return the names of all streams of each place for which many are declared; a login that may not ask is
+    asked for each."""
+    counts = Counter(targets[stream.place].key for stream in streams_ if not targets[stream.place].is_missing)
+    apis = {target.key: target.api for target in targets.values() if counts[target.key] >= _MANY}
+
+    async def fetch(key: int, api: Api) -> tuple[int, set[str]] | None:
+        try:
+            return key, {*await streams.list_names(api)}
+        except JsctlError:
+            return None
+
+    found = await gather(fetch(key, api) for key, api in apis.items())
+    return dict(each for each in found if each)
+
+
+async def _plan_stream(stream: Stream, target: Target, rules: Rules, *, is_new: bool) -> list[Step | None]:
     """Return the steps for a stream and its consumers, with None for each that already is as declared, and
-    the step for the values of a bucket if they differ."""
-    info = await fetch_stream(target, stream.name)
+    the step for the values of a bucket if they differ. is_new: whether it is known not to exist."""
+    info = None if is_new else await fetch_stream(target, stream.name)
     values = await compare_values(stream, target, info)
     value_steps = [values] if values else []
     if stream.renamed_from and (steps := await plan_rename(stream, target, rules)) is not None:

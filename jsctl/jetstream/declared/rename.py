@@ -42,6 +42,8 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     removal = removal._replace(
         position=stream.position, loss=NOTHING, allows_loss=True, other_name=stream.name
     )
+    owned = rules.find_other_owner(stream.label, old["config"])
+    removal = removal._replace(refused={**removal.refused, **owned})
     if new is not None and not get_mark(new):
         return [compare_stream(stream, target, new, rules), _finish(removal, stream, old, new)]
     as_new = {**old, "config": {**old["config"], "name": stream.name, "subjects": _get_subjects(stream, old)}}
@@ -59,7 +61,7 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     step = step._replace(changes=compared.changes if compared else (), other_name=stream.renamed_from)
     # A copy holds what its configuration keeps, also where it refuses what is new; consumers come after it.
     loss = await estimate_stream_loss(target.api, old, {**after, "discard": "old"})
-    step = step._replace(refused={**(compared.refused if compared else {}), **_refuse(old, loss)})
+    step = step._replace(refused={**(compared.refused if compared else {}), **owned, **_refuse(old, loss)})
     if after.get("retention") == "interest" and not loss:
         # It gets its retention when all is there, and does not keep what nobody needs.
         unneeded = {**old, "config": {**old["config"], "retention": "limits"}}
@@ -93,7 +95,7 @@ def _finish(removal: Step, stream: Stream, old: Json, new: Json) -> Step:
     if old["config"].get("subjects") == released and complete:
         return removal
     reason = f"{stream.name} exists, too: leave out renamed_from, or remove one of them"
-    return removal._replace(refused={"name": reason})
+    return removal._replace(refused={**removal.refused, "name": reason})
 
 
 async def copy_renamed(step: Step) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.jetstream.api import Api, Json
@@ -122,7 +123,7 @@ class Step(NamedTuple):
     @property
     def summary(self) -> tuple[Any, ...]:
         """What must be the same when it is done as when it was planned."""
-        changes = [(change.key, change.before, change.after) for change in self.changes]
+        changes = sorted(((each.key, each.before, each.after) for each in self.changes), key=itemgetter(0))
         # The position of consumers that go moves on while they are in use; which ones go is the point.
         others = [note.partition(":")[0] for note in self.notes] if not self.consumer else []
         return self.action, changes, sorted(self.refused), self.label, others
@@ -141,6 +142,14 @@ class Step(NamedTuple):
             return f"stream {self.stream}"
         bucket = f"{self.kind.noun} {self.kind.stream_to_bucket(self.stream)}"
         return f"values of {bucket}" if self.part == "values" else bucket
+
+
+def group_by_place(steps: Iterable[Step]) -> dict[int, list[Step]]:
+    """Return the steps by the key of their target."""
+    groups: dict[int, list[Step]] = {}
+    for step in steps:
+        groups.setdefault(step.target.key, []).append(step)
+    return groups
 
 
 def get_subjects(config: Json | None) -> list[str]:

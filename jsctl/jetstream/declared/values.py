@@ -1,7 +1,9 @@
 """Declared values of buckets: `values: {key: text}`, or a file with such an object. Keys that no file names
 stay as they are, and a value that somebody else stores meanwhile is not overwritten."""
 
+import contextlib
 from pathlib import Path
+from typing import Any
 
 from jsctl.base.files import read_text
 from jsctl.base.loops import gather
@@ -14,15 +16,37 @@ from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.declared.model import Stream
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.kv import read, write
-from jsctl.jetstream.kv.bucket import open_bucket
-from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.bucket import Bucket, open_bucket
+from jsctl.jetstream.kv.entry import DELETE, Entry
 from jsctl.jetstream.kv.names import stream_to_bucket, validate_new_key
 
 _TEXT = Text()
 
 
-def read_values(bucket: Node) -> dict[str, str]:
-    """Return the values that a bucket of a file declares, by key. Raises BadInput."""
+class _Present(str):
+    """A present value that no output shows. revision: of its entry."""
+
+    revision: int = 0
+
+
+class _HiddenText(Text):
+    """Text that no output shows, only whether it is there and is another one."""
+
+    def format(self, value: Any) -> str:
+        return str(self.mask(value))
+
+    def mask(self, value: Any) -> Any:
+        if value is None:
+            return None
+        return f"(hidden, revision {value.revision})" if isinstance(value, _Present) else "(hidden)"
+
+
+_HIDDEN = _HiddenText()
+
+
+def read_values(bucket: Node) -> tuple[dict[str, str], frozenset[str]]:
+    """Return the values that a bucket of a file declares, by key, and the keys of those that are not shown:
+    they come from a file of their own. Raises BadInput."""
     keys = bucket.as_object("a bucket")
     values: dict[str, str] = {}
     source = keys.get("values_from")
@@ -35,9 +59,10 @@ def read_values(bucket: Node) -> dict[str, str]:
             raise source.error(f"values_from: {error.message}", error.hint) from None
         document = parse_document(text, str(path))
         values.update(_read_object(document, str(path)))
+    shown: dict[str, str] = {}
     if "values" in keys and keys["values"].value is not None:
-        values.update(_read_object(keys["values"], "values"))
-    return values
+        shown = _read_object(keys["values"], "values")
+    return {**values, **shown}, frozenset(values.keys() - shown.keys())
 
 
 def _read_object(node: Node, label: str) -> dict[str, str]:
@@ -60,9 +85,12 @@ async def compare_values(bucket: Stream, target: Target, info: Json | None) -> S
     if info is not None:
         store = await open_bucket(target.api, bucket.kind.stream_to_bucket(bucket.name))
         entries = await gather(read.fetch_newest_entry(store, key) for key in bucket.values)
-        present = {key: _get_text(entry) for key, entry in zip(bucket.values, entries, strict=True)}
+        present = {
+            key: _get_text(entry, is_hidden=key in bucket.hidden)
+            for key, entry in zip(bucket.values, entries, strict=True)
+        }
     changes = [
-        Difference(f"values.{key}", present[key], value, _TEXT)
+        Difference(f"values.{key}", present[key], value, _HIDDEN if key in bucket.hidden else _TEXT)
         for key, value in bucket.values.items()
         if present[key] != value
     ]
@@ -73,20 +101,47 @@ async def compare_values(bucket: Stream, target: Target, info: Json | None) -> S
 
 
 async def store_values(step: Step) -> None:
-    """Store the values of a step, each only if the present one is that of the plan. Raises ApiError,
-    JsctlError."""
+    """Store the values of a step, each only if the present one is that of the plan, and all or none of them.
+    Raises ApiError, JsctlError."""
     store = await open_bucket(step.target.api, stream_to_bucket(step.stream))
+    stored: list[Difference] = []
+    try:
+        for change in step.changes:
+            await _replace(store, change, change.before, change.after)
+            stored.append(change)
+    except JsctlError:
+        with contextlib.suppress(JsctlError):
+            await restore_values(step._replace(changes=stored))
+        raise
 
-    async def put(change: Difference) -> None:
-        key = change.key.partition(".")[2]
-        entry = await read.fetch_newest_entry(store, key)
-        if _get_text(entry) != change.before:
-            raise JsctlError(f"the value of {key} was changed since the plan was made", "run it again")
-        await write.put(store, key, change.after.encode(), expected=entry.revision if entry else 0)
 
-    await gather(put(change) for change in step.changes)
+async def restore_values(step: Step) -> None:
+    """Store the values from before a step again. Raises ApiError, and JsctlError for one that was changed
+    since."""
+    store = await open_bucket(step.target.api, stream_to_bucket(step.stream))
+    for change in step.changes:
+        await _replace(store, change, change.after, change.before)
 
 
-def _get_text(entry: Entry | None) -> str | None:
+async def _replace(store: Bucket, change: Difference, old: str | None, new: str | None) -> None:
+    """Replace the value of a key, or mark it as deleted, if it is the old one."""
+    key = change.key.partition(".")[2]
+    entry = await read.fetch_newest_entry(store, key)
+    if _get_text(entry) != old:
+        raise JsctlError(f"the value of {key} was changed since the plan was made", "run it again")
+    if new is None:
+        await write.mark(store, key, DELETE)
+    else:
+        await write.put(store, key, new.encode(), expected=entry.revision if entry else 0)
+
+
+def _get_text(entry: Entry | None, *, is_hidden: bool = False) -> str | None:
     """Return the value of an entry as text; None for a key without a value."""
-    return entry.value.decode(errors="backslashreplace") if entry and entry.is_value else None
+    if not entry or not entry.is_value:
+        return None
+    text = entry.value.decode(errors="backslashreplace")
+    if not is_hidden:
+        return text
+    present = _Present(text)
+    present.revision = entry.revision
+    return present

@@ -18,13 +18,13 @@ Variables = Mapping[str, Node]
 MAX_SIZE = 1 << 20
 """Maximum number of characters of a text and of all variables of a file, with variables in them replaced."""
 
-MAX_ROUNDS = 10_000
+MAX_ROUNDS = 100_000
 """Maximum number of streams or consumers that one loop may declare."""
 
-MAX_DECLARED = 20_000
+MAX_DECLARED = 100_000
 """Maximum number of streams and consumers that all loops together may declare."""
 
-MAX_CHARACTERS = 16 << 20
+MAX_CHARACTERS = 64 << 20
 """Maximum number of characters of all declarations, with variables replaced and loops expanded, as for a
 file; each value counts as 32 characters more."""
 

@@ -10,6 +10,7 @@ from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan
 from jsctl.jetstream.declared.step import Step, add_step_losses
+from jsctl.jetstream.declared.trial import SERVER_KEY
 from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 
@@ -35,28 +36,39 @@ def plan_result(plan: Plan) -> Result:
     data = {
         "changes": [_record(step) for step in plan.steps],
         "unchanged": _count_unchanged(plan),
+        **({"kept": [_record(step) for step in plan.kept]} if plan.kept else {}),
         "warnings": list(plan.warnings),
     }
+    kept: list[Part] = [Lines([*_list_kept_lines(step)]) for step in plan.kept]
     if not plan.steps:
-        return Result([Text(_format_unchanged(plan))], data=data)
+        return Result([*kept, Text(_format_unchanged(plan))], data=data)
     parts: list[Part] = [
         Lines([*_list_lines(step)], "bad" if step.refused else MARKS[step.action][1]) for step in plan.steps
     ]
+    parts += kept
     status = ExitStatus.FAILURE if plan.refused else ExitStatus.DIFFERENT
     return Result([*parts, Text(_build_summary(plan))], data=data, status=status)
 
 
-def refusal(plan: Plan) -> Result:
-    """Show a plan that cannot be carried out, with the error that says so."""
+def refusal(plan: Plan, done: str = "") -> Result:
+    """Show a plan that cannot be carried out, with the error that says so. done: what was done before it, in
+    words."""
     owned = [step for step in plan.refused if OWNER_KEY in step.refused]
     if any(PROTECT_KEY in step.refused for step in plan.refused):
         hint = "use --unprotect with its name"
     elif owned:
         hint = "declare them in one file, or use --take-ownership"
-    else:
+    elif any(step.action == "change" for step in plan.refused):
         hint = "remove and create them again, or declare the present settings"
-    count = format_counts(plan.refused)
-    error = JsctlError(f"nothing was changed: {count} cannot be changed as declared", hint)
+    else:
+        hint = "correct the file"
+    count, first = format_counts(plan.refused), plan.refused[0]
+    reason = next(iter(first.refused.values()))
+    where = f"{first.position}: " * bool(first.position)
+    changed = f"{done}, and no stream was changed" if done else "nothing was changed"
+    error = JsctlError(
+        f"{changed}: {count} cannot be changed as declared; {where}{first.format_name()}: {reason}", hint
+    )
     return plan_result(plan)._replace(status=ExitStatus.FAILURE, error=error)
 
 
@@ -91,18 +103,29 @@ def question(removed: Sequence[str], changed: str, sent: str = "", created: str 
 
 
 def apply_result(outcome: Outcome, plan: Plan) -> Result:
-    """Show what was done and, after a failure, what was not."""
-    rows = [_build_row(step, DONE[step.action]) for step in outcome.done]
+    """Show what was done and, after a failure, what was taken back and what was not done."""
+    remarks = outcome.remarks
+    rows = [_build_row(step, DONE[step.action], remarks.get(step.key, "")) for step in outcome.done]
+    rows += [_build_row(step, "taken back", _format_lost(step)) for step in outcome.taken_back]
     rows += [_build_row(step, "failed", format_failure(error)) for step, error in outcome.failed]
     rows += [_build_row(step, "not done") for step in outcome.not_tried]
     table = Table("Applied", _COLUMNS, rows, optional=("account",))
     status = ExitStatus(outcome.failure.status) if outcome.failure else ExitStatus.OK
     summary = f"{format_counts(outcome.done)} done"
+    if outcome.failed and not outcome.done:
+        lost = add_step_losses(outcome.taken_back)
+        summary = f"nothing was changed, but {lost} were deleted" if lost else "nothing was changed"
     if outcome.failed:
         summary += f", {format_counts([step for step, _ in outcome.failed])} failed"
+        summary += f", {format_counts(outcome.taken_back)} taken back" if outcome.taken_back else ""
         summary += f", {format_counts(outcome.not_tried)} not tried" if outcome.not_tried else ""
     data = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
     return Result([table, Text(summary, "bad" if outcome.failed else "")], data=data, status=status)
+
+
+def _format_lost(step: Step) -> str:
+    """Return what taking a step back does not bring back."""
+    return f"{step.loss} stay deleted" if step.loss else ""
 
 
 def format_failure(error: JsctlError) -> str:
@@ -134,7 +157,8 @@ def join_counts(parts: Sequence[tuple[int, str]]) -> str:
 def _list_lines(step: Step) -> Iterator[str]:
     mark = "!" if step.refused else MARKS[step.action][0]
     removal = _format_removal(step) if step.action == "remove" else ""
-    yield f"{mark} {step.format_name()}{removal}{_format_place(step)}"
+    where = f"  {step.position}" if step.refused and step.position else ""
+    yield f"{mark} {step.format_name()}{removal}{_format_place(step)}{where}"
     if step.action == "remove":
         yield from (f"    - {note}" for note in step.notes if not step.consumer)
     elif step.other_name:
@@ -154,14 +178,24 @@ def _list_lines(step: Step) -> Iterator[str]:
             refused = step.refused.get(change.key)
             yield f"    {format_change(change)}" + (f"  ({refused})" if refused else "")
     shown = {change.key for change in step.changes}
-    yield from (f"    {key}: {reason}" for key, reason in step.refused.items() if key not in shown)
+    for key, reason in step.refused.items():
+        if key not in shown:
+            yield f"    the server refuses it: {reason}" if key == SERVER_KEY else f"    {key}: {reason}"
+
+
+def _list_kept_lines(step: Step) -> Iterator[str]:
+    """Yield the lines of what servers keep in place of what is declared."""
+    yield f"= {step.format_name()}{_format_place(step)}"
+    for change in step.changes:
+        now, declared = (format_value(change.kind, value) for value in (change.before, change.after))
+        yield f"    {change.key}: {now}, as the server keeps it, not {declared}"
 
 
 def _format_place(step: Step) -> str:
     target = step.target
-    where = "context" if target.context else "server"
-    name = target.context or strip_login(target.api.connection.settings.url)
-    parts = [(where, name), ("domain", target.domain), ("account", target.account)]
+    parts = [("context", target.context), ("domain", target.domain), ("account", target.account)]
+    if not (target.context or target.account):
+        parts.insert(0, ("server", strip_login(target.api.connection.settings.url)))
     words = ", ".join(f"{noun} {value}" for noun, value in parts if value)
     return f"  [{words}]" if words else ""
 

@@ -62,7 +62,7 @@ def site(tmp_path: Path) -> Iterator[Declared]:
 def test_accounts_and_their_streams_in_one_run(site: Declared) -> None:
     shown = site.run("diff", status=2)
     assert "To Send to Servers\nState  Account\nnew    SALES\nnew    SHOP\n" in shown
-    assert "+ stream COPY  [server " in shown and ", account SHOP]" in shown
+    assert "+ stream COPY  [account SHOP]" in shown
     document = site.cli(f"apply -f {site.file} --force --json", status=0).json
     assert document["auth"]["pushed"] == [
         {"account": "SALES", "server": "n1"},
@@ -247,7 +247,7 @@ def test_what_is_wrong(site: Declared) -> None:
     site.file.write_text("account: NONE\nstreams: [{name: A, subjects: [a]}]\n")
     assert "there is no account 'NONE'; declare it below operators" in site.run("diff", status=3)
     site.file.write_text(FILE.replace("name: ACME", "name: OTHER"))
-    assert ", account SALES]" in site.run("diff", status=2)
+    assert "+ stream ORDERS  [account SALES]" in site.run("diff", status=2)
     assert "servers do not know operator OTHER yet" in site.run("apply", "--force", 1)
     site.cli("auth operator select ACME", status=0)
     site.file.write_text(FILE)
@@ -340,3 +340,38 @@ def test_declared_limits_of_0_do_not_switch_off_what_is_in_use(site: Declared) -
     assert site.cli(f"stream ls --names {login}", status=0).out == "COPY\n"
     site.run("apply", "--force --allow-data-loss")
     site.cli(f"stream ls {login}", status=4)
+
+
+def test_limits_of_a_new_account_are_known_before_it_is_sent(site: Declared) -> None:
+    site.replace("limits: {disk_storage: 1GB}", "limits: {disk_storage: 1GB, streams: 1}")
+    site.replace("streams:\n", "streams:\n  - {name: MORE, account: SHOP, subjects: [more]}\n")
+    assert "the account has at most 1 streams" in site.run("diff", status=1)
+    refused = site.run("apply", "--force", status=1)
+    assert "nothing was changed: 1 stream cannot be changed" in refused
+    assert "new    SHOP" in site.run("diff", status=1), "it was not sent"
+    site.replace("streams: 1", "streams: 2, disk_max_stream_bytes: 100")
+    site.replace("subjects: [more]", "subjects: [more], max_bytes: 200")
+    assert "max stream bytes" in site.run("diff", status=1)
+    site.replace("max_bytes: 200", "max_bytes: 50")
+    site.run("apply", "--force")
+    # A limit is raised, and used, in one run.
+    site.replace("streams: 2,", "streams: 3,")
+    site.replace("streams:\n", "streams:\n  - {name: THIRD, account: SHOP, subjects: [third]}\n")
+    site.run("apply", "--force")
+
+
+def test_what_was_sent_is_said_when_streams_are_refused(site: Declared, tmp_path: Path) -> None:
+    """The streams of an account that servers have lost are seen when they have it again."""
+    site.run("apply", "--force")
+    site.server.stop()
+    for path in (tmp_path / "jwt").glob("*.jwt"):
+        path.unlink()
+    site.server.start()
+    site.replace(
+        'subjects: ["orders.>"], consumers', 'subjects: ["orders.>"], retention: workqueue, consumers'
+    )
+    assert "2 to create" not in site.run("diff", status=2)
+    refused = site.run("apply", "--force", status=1)
+    assert "accounts were sent to the servers: SALES, SHOP, and no stream was changed: 1 stream" in refused
+    assert "stream ORDERS: retention: stream configuration update can not change retention policy" in refused
+    assert "nothing was changed" not in refused

@@ -63,7 +63,10 @@ def read(text: str, **values: str) -> Declared:
             "vars: {v: 1}\nstreams:\n- name: A_{{w}}",
             "f.yaml:3: there is no variable 'w'; variables: v",
         ),
-        ("streams:\n- for: {i: 0..99999}\n  name: A{{i}}", "f.yaml:2: the loop has more than 10,000 rounds"),
+        (
+            "streams:\n- for: {i: 0..199999}\n  name: A{{i}}",
+            "f.yaml:2: the loop has more than 100,000 rounds",
+        ),
         (
             "streams:\n- for: {i: some}\n  name: A{{i}}",
             "f.yaml:2: a loop needs a range such as 0..9, or a list",

@@ -1,0 +1,286 @@
+"""A plan tried on a server that has nothing else: what it refuses, servers refuse of the plan.
+
+New streams that nothing else of the plan is about are tried one by one, and of those with the same shape (see
+`shape`) just one. All others are tried together, in the order of the plan, on copies of the streams and
+consumers that exist, without their messages. The server is alone, so that everything has one replica there
+and no placement, and what is copied from other domains and accounts is not copied.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+from jsctl.base.loops import gather
+from jsctl.errors import ApiError, BadInput, JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import find_server_version
+from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.config.origins import list_origins
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import CONSUMER
+from jsctl.jetstream.declared.checks import get_tier
+from jsctl.jetstream.declared.execute import find_dependencies, send_step
+from jsctl.jetstream.declared.handover import list_handovers
+from jsctl.jetstream.declared.shape import compute_shape
+from jsctl.jetstream.declared.step import Key, Step, Target
+from jsctl.jetstream.declared.write import is_internal
+from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.config import STREAM
+
+_MAX_PARALLEL = 16
+
+SERVER_KEY = "server"
+"""The key of a refusal that is about no single key of a configuration."""
+
+_NOT_TRIED = frozenset(("num_replicas", "placement"))
+
+_Stream = tuple[int, str]
+"""A stream: the number of its JetStream, and its name."""
+
+
+class Trial(NamedTuple):
+    """What came of a trial. refused: by step, why the server refuses it, by key. kept: steps after which the
+    server has the same as before. untried: by step, why it was not tried."""
+
+    refused: Mapping[Key, Mapping[str, str]]
+    kept: frozenset[Key]
+    untried: Mapping[Key, str]
+
+
+async def try_steps(
+    steps: Sequence[Step], accounts: Mapping[int, Json], apis: Mapping[tuple[int, str], Api], level: int
+) -> Trial:
+    """Try the steps of a plan that are not refused already. accounts: limits of each JetStream. apis: of the
+    server to try it on, by JetStream and tier (empty if the account has none); level: its API level. Raises
+    what requests raise."""
+    refused = {(step.target.key, step.stream) for step in steps if step.refused and not step.consumer}
+    groups: dict[_Stream, list[Step]] = {}
+    for step in steps:
+        if not step.refused and step.part != "values" and (step.target.key, step.stream) not in refused:
+            groups.setdefault((step.target.key, step.stream), []).append(step)
+    rehearsal = _Rehearsal(accounts, apis, level)
+    together = _list_related(groups.values())
+    await rehearsal.try_each([group for name, group in groups.items() if name not in together])
+    await rehearsal.try_together([step for name in groups if name in together for step in groups[name]])
+    return Trial(rehearsal.refused, frozenset(rehearsal.kept), rehearsal.untried)
+
+
+def _list_related(groups: Iterable[Sequence[Step]]) -> set[_Stream]:
+    """Return the streams that are not new, or that another one of the plan is about, too."""
+    steps = [step for group in groups for step in group]
+    origins = {
+        (step.target.key, str(origin["name"])) for step in steps for origin in list_origins(step.after or {})
+    }
+    related = {key[:2] for pair in list_handovers(steps) for key in pair} | origins
+    for step in steps:
+        is_new = step.action == "create" and not step.other_name and not step.part
+        if not step.consumer and (not is_new or list_origins(step.after or {})):
+            related.add((step.target.key, step.stream))
+    created = {(step.target.key, step.stream) for step in steps if not step.consumer}
+    return related | {(step.target.key, step.stream) for step in steps} - created
+
+
+class _Rehearsal:
+    """A trial on its way."""
+
+    def __init__(self, accounts: Mapping[int, Json], apis: Mapping[tuple[int, str], Api], level: int) -> None:
+        self._accounts = accounts
+        self._apis = apis
+        self._level = level
+        self._configs: dict[_Stream, Json] = {}
+        self._tiers: dict[_Stream, str] = {}
+        self._missing: dict[_Stream, str] = {}  #: streams that are not there, and why
+        self._live: dict[_Stream, Json] = {}
+        self._consumers: dict[_Stream, Sequence[Json]] = {}
+        self._slots = asyncio.Semaphore(_MAX_PARALLEL)
+        self.refused: dict[Key, Mapping[str, str]] = {}
+        self.kept: set[Key] = set()
+        self.untried: dict[Key, str] = {}
+
+    async def try_each(self, groups: Sequence[Sequence[Step]]) -> None:
+        """Try new streams with their consumers, each by itself."""
+        shapes: dict[tuple[int, str], list[Sequence[Step]]] = {}
+        for group in groups:
+            shape = compute_shape([step.after or {} for step in group])
+            shapes.setdefault((group[0].target.key, shape), []).append(group)
+
+        async def try_shape(alike: Sequence[Sequence[Step]]) -> None:
+            async with self._slots:
+                first = alike[0]
+                for step in first:
+                    await self._try(step)
+                if (stream := (first[0].target.key, first[0].stream)) not in self._missing:
+                    await streams.delete(self._get_api(stream), stream[1])
+            for group in alike[1:]:
+                for step, same in zip(group, first, strict=True):
+                    self._copy_outcome(same.key, step.key)
+
+        await gather(map(try_shape, shapes.values()))
+
+    def _copy_outcome(self, tried: Key, same: Key) -> None:
+        if tried in self.refused:
+            self.refused[same] = self.refused[tried]
+        if tried in self.untried:
+            self.untried[same] = self.untried[tried]
+
+    async def try_together(self, steps: Sequence[Step]) -> None:
+        """Copy what the steps are about from servers, and try them in their order."""
+        await self._copy_live(steps)
+        by_key = {step.key: step for step in steps}
+        sorter = TopologicalSorter(find_dependencies(steps))
+        sorter.prepare()
+        while sorter.is_active():
+            ready = sorter.get_ready()
+            await gather(self._try(by_key[key]) for key in ready if key in by_key)
+            sorter.done(*ready)
+
+    async def _copy_live(self, steps: Sequence[Step]) -> None:
+        targets: dict[_Stream, Target] = {}
+        created = {
+            (step.target.key, step.stream)
+            for step in steps
+            if step.action == "create" and not step.consumer and not step.part
+        }
+        for step in steps:
+            if (stream := (step.target.key, step.stream)) not in created and not step.target.is_missing:
+                targets.setdefault(stream, step.target)
+        await self._fetch(targets, with_consumers=True)
+        configs = [(step.target, step.after or {}) for step in steps if not step.consumer]
+        configs += [(targets[stream], info["config"]) for stream, info in self._live.items()]
+        origins = {
+            (target.key, str(origin["name"])): target
+            for target, config in configs
+            for origin in list_origins(config)
+            if not (origin.get("external") or {}).get("api") and not target.is_missing
+        }
+        known = created | targets.keys()
+        await self._fetch({stream: target for stream, target in origins.items() if stream not in known})
+        infos = sorted(self._live.items(), key=lambda item: bool(list_origins(item[1]["config"])))
+        for stream, info in infos:
+            config = STREAM.without_server_keys(info["config"])
+            if not streams.needs_max_bytes(self._accounts[stream[0]]):
+                config.pop("max_bytes", None)  # this server may have less room
+            await self._create_copy(stream, config)
+
+    async def _fetch(self, targets: Mapping[_Stream, Target], *, with_consumers: bool = False) -> None:
+        """Fetch streams, and their consumers, from the servers of the plan."""
+
+        async def fetch(stream: _Stream, api: Api) -> None:
+            async with self._slots:
+                try:
+                    info = await streams.fetch_info_or_none(api, stream[1])
+                    if info is None:
+                        self._missing[stream] = f"stream {stream[1]} does not exist"
+                        return
+                    if with_consumers and info["state"].get("consumer_count"):
+                        listed = await consumers.list_consumers(api, stream[1])
+                        self._consumers[stream] = [each["config"] for each in listed.infos]
+                    self._live[stream] = info
+                except JsctlError as error:
+                    self._missing[stream] = error.message
+
+        await gather(fetch(stream, target.api) for stream, target in targets.items())
+
+    async def _create_copy(self, stream: _Stream, config: Json) -> None:
+        """Create a stream that exists, with its consumers, on the server of the trial."""
+        try:
+            await self._create(stream, "", config)
+            await self._copy_consumers(stream, stream)
+        except JsctlError as error:
+            self._missing[stream] = f"a copy of what exists cannot be made here: {error.message}"
+
+    async def _copy_consumers(self, stream: _Stream, origin: _Stream) -> None:
+        for consumer in self._consumers.get(origin, ()):
+            if not is_internal(consumer):
+                await self._create(stream, str(consumer["name"]), CONSUMER.without_server_keys(consumer))
+
+    async def _create(self, stream: _Stream, consumer: str, config: Json) -> None:
+        target = Target(next(iter(self._apis.values())), "", "", key=stream[0])
+        await send_step(self._adapt(Step("create", target, stream[1], consumer, "", None, config)))
+
+    async def _try(self, step: Step) -> None:
+        """Send one step, and note what came of it."""
+        stream = step.target.key, step.stream
+        if stream in self._missing:
+            if reason := self._missing[stream]:
+                self.untried[step.key] = reason
+            return
+        schema = CONSUMER if step.consumer else STREAM
+        if newer := [level for level in schema.find_needed_levels(step.after or {}) if level > self._level]:
+            reason = f"it needs nats-server {find_server_version(max(newer))}, which is not here"
+            self.untried[step.key] = reason
+            if step.action == "create" and not step.consumer:
+                self._missing[stream] = reason
+            return
+        adapted = self._adapt(step)
+        try:
+            info = await send_step(adapted)
+        except (ApiError, BadInput) as error:
+            self.refused[step.key] = await self._explain(step, adapted, error)
+            if step.action == "create" and not step.consumer:
+                self._missing[stream] = ""  # the reason is the stream's
+            return
+        if step.other_name:
+            await self._copy_consumers(stream, (stream[0], step.other_name))
+        changed = {change.key.partition(".")[0] for change in step.changes}
+        if step.action == "change" and info and not step.part and not changed & _NOT_TRIED:
+            result = schema.without_server_keys(info["config"])
+            if not find_differences(adapted.before or {}, result, schema):
+                self.kept.add(step.key)
+
+    async def _explain(self, step: Step, adapted: Step, error: JsctlError) -> dict[str, str]:
+        """Return why the server refuses a step, by the key that it refuses by itself."""
+        reason = error.message
+        keys = list(dict.fromkeys(change.key.partition(".")[0] for change in step.changes))
+        if step.action != "change" or step.part or (step.kind and len(keys) > 1):
+            return {SERVER_KEY: reason}
+        before, after = adapted.before or {}, adapted.after or {}
+        for key in keys if len(keys) > 1 else ():
+            single = {**before, **({key: after[key]} if key in after else {})}
+            if key not in after:
+                single.pop(key, None)
+            try:
+                await send_step(adapted._replace(after=single))
+            except JsctlError as other:
+                if other.message == reason:
+                    keys = [key]
+                    break
+            else:
+                await send_step(adapted._replace(after=before))
+        if len(keys) > 1:
+            return {SERVER_KEY: reason}
+        return {change.key: reason for change in step.changes if change.key.partition(".")[0] in keys}
+
+    def _get_api(self, stream: _Stream) -> Api:
+        """Return the API for a stream, in the account of its tier."""
+        if stream not in self._tiers:
+            self._tiers[stream] = get_tier(self._accounts[stream[0]], self._configs[stream])[0]
+        return self._apis[stream[0], self._tiers[stream]]
+
+    def _adapt(self, step: Step) -> Step:
+        """Return a step for a server that is alone."""
+        stream = step.target.key, step.stream
+        if not step.consumer and (config := step.after or step.before):
+            self._configs[stream] = config
+        adapt = partial(_adapt_consumer, stream=self._configs[stream]) if step.consumer else _adapt_stream
+        return step._replace(
+            target=step.target._replace(api=self._get_api(stream)),
+            before=step.before and adapt(step.before),
+            after=step.after and adapt(step.after),
+            other_name="",
+        )
+
+
+def _adapt_stream(config: Json) -> Json:
+    return {key: value for key, value in config.items() if key not in _NOT_TRIED} | {"num_replicas": 1}
+
+
+def _adapt_consumer(config: Json, stream: Json) -> Json:
+    """Return a consumer's configuration with one replica, or with more than its stream has if the server
+    would refuse their number."""
+    replicas, most = int(config.get("num_replicas") or 0), int(stream.get("num_replicas") or 1)
+    must_match = replicas and stream.get("retention") in ("interest", "workqueue")
+    is_wrong = replicas > most or (must_match and replicas < most)
+    return {**config, "num_replicas": 2 if is_wrong else min(replicas, 1)}
