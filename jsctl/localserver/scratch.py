@@ -3,7 +3,6 @@ gone when the block ends, and also when this process is killed."""
 
 import asyncio
 import contextlib
-import os
 import secrets
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ from typing import Any
 
 from jsctl.base.files import write_atomically
 from jsctl.base.json_text import parse_json
+from jsctl.contexts.environment import forget_secrets
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.localserver.binary import Binary
@@ -30,21 +30,25 @@ _GUARDED = """
 exec 3<&0
 "$@" </dev/null >"$0/log" 2>&1 &
 server=$!
-(cat <&3 >/dev/null; kill -9 $server; rm -rf "$0") 2>/dev/null &
+(cat <&3 >/dev/null; kill -9 $server 2>/dev/null) &
 wait $server
+touch "$0/ended"
+wait
+rm -rf "$0"
 """
 
 
 @contextlib.asynccontextmanager
 async def open_scratch_server(
-    binary: Binary, accounts: Mapping[str, Json], *, is_endless: bool
+    binary: Binary, accounts: Mapping[str, Json], environ: Mapping[str, str], *, is_endless: bool
 ) -> AsyncIterator[dict[str, Settings]]:
     """Start a server with JetStream, and yield the settings of a login to each account. accounts: by name,
     their `jetstream` block of the configuration. is_endless: whether it reserves any number of bytes, or what
     a server on this machine does. Raises JsctlError."""
     folder = Path(tempfile.mkdtemp(prefix="jsctl-trial-"))  # private
     try:
-        password = secrets.token_hex(16)
+        inherited, password = dict(environ), secrets.token_hex(16)
+        forget_secrets(inherited)
         config = folder / "server.conf"
         jetstream: Json = {"store_dir": str(folder / "store")}
         jetstream |= {"max_mem": _ENDLESS, "max_file": _ENDLESS} if is_endless else {}
@@ -55,7 +59,7 @@ async def open_scratch_server(
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
-            env={"PATH": os.defpath},
+            env=inherited,
             start_new_session=True,  # ctrl-C on the terminal is for jsctl
         )
         try:
@@ -88,7 +92,7 @@ async def _read_url(folder: Path, process: asyncio.subprocess.Process) -> str:
     """Return the address in the file that the server writes when it accepts clients."""
     try:
         async with asyncio.timeout(START_SECONDS):
-            while process.returncode is None:
+            while not (folder / "ended").exists() and process.returncode is None:
                 for path in folder.glob("*.ports"):
                     with contextlib.suppress(ValueError, OSError, LookupError, TypeError):  # being written
                         return str(parse_json(path.read_bytes())["nats"][0])

@@ -14,7 +14,7 @@ from jsctl.jetstream.config.schema import without_metadata
 from tests.support import js
 from tests.support.declared import Files
 from tests.support.run import Cli
-from tests.support.servers import AccountServers
+from tests.support.servers import AccountServers, Cluster
 
 Json = dict[str, Any]
 
@@ -121,14 +121,8 @@ FORCED = "--force --allow-data-loss"
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
-@pytest.mark.slow
-@SETTINGS
-@given(before=files_(), after=files_(), prune=st.sampled_from(["", "--prune"]))
-def test_diff_accepts_what_apply_does(
-    offline_cli: Cli, account_servers: AccountServers, tmp_path: Path, before: str, after: str, prune: str
-) -> None:
-    url = account_servers.new_account().url
-    files = Files(offline_cli, tmp_path)
+def check(files: Files, url: str, before: str, after: str, prune: str) -> None:
+    """Apply a file, and then another one."""
     files.cli.environ["NATS_URL"] = url
     files("apply", before, FORCED)
     was = state(url)
@@ -140,7 +134,7 @@ def test_diff_accepts_what_apply_does(
     if applied.status:
         assert state(url) == was, case
         # It is the server that refuses it: without a trial before, it is taken back.
-        files.cli.environ["JSCTL_NATS_SERVER"] = str(tmp_path / "none")
+        files.cli.environ["JSCTL_NATS_SERVER"] = str(files.path.parent / "none")
         untried = files("apply", after, f"{prune} {FORCED}")
         del files.cli.environ["JSCTL_NATS_SERVER"]
         assert untried.status, case
@@ -148,3 +142,23 @@ def test_diff_accepts_what_apply_does(
     else:
         settled = files("diff", after, prune)
         assert settled.status == 0, (case, settled)
+
+
+@pytest.mark.slow
+@SETTINGS
+@given(before=files_(), after=files_(), prune=st.sampled_from(["", "--prune"]))
+def test_diff_accepts_what_apply_does(
+    offline_cli: Cli, account_servers: AccountServers, tmp_path: Path, before: str, after: str, prune: str
+) -> None:
+    check(Files(offline_cli, tmp_path), account_servers.new_account().url, before, after, prune)
+
+
+@pytest.mark.cluster
+@settings(SETTINGS, max_examples=15)
+@given(before=files_(), after=files_())
+def test_in_a_cluster(
+    cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path, before: str, after: str
+) -> None:
+    for name in js.ask_patiently(shared_cluster.url, "STREAM.NAMES")["streams"] or []:
+        js.ask_patiently(shared_cluster.url, f"STREAM.DELETE.{name}")
+    check(Files(cluster_cli, tmp_path), shared_cluster.url, before, after, "")

@@ -59,7 +59,7 @@ async def _try(env: Env, steps: Sequence[Step], accounts: Mapping[int, Json]) ->
     }
     is_here = all(_is_local(step.target) for step in steps)
     async with (
-        open_scratch_server(server, limits, is_endless=not is_here) as logins,
+        open_scratch_server(server, limits, env.environ, is_endless=not is_here) as logins,
         AsyncExitStack() as stack,
     ):
         apis: dict[tuple[int, str], Api] = {}

@@ -79,6 +79,10 @@ async def _find_refusals(steps: Sequence[Step], account: Json) -> Refusals:
             refuse(step, "num_replicas", f"is at most {_MAX_REPLICAS}")
         elif replicas > 1 and alone:
             refuse(step, "num_replicas", "the server is in no cluster")
+        elif replicas > 1 and (step.after or {}).get("persist_mode") == "async":
+            refuse(step, "persist_mode", "async is for streams with one replica")
+        elif replicas > 1 and ">" in get_subjects(step.after):
+            refuse(step, "subjects", "> is for streams with one replica")
     for step, key, reason in (*_check_totals(changed, account), *_check_levels(steps, account)):
         refuse(step, key, reason)
     return refusals

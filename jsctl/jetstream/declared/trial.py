@@ -8,7 +8,6 @@ and no placement, and what is copied from other domains and accounts is not copi
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
@@ -214,6 +213,9 @@ class _Rehearsal:
             if step.action == "create" and not step.consumer:
                 self._missing[stream] = reason
             return
+        if step.consumer and (reason := _check_replicas(step.after or {}, self._configs[stream])):
+            self.refused[step.key] = {"num_replicas": reason}
+            return
         adapted = self._adapt(step)
         try:
             info = await send_step(adapted)
@@ -264,7 +266,7 @@ class _Rehearsal:
         stream = step.target.key, step.stream
         if not step.consumer and (config := step.after or step.before):
             self._configs[stream] = config
-        adapt = partial(_adapt_consumer, stream=self._configs[stream]) if step.consumer else _adapt_stream
+        adapt = _adapt_consumer if step.consumer else _adapt_stream
         return step._replace(
             target=step.target._replace(api=self._get_api(stream)),
             before=step.before and adapt(step.before),
@@ -277,10 +279,16 @@ def _adapt_stream(config: Json) -> Json:
     return {key: value for key, value in config.items() if key not in _NOT_TRIED} | {"num_replicas": 1}
 
 
-def _adapt_consumer(config: Json, stream: Json) -> Json:
-    """Return a consumer's configuration with one replica, or with more than its stream has if the server
-    would refuse their number."""
+def _adapt_consumer(config: Json) -> Json:
+    return {**config, "num_replicas": min(int(config.get("num_replicas") or 0), 1)}
+
+
+def _check_replicas(config: Json, stream: Json) -> str:
+    """Return why a server refuses the replicas of a consumer, which are not tried (server: consumer.go
+    checkConsumerCfg); empty if it does not."""
     replicas, most = int(config.get("num_replicas") or 0), int(stream.get("num_replicas") or 1)
-    must_match = replicas and stream.get("retention") in ("interest", "workqueue")
-    is_wrong = replicas > most or (must_match and replicas < most)
-    return {**config, "num_replicas": 2 if is_wrong else min(replicas, 1)}
+    if replicas > most:
+        return f"is more than the {most} of its stream"
+    retention = str(stream.get("retention") or "limits")
+    must_match = 0 < replicas < most and retention != "limits"
+    return f"must be that of its stream, {most}, with {retention} retention" if must_match else ""

@@ -63,7 +63,8 @@ def refusal(plan: Plan, done: str = "") -> Result:
     else:
         hint = "correct the file"
     count, first = format_counts(plan.refused), plan.refused[0]
-    reason = next(iter(first.refused.values()))
+    key, reason = next(iter(first.refused.items()))
+    reason = reason if key in (SERVER_KEY, OWNER_KEY, PROTECT_KEY) else f"{key}: {reason}"
     where = f"{first.position}: " * bool(first.position)
     changed = f"{done}, and no stream was changed" if done else "nothing was changed"
     error = JsctlError(
