@@ -42,6 +42,13 @@ def test_a_screen_shows_it_once(filled: Cli, tmp_path: Path) -> None:
     assert rounds.err.count("shown once") == 1
 
 
+def test_an_exported_configuration_has_it_once(filled: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "all.yaml"
+    line = f"export config --context leaf --context hub --context local --output {file}"
+    assert "local is the JetStream of hub, written once" in filled(line, status=0).err
+    assert "Nothing to change: 2 streams are" in filled(f"diff -f {file}", status=0).out
+
+
 def test_metrics_count_it_once_and_name_its_server(filled: Cli) -> None:
     line = "exporter --textfile - --count 1 --context hub --context leaf --js-domain hub --js-domain leaf"
     samples = parse(filled(line, status=0).out)

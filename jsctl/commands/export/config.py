@@ -10,6 +10,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.declared.sources import open_connections
 from jsctl.commands.picking.system_streams import format_hidden_hint, format_only_hidden_hint
 from jsctl.commands.places.targets import resolve_targets
+from jsctl.contexts.model import name_place
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound, Unreachable
@@ -17,6 +18,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.collect import collect_declarations
 from jsctl.jetstream.declared.model import BUCKET_KINDS
+from jsctl.jetstream.identity import find_first_places
 from jsctl.render.delimited import TABLES
 from jsctl.views.events import Events, text_in_pieces
 from jsctl.views.result import Result, Text
@@ -51,9 +53,17 @@ async def config(
     missing_consumers: list[str] = []
     missing_streams: list[str] = []
     hidden = 0
-    for settings, connection in zip(places, await open_connections(env, places), strict=True):
+    apis = [
+        Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace)
+        for settings, connection in zip(places, await open_connections(env, places), strict=True)
+    ]
+    firsts = await find_first_places(apis)
+    for number, (settings, api) in enumerate(zip(places, apis, strict=True)):
+        if (first := firsts[number]) != number:
+            env.say(f"{name_place(settings)} is the JetStream of {name_place(places[first])}, written once")
+            continue
         collected = await collect_declarations(
-            Api(connection, domain=settings.js_domain, prefix=settings.js_api_prefix, trace=env.trace),
+            api,
             stream,
             _build_place(env, settings) if len(places) > 1 else {},
             with_internal=all_streams,

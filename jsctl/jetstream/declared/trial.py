@@ -1,13 +1,13 @@
 """A plan tried on a server that has nothing else: what it refuses, servers refuse of the plan.
 
-New streams that nothing else of the plan is about are tried one by one, and of those with the same shape (see
-`shape`) just one. All others are tried together, in the order of the plan, on copies of the streams and
-consumers that exist, without their messages. The server is alone, so that everything has one replica there
-and no placement, and what is copied from other domains and accounts is not copied.
+New streams are tried with those that they copy from, and of groups with the same shape (see `shape`) just
+one. What is about something that exists is tried together, in the order of the plan, on copies of the streams
+and consumers that exist, without their messages. The server is alone, so that everything has one replica
+there and no placement, and what is copied from other domains and accounts is not copied.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
@@ -55,30 +55,68 @@ async def try_steps(
     server to try it on, by JetStream and tier (empty if the account has none); level: its API level. Raises
     what requests raise."""
     refused = {(step.target.key, step.stream) for step in steps if step.refused and not step.consumer}
-    groups: dict[_Stream, list[Step]] = {}
-    for step in steps:
-        if not step.refused and step.part != "values" and (step.target.key, step.stream) not in refused:
-            groups.setdefault((step.target.key, step.stream), []).append(step)
+    tried = [
+        step
+        for step in steps
+        if not step.refused and step.part != "values" and (step.target.key, step.stream) not in refused
+    ]
+    groups, others = _split(tried)
     rehearsal = _Rehearsal(accounts, apis, level)
-    together = _list_related(groups.values())
-    await rehearsal.try_each([group for name, group in groups.items() if name not in together])
-    await rehearsal.try_together([step for name in groups if name in together for step in groups[name]])
+    await rehearsal.try_each(groups)
+    await rehearsal.try_together(others)
     return Trial(rehearsal.refused, frozenset(rehearsal.kept), rehearsal.untried)
 
 
-def _list_related(groups: Iterable[Sequence[Step]]) -> set[_Stream]:
-    """Return the streams that are not new, or that another one of the plan is about, too."""
-    steps = [step for group in groups for step in group]
-    origins = {
-        (step.target.key, str(origin["name"])) for step in steps for origin in list_origins(step.after or {})
-    }
-    related = {key[:2] for pair in list_handovers(steps) for key in pair} | origins
+def _split(steps: Sequence[Step]) -> tuple[Sequence[Sequence[Step]], Sequence[Step]]:
+    """Return groups of steps about new streams that copy from each other at most, and all other steps."""
+    by_stream: dict[_Stream, list[Step]] = {}
     for step in steps:
-        is_new = step.action == "create" and not step.other_name and not step.part
-        if not step.consumer and (not is_new or list_origins(step.after or {})):
-            related.add((step.target.key, step.stream))
-    created = {(step.target.key, step.stream) for step in steps if not step.consumer}
-    return related | {(step.target.key, step.stream) for step in steps} - created
+        by_stream.setdefault((step.target.key, step.stream), []).append(step)
+    related: dict[_Stream, set[_Stream]] = {stream: set() for stream in by_stream}
+    others = {key[:2] for pair in list_handovers(steps) for key in pair}
+    for stream, own in by_stream.items():
+        created = any(step.action == "create" and not (step.consumer or step.other_name) for step in own)
+        if not created or any(step.part for step in own):
+            others.add(stream)
+        configs = (step.after or {} for step in own if not step.consumer)
+        for origin in (origin for config in configs for origin in _list_local_origins(config)):
+            if (other := (stream[0], origin)) in related:
+                related[stream].add(other)
+                related[other].add(stream)
+            else:
+                others.add(stream)
+    position = {stream: number for number, stream in enumerate(by_stream)}
+    groups: list[list[Step]] = []
+    rest: set[_Stream] = set()
+    for component in _find_components(related):
+        if component & others:
+            rest |= component
+        else:
+            ordered = sorted(component, key=position.__getitem__)
+            groups.append([step for stream in ordered for step in by_stream[stream]])
+    return groups, [step for step in steps if (step.target.key, step.stream) in rest]
+
+
+def _list_local_origins(config: Json) -> Iterator[str]:
+    """Yield the streams of its own JetStream that a stream copies from."""
+    for origin in list_origins(config):
+        if not (origin.get("external") or {}).get("api"):
+            yield str(origin["name"])
+
+
+def _find_components(graph: Mapping[_Stream, set[_Stream]]) -> Iterator[set[_Stream]]:
+    """Yield the groups of nodes that are connected."""
+    seen: set[_Stream] = set()
+    for start in graph:
+        component, waiting = set[_Stream](), [start] if start not in seen else []
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                component.add(node)
+                waiting += graph[node]
+        if component:
+            yield component
 
 
 class _Rehearsal:
@@ -99,22 +137,23 @@ class _Rehearsal:
         self.untried: dict[Key, str] = {}
 
     async def try_each(self, groups: Sequence[Sequence[Step]]) -> None:
-        """Try new streams with their consumers, each by itself."""
+        """Try groups of new streams with their consumers, each by itself, and of each shape one."""
         shapes: dict[tuple[int, str], list[Sequence[Step]]] = {}
         for group in groups:
-            shape = compute_shape([step.after or {} for step in group])
+            shape = compute_shape([{"of": {"name": step.stream}, **(step.after or {})} for step in group])
             shapes.setdefault((group[0].target.key, shape), []).append(group)
 
         async def try_shape(alike: Sequence[Sequence[Step]]) -> None:
+            first = alike[0]
             async with self._slots:
-                first = alike[0]
-                for step in first:
-                    await self._try(step)
-                if (stream := (first[0].target.key, first[0].stream)) not in self._missing:
+                by_key = {step.key: step for step in first}
+                for key in TopologicalSorter(find_dependencies(first)).static_order():
+                    await self._try(by_key[key])
+                for stream in {(step.target.key, step.stream) for step in first} - self._missing.keys():
                     await streams.delete(self._get_api(stream), stream[1])
             for group in alike[1:]:
-                for step, same in zip(group, first, strict=True):
-                    self._copy_outcome(same.key, step.key)
+                for step, same in zip(first, group, strict=True):
+                    self._copy_outcome(step.key, same.key)
 
         await gather(map(try_shape, shapes.values()))
 
@@ -128,11 +167,17 @@ class _Rehearsal:
         """Copy what the steps are about from servers, and try them in their order."""
         await self._copy_live(steps)
         by_key = {step.key: step for step in steps}
+
+        async def attempt(key: Key) -> None:
+            async with self._slots:
+                if key in by_key:
+                    await self._try(by_key[key])
+
         sorter = TopologicalSorter(find_dependencies(steps))
         sorter.prepare()
         while sorter.is_active():
             ready = sorter.get_ready()
-            await gather(self._try(by_key[key]) for key in ready if key in by_key)
+            await gather(map(attempt, ready))
             sorter.done(*ready)
 
     async def _copy_live(self, steps: Sequence[Step]) -> None:
@@ -149,10 +194,10 @@ class _Rehearsal:
         configs = [(step.target, step.after or {}) for step in steps if not step.consumer]
         configs += [(targets[stream], info["config"]) for stream, info in self._live.items()]
         origins = {
-            (target.key, str(origin["name"])): target
+            (target.key, origin): target
             for target, config in configs
-            for origin in list_origins(config)
-            if not (origin.get("external") or {}).get("api") and not target.is_missing
+            for origin in _list_local_origins(config)
+            if not target.is_missing
         }
         known = created | targets.keys()
         await self._fetch({stream: target for stream, target in origins.items() if stream not in known})

@@ -1,6 +1,7 @@
 """What servers accept in a plan, and people hardly mean: found before anything is sent."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from jsctl.base.loops import gather
@@ -10,7 +11,7 @@ from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, l
 from jsctl.jetstream.consumer.config import find_warnings as find_consumer_warnings
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.model import Stream, find_bucket_kind
-from jsctl.jetstream.declared.step import Key, Step, get_subjects
+from jsctl.jetstream.declared.step import Step, get_subjects
 from jsctl.jetstream.message.held import find_change_warnings, warn_of_ids
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
@@ -29,6 +30,10 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
     consumers change.
     """
     by_key = {step.key: step for step in steps}
+    by_name: dict[str, list[Step]] = defaultdict(list)
+    for step in steps:
+        if not step.consumer and step.after is not None and not step.part:
+            by_name[step.stream].append(step)
     changed = [step for step in steps if step.after is not None and not step.part]
     slots = asyncio.Semaphore(_MAX_PARALLEL)
 
@@ -36,7 +41,7 @@ async def find_plan_warnings(steps: Sequence[Step]) -> list[str]:
         async with slots:
             if not step.consumer:
                 changes = await _warn_of_changes(step)
-                return [*_iterate_warnings(step), *changes, *await _warn_of_origins(step, by_key)]
+                return [*_iterate_warnings(step), *changes, *await _warn_of_origins(step, by_name)]
             lines = find_consumer_warnings(step.after or {}) if step.action == "create" else []
             if not any(change.key.startswith("filter_subject") for change in step.changes):
                 return lines
@@ -83,14 +88,14 @@ async def _warn_of_changes(step: Step) -> list[str]:
     return await find_change_warnings(step.target.api, info, step.after)
 
 
-async def _warn_of_origins(step: Step, by_key: Mapping[Key, Step]) -> list[str]:
+async def _warn_of_origins(step: Step, by_name: Mapping[str, Sequence[Step]]) -> list[str]:
     """Return warnings about mirrors and sources of streams that do not exist, or that store nothing of what
     their filters name."""
     if not any(change.key.partition(".")[0] in ("mirror", "sources") for change in step.changes):
         return []
     texts: list[str] = []
     for origin in list_origins(step.after or {}):
-        config = await _find_origin(step, origin, by_key)
+        config = await _find_origin(step, origin, by_name)
         if config is None:
             texts.append(f"{origin['name']} does not exist, so nothing is copied from it")
             continue
@@ -104,15 +109,14 @@ async def _warn_of_origins(step: Step, by_key: Mapping[Key, Step]) -> list[str]:
     return texts
 
 
-async def _find_origin(step: Step, origin: Json, by_key: Mapping[Key, Step]) -> Json | None:
+async def _find_origin(step: Step, origin: Json, by_name: Mapping[str, Sequence[Step]]) -> Json | None:
     """Return the configuration of an origin, as it will be; None if a server says that it does not exist, and
     an empty one if nobody can be asked. Origins of other accounts are not asked for."""
     name, prefix = str(origin["name"]), str((origin.get("external") or {}).get("api") or "")
-    for other in by_key.values():
-        if other.stream == name and not other.consumer and other.after is not None and not other.part:
-            same_place = other.target.key == step.target.key
-            if same_place if not prefix else prefix == domain_to_api(other.target.domain):
-                return other.after
+    for other in by_name.get(name, ()):
+        same_place = other.target.key == step.target.key
+        if same_place if not prefix else prefix == domain_to_api(other.target.domain):
+            return other.after
     if prefix and not prefix.startswith("$JS."):
         return {}
     api = Api(step.target.api.connection, prefix=prefix) if prefix else step.target.api
