@@ -54,6 +54,10 @@ async def open_scratch_server(
         jetstream |= {"max_mem": _ENDLESS, "max_file": _ENDLESS} if is_endless else {}
         text = format_config(_build_config(folder, jetstream, accounts, password))
         write_atomically(config, text, durable=False)
+        for name in accounts:
+            # A server removes the folder of an account whose last stream goes, also while another stream is
+            # being created there, which fails then (stream.go: stop).
+            (folder / "store" / "jetstream" / name / "streams" / "kept").mkdir(parents=True)
         process = await asyncio.create_subprocess_exec(
             *("/bin/sh", "-c", _GUARDED, str(folder), binary.path, "-c", str(config)),
             stdin=asyncio.subprocess.PIPE,
