@@ -230,8 +230,7 @@ async def _confirm(env: Env, plan: Plan, options: Options) -> None:
 def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
     steps = [step for step in plan.steps if not step.allows_loss]
     losing = [
-        Losing(", ".join(step.format_name() for step in group), {}, loss)
-        for group, loss in group_losses(steps)
+        Losing(", ".join(map(view.locate_name, group)), {}, loss) for group, loss in group_losses(steps)
     ]
     losing += [Losing(each.origin, {}, each.loss, "take") for step in steps for each in step.taken]
     refuse_unasked_loss(

@@ -91,6 +91,11 @@ def format_question(plan: Plan) -> str:
     return question(removed, counts, created=created) + sealing + takes
 
 
+def locate_name(step: Step) -> str:
+    """Return what a step is about, with the line that declares it: `stream ORDERS (streams.yaml:3)`."""
+    return step.format_name() + f" ({step.position})" * bool(step.position)
+
+
 def question(removed: Sequence[str], changed: str, sent: str = "", created: str = "") -> str:
     """Return the question before a plan is carried out.
 
