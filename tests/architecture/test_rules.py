@@ -113,8 +113,6 @@ def test_top_level_holds_what_the_design_says() -> None:
 
 
 SHARED = {
-    "backup": "account/backup.py",
-    "restore": "account/restore.py",
     "bench js fetch": "bench/js/consume.py",
     "bench js ordered": "bench/js/consume.py",
     "consumer resume": "consumer/pause.py",
