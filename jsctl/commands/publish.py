@@ -48,11 +48,12 @@ for a schedule.
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The flags. sleep, ttl: ns. dumped: the path of a dump."""
+    """The flags. sleep, jitter, ttl: ns. dumped: the path of a dump."""
 
     subject: str
     reply: str
     sleep: int
+    jitter: int
     message: MessageFlags
     jetstream: bool
     jetstream_old: bool
@@ -70,6 +71,10 @@ class Options:
             raise BadInput("a dump has its own payloads", "leave the body out")
         if self.paced and not self.dumped:
             raise BadInput("--original-pace is for --from-dump")
+        if self.sleep < 0 or self.jitter < 0:
+            raise BadInput("--sleep and --jitter must be 0 or more", "a pause cannot be negative")
+        if self.paced and self.jitter:
+            raise BadInput("--original-pace and --jitter cannot be used together")
         if self.mode != "plain" and self.reply:
             raise BadInput(
                 "--reply and --jetstream cannot be used together", "the stream's ack needs the reply subject"
@@ -126,6 +131,13 @@ class Options:
 @option("--reply", metavar="SUBJECT", default="", help="Reply subject of the messages")
 @message_flags("Publish N messages")
 @option("--sleep", type=DURATION, default=0, metavar="DURATION", help="Wait this long between messages")
+@option(
+    "--jitter",
+    type=DURATION,
+    default=0,
+    metavar="DURATION",
+    help="Wait a random time up to this between messages, in addition to --sleep",
+)
 @option("--jetstream", "-J", is_flag=True, help="Publish to a stream and show its ack")
 @option("--wait", "-w", "jetstream_old", is_flag=True, hidden=True, help="Old name of --jetstream")
 @option("--atomic", is_flag=True, help="Store all messages or none of them; implies --jetstream")
@@ -173,6 +185,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         headers=options.build_headers(env.clock()),
         reply=options.reply,
         pause=options.pause,
+        jitter=options.jitter,
     )
     if options.mode != "plain" or options.total != 1 or isinstance(source, Stdin):
         await enter_event_loop()  # messages are reported, and acks arrive, while others are sent

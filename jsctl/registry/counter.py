@@ -17,7 +17,7 @@ VERBS: dict[str, Entry] = {
     "list": reads("List the counters with their values", "l", "ls", target="counter.list_:list_"),
     "get": reads("Show the value of a counter", "g"),
     "view": reads("Show a counter and what each source contributes", "v"),
-    "increment": changes("Add to a counter", "incr", "i"),
-    "decrement": changes("Subtract from a counter", "decr", "d"),
+    "increment": changes("Add to a counter", "incr", "inc", "i"),
+    "decrement": changes("Subtract from a counter", "decr", "dec", "d"),
     "watch": reads("Show counters as they change", "w", own=True),
 }

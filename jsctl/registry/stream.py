@@ -38,6 +38,7 @@ VERBS: dict[str, Entry] = {
     ),
     "cluster balance": changes("Balance the leaders of streams over the servers that hold them"),
     "cluster evacuate": changes("Move a stream off a server; the cluster picks another"),
+    "cluster cancel-move": changes("Cancel a move of a stream, and other changes of its servers"),
     "cluster peer-remove": changes("Remove a server from a stream's group; the cluster picks another", "pr"),
     "copy": changes("Create a stream from the configuration of another, or with its messages", "cp"),
     "template": reads("Show what takes the place of stream templates"),

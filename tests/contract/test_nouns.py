@@ -47,6 +47,7 @@ SCREENS = {"stream graph", "consumer graph"}
 REFUSED = {
     "stream cluster step-down": "one replica",
     "stream cluster evacuate": "not in a cluster",
+    "stream cluster cancel-move": "not in a cluster",
     "consumer cluster evacuate": "not in a cluster",
     "stream cluster peer-remove": "not in a cluster",
     "consumer cluster step-down": "one replica",

@@ -41,13 +41,16 @@ class MessageFlags:
         headers: Sequence[tuple[str, str]] = (),
         reply: str = "",
         pause: int = 0,
+        jitter: int = 0,
         singly: bool = False,
     ) -> Bursts:
         """Return the messages; see MessageTemplate and `compose.compose`. headers: sent as they are.
-        pause: ns. Raises BadInput."""
+        pause, jitter: ns. Raises BadInput."""
         template = MessageTemplate(subject, self.headers, headers, reply, fills=self.templates, warn=env.say)
         copies, by_line = max(self.count, 1), self.send_on == "newline"
-        return compose(template, source, copies=copies, by_line=by_line, pause=pause, singly=singly)
+        return compose(
+            template, source, copies=copies, by_line=by_line, pause=pause, jitter=jitter, singly=singly
+        )
 
 
 _FLAGS = (

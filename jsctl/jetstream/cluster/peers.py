@@ -52,6 +52,12 @@ async def evacuate_peer(api: Api, stream: str, peer: str) -> None:
     await _change(api, f"STREAM.PEER.EVACUATE.{stream}", peer)
 
 
+async def cancel_move(api: Api, stream: str) -> None:
+    """Request that a stream returns to the servers, replicas and retention that it had before they were
+    changed (ADR-62). Raises ApiError (STREAM_RECONFIGURE_NOT_IN_PROGRESS)."""
+    await api.call(f"STREAM.CANCEL_MOVE.{stream}", {})
+
+
 def check_consumer_peer(info: Json, peer: str) -> None:
     """Raise JsctlError for a consumer outside of a cluster, NotFound for a server that is not its peer."""
     consumer = f"{info['stream_name']} > {info['name']}"

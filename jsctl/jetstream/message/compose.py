@@ -36,15 +36,16 @@ async def compose(
     copies: int = 1,
     by_line: bool = False,
     pause: int = 0,
+    jitter: int = 0,
     singly: bool = False,
 ) -> Bursts:
     """Compose messages, and yield them in bursts that are sent at once. Raises BadInput.
 
     copies: number of messages with a body. by_line: whether each line of stdin is a body. pause: ns between
-    two messages. singly: whether each message is composed when it is asked for, as with a pause: templates
-    may hold the time.
+    two messages. jitter: how much longer, in ns, a pause may be at random. singly: whether each message is
+    composed when it is asked for, as with a pause: templates may hold the time.
     """
-    size = 1 if singly or pause else _BURST
+    size = 1 if singly or pause or jitter else _BURST
     delay = shift = 0  #: ns; shift: from the times of a dump to the monotonic clock
     async for group in _fill(template, source, copies, by_line):
         messages = iter(group)
@@ -55,7 +56,13 @@ async def compose(
             if delay > 0:
                 await sleep(delay / SECOND)
             yield burst
-            delay = pause
+            delay = pause + (_draw(jitter) if jitter else 0)
+
+
+def _draw(limit: int) -> int:
+    import random  # only where pauses differ
+
+    return random.randint(0, limit)
 
 
 async def _fill(

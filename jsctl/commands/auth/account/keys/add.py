@@ -35,7 +35,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.no_scope and (self.role or self.description or self.config.values):
             raise BadInput(
-                "a key without a scope cannot have a role, description or permissions", "leave out --no-scope"
+                "a key without a scope cannot have a role, description or permissions", "leave out --unscoped"
             )
         if self.public_key and not is_public_key(self.public_key, ACCOUNT):
             raise BadInput(f"{self.public_key!r} is not a public key of an account", "such keys start with A")
@@ -46,14 +46,20 @@ class Options:
     sections=SECTIONS,
     examples=[
         "jsctl auth account keys add ORDERS shipper --pub-allow 'orders.shipped' --sub-allow 'orders.>'",
-        "jsctl auth account keys add ORDERS --no-scope",
+        "jsctl auth account keys add ORDERS --unscoped",
     ],
 )
 @account_argument()
 @argument("role", default="")
 @operator_option()
 @option("--description", metavar="TEXT", default="", help="Description of the role")
-@option("--no-scope", is_flag=True, help="Add a key whose users have permissions of their own")
+@option(
+    "--unscoped",
+    "--no-scope",
+    "no_scope",
+    is_flag=True,
+    help="Add a key whose users have permissions of their own",
+)
 @option("--public-key", metavar="KEY", default="", help="Add this public key, whose seed somebody else keeps")
 @config_flags(USER, "add")
 async def add(env: Env, options: Options) -> Result:
@@ -63,7 +69,7 @@ async def add(env: Env, options: Options) -> Result:
     if not role and not options.no_scope:
         if not env.can_ask:
             raise BadInput(
-                "the role is missing", "specify ROLE, or use --no-scope for a key without permissions"
+                "the role is missing", "specify ROLE, or use --unscoped for a key without permissions"
             )
         role = await env.prompter.text("Role name", flag="ROLE", check=check_filled)
     if role and any(key.role == role for key in list_signing_keys(account.nats)):
