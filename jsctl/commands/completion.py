@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from jsctl.commands.cli import command, option
-from jsctl.commands.cli.groups import Command
+from jsctl.commands.cli.verbs import Command
 from jsctl.commands.completing import shells
 from jsctl.commands.installing import completions
 from jsctl.env import Env

@@ -20,25 +20,29 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "find_noun", "is_first", "list_children", "list_commands", "list_groups", "list_nouns"]
 
 
-def list_children(path: str) -> dict[str, Entry]:
-    """Return the commands directly below `path` ("" for the top level) by name, in the order of help."""
+def list_children(path: str, *, old: bool = False) -> dict[str, Entry]:
+    """Return the commands directly below `path` ("" for the top level) by name, in the order of help.
+
+    old: with older names.
+    """
     noun, _, rest = path.partition(" ")
     prefix = rest + " " if rest else ""
     return {
         name.removeprefix(prefix): entry
         for name, entry in _load_verbs(noun).items()
         if name.startswith(prefix) and " " not in name.removeprefix(prefix)
+        if old or not entry.replaced_by
     }
 
 
 def list_commands() -> dict[str, Entry]:
-    """Return every command and group by its path ("stream ls"), in the order of help."""
+    """Return every command and group by its path ("stream ls"), in the order of help, without older names."""
     commands: dict[str, Entry] = {}
     for noun, entry in _load_verbs("").items():
         commands[noun] = entry
         if entry.group:
             commands |= {f"{noun} {name}": below for name, below in _load_verbs(noun).items()}
-    return commands
+    return {path: entry for path, entry in commands.items() if not entry.replaced_by}
 
 
 def list_groups() -> dict[str, tuple[str, ...]]:
@@ -78,7 +82,7 @@ def _load_verbs(noun: str) -> dict[str, Entry]:
 def _complete(path: Sequence[str], entry: Entry, scope: str) -> Entry:
     """Return an entry with its target and scope: those of its path and noun, unless it has its own."""
     entry = entry._replace(scope=entry.scope or scope or USER)
-    if entry.group or entry.target:
+    if entry.group or entry.target or entry.replaced_by:
         return entry
     words = [word.replace("-", "_") for word in path]
     return entry._replace(target=f"{COMMANDS}{'.'.join(words)}:{words[-1]}")

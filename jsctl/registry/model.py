@@ -24,6 +24,8 @@ class Entry(NamedTuple):
     runs: whether the group also does something without a subcommand.
     impact: READS, CHANGES or DESTROYS. scope: USER or SYSTEM; empty for that of its noun.
     is_own: whether `nats` does not have it; so do the commands of such a group.
+    replaced_by: the command that an old name stands for. It works, warns on a terminal, and is in no help.
+    default: the verb of a group that an argument which is no verb belongs to, as in an older form of it.
     """
 
     help: str
@@ -34,6 +36,8 @@ class Entry(NamedTuple):
     impact: str = READS
     scope: str = ""
     is_own: bool = False
+    replaced_by: str = ""
+    default: str = ""
 
 
 def reads(help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False) -> Entry:
@@ -54,6 +58,11 @@ def destroys(help: str, *aliases: str, target: str = "", scope: str = "", own: b
     return reads(help, *aliases, target=target, scope=scope, own=own)._replace(impact=DESTROYS)
 
 
+def old_name(replaced_by: str, *aliases: str) -> Entry:
+    """Return the entry of an older name of a command."""
+    return Entry("", "", aliases, replaced_by=replaced_by)
+
+
 def group(
     help: str,
     target: str = "",
@@ -62,6 +71,8 @@ def group(
     impact: str = READS,
     scope: str = "",
     own: bool = False,
+    default: str = "",
 ) -> Entry:
     """Return the entry of a group of commands. target: "module:attribute" below jsctl.commands, or empty."""
-    return Entry(help, target and COMMANDS + target, aliases, True, runs, impact, scope, own)
+    path = target and COMMANDS + target
+    return Entry(help, path, aliases, True, runs, impact, scope, is_own=own, default=default)

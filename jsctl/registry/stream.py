@@ -1,6 +1,6 @@
 """What a stream is, and the verbs of `jsctl stream` in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, changes, destroys, group, reads
+from jsctl.registry.model import Entry, changes, destroys, group, old_name, reads
 from jsctl.registry.noun_record import Noun
 
 NOUN = Noun(
@@ -42,6 +42,6 @@ VERBS: dict[str, Entry] = {
     "cluster peer-remove": changes("Remove a server from a stream's group; the cluster picks another", "pr"),
     "copy": changes("Create a stream from the configuration of another, or with its messages", "cp"),
     "template": reads("Show what takes the place of stream templates"),
-    "backup": reads("Back up a stream", "snapshot"),
-    "restore": changes("Restore a stream from its backup"),
+    "backup": old_name("backup stream", "snapshot"),
+    "restore": old_name("backup restore stream"),
 }

@@ -1,6 +1,6 @@
 """The top level of the command line, in the order in which help shows it."""
 
-from jsctl.registry.model import CHANGES, SYSTEM, Entry, changes, destroys, group, reads
+from jsctl.registry.model import CHANGES, SYSTEM, Entry, changes, destroys, group, old_name, reads
 
 NOUNS = {
     "stream": "stream:NOUN",
@@ -20,7 +20,7 @@ NOUNS = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Streams and messages": (
         *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema", "errors"),
-        *("apply", "diff", "backup", "restore"),
+        *("apply", "diff", "backup"),
     ),
     "Buckets and Spark": ("kv", "object", "export", "import", "spark"),
     "Live and reports": (
@@ -49,7 +49,7 @@ VERBS: dict[str, Entry] = {
         own=True,
     ),
     "stream": group(
-        "Create, inspect, change, back up and remove streams",
+        "Create, inspect, change and remove streams",
         target="stream.group:stream",
         aliases=("str", "st", "ms", "s"),
     ),
@@ -67,9 +67,9 @@ VERBS: dict[str, Entry] = {
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
     ),
-    "account": group("Show, report on, back up and restore the account", aliases=("a",)),
-    "backup": reads("Back up all streams of the account", target="account.backup:backup"),
-    "restore": changes("Restore the streams of an account", target="account.restore:restore"),
+    "account": group("Show and report on the account", aliases=("a",)),
+    "backup": group("Back up, restore, check and edit streams", default="account"),
+    "restore": old_name("backup restore account"),
     "consumer": group(
         "Create, inspect, change, pull from and remove consumers",
         target="consumer.group:consumer",

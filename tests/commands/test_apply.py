@@ -204,15 +204,15 @@ def test_copies_carry_no_label(files: Files, tmp_path: Path) -> None:
     for line in (
         "stream copy B COPY --subjects copy",
         "stream copy B DATA --subjects data --data",
-        f"stream backup B {tmp_path}/b",
-        f"stream restore {tmp_path}/b --name OLD --subjects old",
+        f"backup stream B {tmp_path}/b",
+        f"backup restore stream {tmp_path}/b --name OLD --subjects old",
         "consumer copy A C MINE",
     ):
         files.cli(line, status=0)
     files("apply", "{label: logs, streams: [{name: A, subjects: a}]}", "--prune --force", status=0)
     assert files.cli("stream ls --json").json == ["A", "COPY", "DATA", "OLD"]
     assert files.cli("consumer ls A --json").json == ["MINE"]
-    files.cli(f"stream restore {tmp_path}/b", status=0)
+    files.cli(f"backup restore stream {tmp_path}/b", status=0)
     assert files.cli("stream info B --json").json["config"]["metadata"]["jsctl.label"] == "logs"
 
 

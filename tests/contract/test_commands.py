@@ -8,7 +8,8 @@ import pytest
 
 from jsctl import registry
 from jsctl.app import root
-from jsctl.commands.cli.groups import Command, Group, _load_command
+from jsctl.commands.cli.groups import Group, _load_command
+from jsctl.commands.cli.verbs import Command
 from jsctl.registry import Entry
 from tests.support.run import Cli
 

@@ -181,7 +181,7 @@ DEAF = (
     "stream edit S --description x --force",
     "stream rm S --force",
     "stream purge S --force",
-    "stream backup S folder",
+    "backup stream S folder",
     "kv add B",
     "object add B",
     "pub s x -J",

@@ -30,10 +30,10 @@ server network down networks --force
 """
 
 DATA = """
-stream backup S backup
-stream backup S above/backup
-stream backup S backup.tgz
-account backup account
+backup stream S backup
+backup stream S above/backup
+backup stream S backup.tgz
+backup account account
 sub --stream S --all --count 1 --dump dump.jsonl
 sub --stream S --all --count 1 --dump dump-folder
 export config --output declared.yaml

@@ -60,7 +60,7 @@ OF_SPARK = {
 OF_ACCOUNT = {
     "stream add": "stream add OTHER --subjects other --defaults",
     "stream template": "",
-    "stream restore": "stream restore saved --name RESTORED --subjects restored.>",
+    "backup restore stream": "backup restore stream saved --name RESTORED --subjects restored.>",
     "request": "request demo.echo hi",
     "bench service request": "bench service request demo.echo --msgs 20 --processes 0",
     "bench js pub async": "bench js pub async b.async --create --stream ASYNC --msgs 20 --processes 0",
@@ -70,8 +70,11 @@ OF_ACCOUNT = {
     "schema info": "schema info io.nats.micro.v1.ping_response",
     "schema validate": "schema validate io.nats.micro.v1.ping_response ping.json",
     "errors edit": "errors edit errors.json 10059",
-    "account restore": "account restore all --update-streams",
-    "restore": "restore all --update-streams",
+    "backup restore account": "backup restore account all --update-streams",
+    "backup edit": "backup edit saved edited --obfuscate",
+    "backup info": "backup info saved --subjects",
+    "backup validate": "backup validate saved",
+    "backup lookup": "backup lookup obfuscated.keys.json x",
     "consumer add": "consumer add ORDERS OTHER --pull --defaults",
     "kv add": "kv add OTHER",
     "kv update": "kv update CONFIG user.1 Ann 8",
@@ -156,6 +159,7 @@ NOT_HERE = {
     "account tls": "has no TLS",
     "server cluster balance": "no cluster to balance",
     "server cluster evacuate": "not clustered",
+    "stream cluster cancel-move": "not in a cluster",
     "server cluster rescue": "not clustered",
     "server cluster step-down": "not clustered",
     "server cluster peer-remove": "not clustered",
@@ -165,7 +169,7 @@ NOT_HERE = {
 
 
 NOT_CHOSEN_FROM = {
-    **dict.fromkeys(("backup", "account backup", "restore", "account restore", "apply"), "says what it did"),
+    **dict.fromkeys(("backup account", "backup restore account", "apply"), "says what it did"),
     **dict.fromkeys(("server request profile", "auth account push", "server network up"), "says what it did"),
     "auth account revocations add": "shows what `revocations ls` does",
     "auth account revocations rm": "shows what `revocations ls` does",
@@ -298,8 +302,9 @@ def fill(cli: Cli, url: str, here: Path) -> None:
     js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 7\r\n\r\n", b"")
     for name in ("here", "x", "old"):
         cli(f"context add {name} --server {url}", status=0)
-    cli("stream backup ORDERS saved", status=0)
-    cli("account backup all", status=0)
+    cli("backup stream ORDERS saved", status=0)
+    cli("backup account all", status=0)
+    cli("backup edit saved obfuscated --obfuscate", status=0)
     error = cli("errors lookup 10059 --json", status=0).json
     (here / "errors.json").write_text(json.dumps([error]))
     (here / "before.json").write_text(cli("bench pub b --msgs 20 --processes 0 --json", status=0).out)

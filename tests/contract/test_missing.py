@@ -19,9 +19,9 @@ def backups(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     js.stream(url, "ORDERS", "orders.>")
     js.publish(url, "orders.new", count=3)
     monkeypatch.chdir(tmp_path)
-    cli("stream backup ORDERS saved", status=0)
-    cli("stream backup ORDERS old.tgz", status=0)
-    cli("account backup whole", status=0)
+    cli("backup stream ORDERS saved", status=0)
+    cli("backup stream ORDERS old.tgz", status=0)
+    cli("backup account whole", status=0)
     (tmp_path / "notes").mkdir()
     return tmp_path
 
@@ -31,10 +31,10 @@ def test_restore_lists_the_backups_of_the_folder(cli: Cli, backups: Path) -> Non
     restored = cli("stream restore", answers=["saved"], status=0)
     assert restored.asked == ["Backup to restore"]
     assert cli("stream info ORDERS --json", status=0).json["state"]["messages"] == 3
-    again = cli("stream restore --name OTHER --subjects other", answers=["notes"])
+    again = cli("backup restore stream --name OTHER --subjects other", answers=["notes"])
     assert again.status != 0 and "'notes' is not one of the choices" in again.err
-    cli("stream restore --name OTHER --subjects 'other.>'", answers=["whole/ORDERS"], status=0)
-    cli("stream restore --name PACKED --subjects 'packed.>'", answers=["old.tgz"], status=0)
+    cli("backup restore stream --name OTHER --subjects 'other.>'", answers=["whole/ORDERS"], status=0)
+    cli("backup restore stream --name PACKED --subjects 'packed.>'", answers=["old.tgz"], status=0)
 
 
 def test_restore_asks_for_another_path(cli: Cli, backups: Path) -> None:

@@ -31,7 +31,7 @@ SPEAKING = {
     "request": "as with nats, and --raw silences it",
     "service request": "as request",
     "context info": "warns of variables that override it",
-    "stream restore": "warns of ids of messages that its server does not know",
+    "backup restore stream": "warns of ids of messages that its server does not know",
     "auth operator backup": "warns of a file that is not encrypted",
     "auth account exports rm": "warns of accounts that import it",
 }

@@ -145,7 +145,7 @@ def test_names_of_an_account_and_its_servers(
             ("trace ORD", "ORDERS.>"),
             ("audit analyze --skip ACC", "ACCOUNTS_001"),
             ("audit analyze ", "<file>"),
-            ("stream backup ORDERS ", "<file>"),
+            ("backup stream ORDERS ", "<file>"),
             ("object sync FILES ", "<dir>"),
             ("stream ls --creds ", "<file>"),
             ("server network up ", "hub-leaf"),

@@ -129,9 +129,9 @@ def test_header_of_a_backup(tmp_path: Path) -> None:
 READERS = (
     "stream add X --config {}",
     "stream edit S --config {} --force",
-    "stream restore {}",
-    "stream restore backup --config {}",
-    "account restore {}",
+    "backup restore stream {}",
+    "backup restore stream backup --config {}",
+    "backup restore account {}",
     "apply -f {} --force",
     "diff -f {}",
     "pub --from-dump {}",
@@ -150,7 +150,7 @@ def test_files(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Whatever a flag names: one line, and nothing is read for ever."""
     monkeypatch.chdir(tmp_path)
     js.stream(url, "S", "s.>")
-    cli("stream backup S backup", status=0)
+    cli("backup stream S backup", status=0)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with (tmp_path / "large").open("wb") as file:
@@ -160,7 +160,7 @@ def test_files(cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "deep").write_text("[" * 5000)
     (tmp_path / "binary").write_bytes(bytes(range(256)))
     names = ["/dev/zero", "nul\0", "half\ud800", "missing", ".", *map(str, tmp_path.iterdir())]
-    valid = {(str(tmp_path / "backup"), "stream restore {}"), (".", "pub --from-dump {}")}
+    valid = {(str(tmp_path / "backup"), "backup restore stream {}"), (".", "pub --from-dump {}")}
     with Record("files") as record:
         for name in names:
             for reader in READERS:

@@ -124,14 +124,16 @@ def test_flags_that_an_old_server_lacks_create_no_consumer(old_cli: Cli) -> None
 
 @pytest.mark.slow
 def test_restore_under_another_name(old_cli: Cli, tmp_path: Path) -> None:
-    old_cli(f"stream backup S {tmp_path / 'backup'}", status=0)
+    old_cli(f"backup stream S {tmp_path / 'backup'}", status=0)
     assert level_of(old_cli) < 5, "not an old server"
-    refused(old_cli, f"stream restore {tmp_path / 'backup'} --name T", 5, "a restore under another name")
+    refused(
+        old_cli, f"backup restore stream {tmp_path / 'backup'} --name T", 5, "a restore under another name"
+    )
     line = "stream copy S T --data --subjects t"
     refused(old_cli, line, 5, "a copy of messages under another name")
     assert old_cli("stream ls --json", status=0).json == ["S"]
     old_cli("stream rm S --force", status=0)
-    old_cli(f"stream restore {tmp_path / 'backup'}", status=0)
+    old_cli(f"backup restore stream {tmp_path / 'backup'}", status=0)
 
 
 @pytest.mark.slow
@@ -139,9 +141,9 @@ def test_restore(old_cli: Cli, tmp_path: Path) -> None:
     if level_of(old_cli) >= 1:
         pytest.skip("the server knows the setting")
     folder = tmp_path / "backup"
-    old_cli(f"stream backup S {folder}", status=0)
+    old_cli(f"backup stream S {folder}", status=0)
     (tmp_path / "more.json").write_text('{"allow_msg_ttl": true}')
-    line = f"stream restore T {folder} --config {tmp_path / 'more.json'}"
+    line = f"backup restore stream T {folder} --config {tmp_path / 'more.json'}"
     refused(old_cli, line, 1, "--allow-msg-ttl")
     assert old_cli("stream ls --json", status=0).json == ["S"]
 

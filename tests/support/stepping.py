@@ -92,7 +92,7 @@ def as_in_a_process_of_its_own() -> Iterator[None]:
             imported = before
 
     with (
-        mock.patch("jsctl.commands.cli.groups.finish", finish_as_alone),
+        mock.patch("jsctl.commands.cli.verbs.finish", finish_as_alone),
         mock.patch("jsctl.base.loops.is_asyncio_imported", lambda: imported or in_a_loop),
     ):
         yield

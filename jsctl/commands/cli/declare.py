@@ -8,7 +8,8 @@ import click
 
 from jsctl.commands.cli.completed import Completed
 from jsctl.commands.cli.global_flags import GlobalOption
-from jsctl.commands.cli.groups import Command, Root
+from jsctl.commands.cli.groups import Root
+from jsctl.commands.cli.verbs import Command
 from jsctl.registry.top import NOUNS
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,120 +1,27 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl import registry
-from jsctl.commands.cli.global_flags import GroupOption, get_global_options, is_own
+from jsctl.commands.cli.global_flags import GroupOption, is_own
 from jsctl.commands.cli.group_callback import make_group_callback
-from jsctl.commands.cli.help_text import BUILT_IN, Context, HelpPage, is_cut, suggest_command
-from jsctl.commands.cli.results import finish, finish_early
-from jsctl.commands.cli.row_flags import build_row_flags
+from jsctl.commands.cli.help_text import BUILT_IN, is_cut, suggest_command
 from jsctl.commands.cli.showing_help import HelpfulRoot, show_help
-from jsctl.commands.cli.values import check_integers
-from jsctl.errors import BadInput, DryRun, JsctlError
+from jsctl.commands.cli.verbs import Command, GlobalFlagsCommand, copy_as_older
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from jsctl.views.result import Column
 
-
-class _GlobalFlagsCommand(HelpPage):
-    """A command with the global flags that it does not define itself. is_own: as in registry.Entry."""
-
-    context_class = Context
-    is_own = False
-
-    def __init__(self, *args: Any, **attrs: Any) -> None:
-        super().__init__(*args, **{"context_settings": {"help_option_names": ["--help", "-h"]}, **attrs})
-
-    def add_globals(self) -> None:
-        used_flags = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
-        used_names = {param.name for param in self.params}
-        for option in get_global_options():
-            if not (option.name in used_names and option.opts[0] in used_flags):
-                unused = option.without(used_flags)
-                if unused.opts:
-                    self.params.append(unused)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if ctx.obj:
-            ctx.obj.is_own_verb = self.is_own
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        if ctx.obj and (not isinstance(self, click.Group) or self.invoke_without_command):
-            ctx.obj.begin()
-        try:
-            check_integers(ctx)
-            value = super().invoke(ctx)
-            return finish(ctx.obj, value)
-        except (DryRun, JsctlError, BrokenPipeError) as error:
-            return finish_early(ctx.obj, error)
-
-
-class Command(_GlobalFlagsCommand):
-    """A verb.
-
-    Its callback takes Env first and returns a Result or None; a coroutine may return Events, and a generator
-    yield Results ahead of the one that it returns. takes_number: whether its last argument may be a negative
-    number, which is then not read as a flag. columns: of the table that it shows, empty if they are not known
-    before; it takes --columns and --filter then. None for a verb without a table. is_destructive: whether its
-    arguments say what is destroyed.
-    """
-
-    is_destructive = False
-
-    def __init__(
-        self,
-        *args: Any,
-        sections: Mapping[str, Sequence[str]] = MappingProxyType({}),
-        takes_number: bool = False,
-        columns: "Sequence[Column] | None" = None,
-        **attrs: Any,
-    ) -> None:
-        super().__init__(*args, **attrs)
-        if columns is not None:
-            used_flags = {flag for param in self.params for flag in param.opts}
-            self.params += [flag for flag in build_row_flags(columns) if flag.opts[0] not in used_flags]
-        self.sections = sections
-        self._takes_number = takes_number
-        self.add_globals()
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if self._takes_number and "--" not in args:
-            numbers = [arg for arg in args if arg[:1] == "-" and arg[1:].replace(".", "", 1).isdecimal()]
-            args = [*(arg for arg in args if arg not in numbers), *(["--", *numbers] if numbers else [])]
-        rest = super().parse_args(ctx, args)
-        if not ctx.resilient_parsing:
-            for param in self.params:
-                if getattr(param, "selects", self.is_destructive and isinstance(param, click.Argument)):
-                    _refuse_blank(ctx, param)
-        return rest
-
-
-def _refuse_blank(ctx: click.Context, param: click.Parameter) -> None:
-    """Raise BadInput for an empty text or 0 on the command line, as where a script's variable is not set: it
-    would select everything."""
-    value = ctx.params.get(param.name or "")
-    values = value if isinstance(value, tuple) else (value,)
-    is_given = ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
-    for blank in values if is_given else ():
-        if blank in ("", 0):
-            label = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
-            reason = "empty" if blank == "" else "0"
-            raise BadInput(f"{label} is {reason}", "give a value, or leave it out")
-
-
-class Group(_GlobalFlagsCommand, click.Group):
+class Group(GlobalFlagsCommand, click.Group):
     """A group whose commands are those of the registry below `path`."""
 
-    def __init__(self, *args: Any, path: str = "", **attrs: Any) -> None:
+    def __init__(self, *args: Any, path: str = "", default: str = "", **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.path = path
+        self._default = default
         self._loaded: dict[str, click.Command] = {}
         self.add_globals()
 
@@ -122,14 +29,14 @@ class Group(_GlobalFlagsCommand, click.Group):
         return list(registry.list_children(self.path))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        children = registry.list_children(self.path)
+        children = registry.list_children(self.path, old=True)
         name = cmd_name
         if name not in children:
             name = next((n for n, entry in children.items() if cmd_name in entry.aliases), "")
         if not name:
             return None
         if name not in self._loaded:
-            loaded = _load_command(f"{self.path} {name}".strip(), name, children[name])
+            loaded = self._load(name, children[name])
             # Added once only: two threads of a shell may load the group, as the prompt completes while a line
             # runs.
             missing = [p for p in self.params if isinstance(p, GroupOption) and p not in loaded.params]
@@ -137,6 +44,14 @@ class Group(_GlobalFlagsCommand, click.Group):
             loaded.params = [*loaded.params, *missing]
             self._loaded[name] = loaded
         return self._loaded[name]
+
+    def _load(self, name: str, entry: registry.Entry) -> click.Command:
+        path = f"{self.path} {name}".strip()
+        if not entry.replaced_by:
+            return _load_command(path, name, entry)
+        parent, _, verb = entry.replaced_by.rpartition(" ")
+        command = _load_command(entry.replaced_by, verb, registry.list_children(parent)[verb])
+        return copy_as_older(command, path, entry.replaced_by)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete commands from the registry, without importing them, and flags."""
@@ -146,6 +61,23 @@ class Group(_GlobalFlagsCommand, click.Group):
             CompletionItem(name, help=help) for name, help in self._list_rows() if name.startswith(incomplete)
         ]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            if not self._default or ctx.resilient_parsing:
+                raise
+        ctx.params.clear()
+        return super().parse_args(ctx, ["", *words])  # a flag of the verb that the group was before
+
+    def _load_default(self, ctx: click.Context) -> click.Command | None:
+        """Return the verb that the group was before, None if it was none."""
+        if not self._default or ctx.resilient_parsing:
+            return None
+        command = self.get_command(ctx, self._default)
+        return command and copy_as_older(command, f"{self.path} DIR", f"{self.path} {self._default}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -161,6 +93,8 @@ class Group(_GlobalFlagsCommand, click.Group):
             _, command, rest = super().resolve_command(ctx, args)
             return command.name if command else None, command, rest  # not the alias, in help and errors
         except click.UsageError as error:
+            if args[0][:1] != "-" and (default := self._load_default(ctx)):
+                return default.name, default, args if args[0] else args[1:]
             hint = suggest_command(args[0], self.path, children) or f"{ctx.command_path} --help lists them"
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
@@ -209,6 +143,7 @@ def _load_command(path: str, name: str, entry: registry.Entry) -> click.Command:
     loaded = Group(
         name,
         path=path,
+        default=entry.default,
         params=own,
         callback=make_group_callback(callback) if callback and entry.runs else callback,
         invoke_without_command=entry.runs,

@@ -19,7 +19,8 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.user_folders import find_data_folder
 from jsctl.commands.cli.global_flags import is_own
-from jsctl.commands.cli.groups import Command, Group
+from jsctl.commands.cli.groups import Group
+from jsctl.commands.cli.verbs import Command
 from jsctl.errors import ExitStatus
 
 _FIRST = '.\\" Made by jsctl from its commands; changes are lost.'

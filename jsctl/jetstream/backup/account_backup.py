@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from jsctl.base.files import sync_folder
 from jsctl.base.loops import gather
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.account_files import (
     UNFINISHED,
     AccountResult,
@@ -20,7 +21,14 @@ from jsctl.jetstream.backup.account_files import (
     describe_existing,
     write_unfinished,
 )
-from jsctl.jetstream.backup.events import AccountBackupStarted, Advance, Observer, Phase, ReplaceBackup
+from jsctl.jetstream.backup.events import (
+    AccountBackupStarted,
+    Advance,
+    BackupStarted,
+    Observer,
+    Phase,
+    ReplaceBackup,
+)
 from jsctl.jetstream.backup.stream_backup import BackupOptions, save_stream
 from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
 from jsctl.jetstream.stream import requests as streams
@@ -53,7 +61,7 @@ async def backup_account(
                     remove_path(entry)
         started = time.monotonic_ns()
         with observer.progress(Phase("transfer"), size) as advance:
-            outcomes = await _save_streams(api, locked, names, options, advance)
+            outcomes = await _save_streams(api, locked, names, options, advance, observer)
     if strict:
         outcomes = [
             outcome._replace(status="failed") if outcome.status == "warning" else outcome
@@ -73,7 +81,12 @@ async def measure_account(api: Api) -> tuple[list[str], int]:
 
 
 async def _save_streams(
-    api: Api, target: BackupTarget, names: Sequence[str], options: BackupOptions, advance: Advance
+    api: Api,
+    target: BackupTarget,
+    names: Sequence[str],
+    options: BackupOptions,
+    advance: Advance,
+    observer: Observer,
 ) -> list[StreamOutcome]:
     """Back up these streams, some of them at the same time.
 
@@ -84,7 +97,7 @@ async def _save_streams(
     try:
         folder.mkdir()
         write_unfinished(folder, len(names))
-        outcomes = await _save_to(api, folder, target.path, names, options, advance)
+        outcomes = await _save_to(api, folder, target.path, names, options, advance, observer)
         if failed := {outcome.stream: outcome.remark for outcome in outcomes if outcome.status == "failed"}:
             write_unfinished(folder, len(names), failed)
             if not describe_existing(target.path):
@@ -111,10 +124,20 @@ async def _save_streams(
 
 
 async def _save_to(
-    api: Api, folder: Path, target: Path, names: Sequence[str], options: BackupOptions, advance: Advance
+    api: Api,
+    folder: Path,
+    target: Path,
+    names: Sequence[str],
+    options: BackupOptions,
+    advance: Advance,
+    observer: Observer,
 ) -> list[StreamOutcome]:
     slots = asyncio.Semaphore(_CONCURRENT)
     connection = SharedConnection(api.connection)
+
+    def start(name: str, state: Json) -> Advance:
+        observer.notify(BackupStarted(name, int(state.get("messages", 0)), int(state.get("bytes", 0))))
+        return advance
 
     async def save(name: str) -> StreamOutcome:
         async with slots:
@@ -125,7 +148,7 @@ async def _save_to(
                     name,
                     folder / name,
                     options,
-                    on_start=lambda state: advance,
+                    on_start=partial(start, name),
                     extra={"account": {"streams": len(names)}},
                     target=target / name,
                 )

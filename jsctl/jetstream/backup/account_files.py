@@ -112,7 +112,7 @@ def open_account_backup(folder: Path) -> AccountBackup:
     if (folder / files.META).exists() or (folder / files.MANIFEST).exists():
         raise BadInput(
             f"{folder} is a stream's backup, not an account's",
-            f"{build_line('stream restore', str(folder))} takes it",
+            f"{build_line('backup restore stream', str(folder))} takes it",
         )
     backups: list[files.Backup] = []
     broken: list[StreamOutcome] = []

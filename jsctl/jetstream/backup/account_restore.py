@@ -22,11 +22,13 @@ from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import (
     describe_unfinished,
     explain_differences,
+    explain_placement,
     holds_all,
     list_takings,
     load_stream,
     remove_unfinished,
 )
+from jsctl.jetstream.backup.verification import verify_backup
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
@@ -71,7 +73,7 @@ async def restore_account(
     with observer.progress(Phase("verify"), account_backup.size) as advance:
         for backup in account_backup.backups:
             try:
-                await asyncio.to_thread(backup.verify, advance)
+                await asyncio.to_thread(verify_backup, backup, advance)
             except (JsctlError, OSError) as error:
                 outcomes.append(build_outcome(backup.stream, "failed", remark=str(error)))
             else:
@@ -162,7 +164,11 @@ async def _restore(
     if options.dry_run:
         return build_outcome(name, "restored", backup.state)
     info, differences = await load_stream(api, backup, config, advance)
-    remarks = [*explain_differences(name, config, differences), *warn_of_ids(info)]
+    remarks = [
+        *explain_placement(api, config),
+        *explain_differences(name, config, differences),
+        *warn_of_ids(info),
+    ]
     return build_outcome(name, "restored", info["state"], "; ".join(remarks))
 
 

@@ -1,11 +1,11 @@
 """A stream's backup on disk: a folder with the server's snapshot as it arrived, or the same in a .tgz file.
 
-    backup.json     {config, state}, as the `nats` tool writes it
-    stream.tar.s2   the snapshot; stream.tar.s2.partial until it is complete
-    jsctl.json      sizes and SHA-256 of both, the consumers, and whether the backup was finished
+backup.json     {config, state}, as the `nats` tool writes it; `edit` says from what it was edited
+stream.arc.s2   the snapshot; stream.tar.s2 that of a server before 2.15, or of any server by older tools
+jsctl.json      sizes and SHA-256 of both, the consumers, and whether the backup was finished
 
-A folder of the `nats` tool has the first two. An unfinished backup has no backup.json, so that other tools
-refuse it as well.
+A folder of the `nats` tool, and one that was edited, has the first two. An unfinished backup has no
+backup.json, so that other tools refuse it as well; its snapshot is in stream.arc.s2.partial.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.signals import interrupt_handler
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
 from jsctl.jetstream.backup.target import find_present_path, remove_path
 
-DATA, META, MANIFEST = "stream.tar.s2", "backup.json", "jsctl.json"
+DATA, META, MANIFEST = "stream.arc.s2", "backup.json", "jsctl.json"
+LEGACY_DATA = "stream.tar.s2"
 PARTIAL_DATA = DATA + ".partial"
 PACKED = "packed"
 """Name of a .tgz file while it is being written."""
@@ -38,12 +38,15 @@ UNFINISHED = "a backup that was not finished"
 FORMAT = 1
 """Version of the manifest."""
 
-_BACKUP_FILES = frozenset({DATA, META, MANIFEST, PARTIAL_DATA})
+_BACKUP_FILES = frozenset({DATA, LEGACY_DATA, META, MANIFEST, PARTIAL_DATA, LEGACY_DATA + ".partial"})
 _PACKED_ENDINGS = (".tgz", ".tar.gz")
 _READ_SIZE = 1 << 20
 _MAX_HEADER_SIZE = 1 << 20
 _MAX_META_SIZE = 64 << 20
-_NOTHING_RESTORED = "nothing was restored"
+UNUSABLE = "use another backup"
+DAMAGES = (ValueError, EOFError, tarfile.TarError, OSError, zlib.error)
+"""What reading a damaged backup raises."""
+
 _STATE_NUMBERS = ("messages", "bytes", "first_seq", "last_seq", "consumer_count", "num_deleted")
 
 
@@ -102,13 +105,15 @@ def remove_backup_files(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """An opened backup. manifest: empty for a backup of the `nats` tool. packed: the .tgz file, or
-    the copy of a pipe; None for a folder."""
+    """An opened backup. manifest: empty for a backup of the `nats` tool, and an edited one. packed: the .tgz
+    file, or the copy of a pipe; None for a folder."""
 
     path: Path
     config: Json
     state: Json
+    edit: Json | None  #: from what it was edited, as `edit` records it
     manifest: Json
+    data_name: str  #: DATA or LEGACY_DATA
     size: int  #: bytes of the snapshot
     packed: Path | None
     _meta: bytes
@@ -127,48 +132,28 @@ class Backup:
     def open_data(self) -> Iterator[IO[bytes]]:
         """Yield the snapshot as a file, at its beginning. Raises BadInput."""
         if self.packed is None:
-            with (self.path / DATA).open("rb") as file:
+            with (self.path / self.data_name).open("rb") as file:
                 yield file
             return
         with tarfile.open(self.packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
-                if member.isfile() and Path(member.name).name == DATA:
+                if member.isfile() and Path(member.name).name == self.data_name:
                     yield cast(IO[bytes], tar.extractfile(member))
                     return
-        raise BadInput(f"{self.path} does not hold {DATA}")
+        raise BadInput(f"{self.path} does not hold {self.data_name}")
 
-    def verify(self, advance: Advance = lambda size: None) -> None:
-        """Read all of the backup and compare it with its digests; without digests, check that the snapshot is
-        complete.
+    @property
+    def digests(self) -> Json:
+        """Sizes and digests of its files by name, as the manifest has them; empty without one."""
+        return dict(self.manifest.get("files") or {})
 
-        advance: called with the number of bytes read. Blocks: call it in a thread. Raises BadInput.
-        """
-        files = self.manifest.get("files") or {}
-        if files and files.get(META, {}).get("sha256") != hashlib.sha256(self._meta).hexdigest():
-            raise BadInput(f"{META} in {self.path} was changed after the backup", _NOTHING_RESTORED)
-        scanner, digest = FrameScanner(), hashlib.sha256()
-        try:
-            with self.open_data() as file:
-                while block := file.read(_READ_SIZE):
-                    scanner.feed(block)
-                    if files:
-                        digest.update(block)
-                    advance(len(block))
-            fault = find_snapshot_fault(scanner)
-        except (ValueError, EOFError, tarfile.TarError, OSError, zlib.error) as error:
-            fault = str(error)
-        if not files:
-            if fault:
-                raise BadInput(f"the backup in {self.path} is damaged: {fault}", _NOTHING_RESTORED)
-            return
-        size_read, expected = scanner.packed, int(files.get(DATA, {}).get("bytes", -1))
-        if size_read < expected:
-            raise BadInput(
-                f"the backup in {self.path} is truncated: it has {size_read:,} of {expected:,} bytes",
-                _NOTHING_RESTORED,
-            )
-        if digest.hexdigest() != files.get(DATA, {}).get("sha256"):
-            raise BadInput(f"the backup in {self.path} was changed: its digest differs", _NOTHING_RESTORED)
+    def check_configuration(self) -> None:
+        """Raise BadInput if the configuration is not the one that was saved with the snapshot."""
+        if (
+            self.digests
+            and self.digests.get(META, {}).get("sha256") != hashlib.sha256(self._meta).hexdigest()
+        ):
+            raise BadInput(f"{META} in {self.path} was changed after the backup", UNUSABLE)
 
 
 @contextmanager
@@ -198,7 +183,7 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
     if not path.exists():
         raise NotFound(f"there is no backup at {path}")
     packed = copy or (path if path.is_file() else None)
-    files, size = _read_folder(path) if packed is None else _read_packed(packed, path)
+    files, data_name, size = _read_folder(path) if packed is None else _read_packed(packed, path)
     manifest: Json = {}
     if MANIFEST in files:
         manifest = _parse_object(files[MANIFEST], f"{MANIFEST} in {path}")
@@ -209,15 +194,23 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
             raise BadInput(f"the backup in {path} was written by a newer jsctl", "upgrade jsctl")
     if META not in files:
         raise BadInput(f"{path} does not hold a backup of a stream", f"{META} is missing")
-    if size < 0:
+    if not data_name:
         raise BadInput(f"the backup in {path} is truncated", f"{DATA} is missing")
     meta = _parse_object(files[META], f"{META} in {path}")
-    config, state = meta.get("config"), meta.get("state")
+    config, state, edit = meta.get("config"), meta.get("state", {}), meta.get("edit")
     if not isinstance(config, dict) or not isinstance(state, dict) or not _is_name(config.get("name")):
         raise BadInput(f"{META} in {path} does not describe a stream", "config and state are missing")
-    if any(type(state.get(key, 0)) is not int for key in _STATE_NUMBERS):
-        raise BadInput(f"the state in {META} in {path} is malformed", _NOTHING_RESTORED)
-    return Backup(path, config, state, manifest, size, packed, files[META])
+    if any(type(state.get(key, 0)) is not int for key in _STATE_NUMBERS) or not _is_edit(edit):
+        raise BadInput(f"the state in {META} in {path} is malformed", UNUSABLE)
+    return Backup(path, config, state, edit, manifest, data_name, size, packed, files[META])
+
+
+def _is_edit(edit: Any) -> bool:
+    """Return whether this is how an edit is recorded, or None."""
+    if edit is None:
+        return True
+    options = edit.get("options") if isinstance(edit, dict) else None
+    return isinstance(options, list) and all(isinstance(option, str) for option in options)
 
 
 def _is_name(value: Any) -> bool:
@@ -237,7 +230,7 @@ def _check_manifest(manifest: Json, path: Path) -> None:
         and isinstance(account, dict)
         and type(account.get("streams", 0)) is int
     ):
-        raise BadInput(f"{MANIFEST} in {path} is malformed", _NOTHING_RESTORED)
+        raise BadInput(f"{MANIFEST} in {path} is malformed", UNUSABLE)
 
 
 def find_snapshot_fault(scanner: FrameScanner) -> str:
@@ -250,42 +243,50 @@ def find_snapshot_fault(scanner: FrameScanner) -> str:
         return str(error)
 
 
-def _read_folder(path: Path) -> tuple[dict[str, bytes], int]:
-    """Return the contents of the small files, and the size of the snapshot in bytes, -1 without one."""
+def _read_folder(path: Path) -> tuple[dict[str, bytes], str, int]:
+    """Return the contents of the small files, and name and size of the snapshot; its name is empty without
+    one.
+
+    Raises BadInput for two snapshots.
+    """
     files = {
         name: read_bytes(path / name, "", _MAX_META_SIZE, regular=True)
         for name in (META, MANIFEST)
         if (path / name).is_file()
     }
-    data = path / DATA
-    return files, data.stat().st_size if data.is_file() else -1
+    names = [name for name in (DATA, LEGACY_DATA) if (path / name).is_file()]
+    if len(names) > 1:
+        raise BadInput(
+            f"{path} holds both {DATA} and {LEGACY_DATA}", "remove the one that does not belong to it"
+        )
+    return files, "".join(names), (path / names[0]).stat().st_size if names else 0
 
 
-def _read_packed(packed: Path, path: Path) -> tuple[dict[str, bytes], int]:
+def _read_packed(packed: Path, path: Path) -> tuple[dict[str, bytes], str, int]:
     """Read a backup from a .tgz file; return what `_read_folder` returns. path: its name in errors."""
     files: dict[str, bytes] = {}
-    size = -1
+    data_name, size = "", 0
     try:
         with tarfile.open(packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 name = Path(member.name).name
-                if name == DATA and member.isfile():
-                    size = member.size
+                if name in (DATA, LEGACY_DATA) and member.isfile():
+                    data_name, size = name, member.size
                     break  # jsctl writes the small files before it
                 if name in (META, MANIFEST) and member.isfile() and member.size < _MAX_META_SIZE:
                     files[name] = cast(IO[bytes], tar.extractfile(member)).read()
-    except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
+    except DAMAGES as error:
         if not is_packed(path):
             raise BadInput(f"{path} is not a backup", "name a folder, or a .tgz file") from None
-        raise BadInput(f"the backup in {path} is damaged: {error}", _NOTHING_RESTORED) from None
-    return files, size
+        raise BadInput(f"the backup in {path} is damaged: {error}", UNUSABLE) from None
+    return files, data_name, size
 
 
 def _parse_object(data: bytes, label: str) -> Json:
     try:
         content = parse_json(data)
     except ValueError:
-        raise BadInput(f"{label} is not JSON", _NOTHING_RESTORED) from None
+        raise BadInput(f"{label} is not JSON", UNUSABLE) from None
     if not isinstance(content, dict):
-        raise BadInput(f"{label} is not a JSON object", _NOTHING_RESTORED)
+        raise BadInput(f"{label} is not a JSON object", UNUSABLE)
     return content

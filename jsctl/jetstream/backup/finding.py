@@ -50,7 +50,11 @@ def _list_entries(folder: Path) -> list[Path]:
 def _is_stream_backup(path: Path) -> bool:
     if files.is_packed(path):
         return path.is_file()
-    return path.is_dir() and (path / files.META).is_file() and (path / files.DATA).is_file()
+    return (
+        path.is_dir()
+        and (path / files.META).is_file()
+        and any((path / name).is_file() for name in (files.DATA, files.LEGACY_DATA))
+    )
 
 
 def _is_account_backup(path: Path) -> bool:

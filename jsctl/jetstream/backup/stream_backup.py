@@ -22,8 +22,8 @@ from jsctl.jetstream.backup.events import (
     ServerCheckStarted,
 )
 from jsctl.jetstream.backup.snapshot import CHUNK_SIZE, request_snapshot
-from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
-from jsctl.jetstream.backup.writer import BackupWriter, naming, pack
+from jsctl.jetstream.backup.target import lock_target, remove_path
+from jsctl.jetstream.backup.writer import BackupWriter, put_backup
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
 
@@ -85,7 +85,7 @@ async def backup_stream(
             folder = locked.make_path()
             try:
                 manifest = await save_stream(api, stream, folder, options, on_start=on_start, target=target)
-                await _run_in_thread(_put, folder, target, locked)
+                await _run_in_thread(put_backup, folder, locked)
             finally:
                 with suppress(OSError):
                     remove_path(folder)
@@ -100,13 +100,6 @@ def _check_same_stream(target: Path, stream: str) -> None:
         raise BadInput(error.message, "remove it, or choose another target") from None
     if held != stream:
         raise BadInput(f"{target} holds a backup of stream {held}", "remove it, or choose another target")
-
-
-def _put(folder: Path, target: Path, locked: BackupTarget) -> None:
-    with naming(target):
-        finished_path = pack(folder, files.strip_ending(target)) if files.is_packed(target) else folder
-        files.describe_existing(target)  # something else may have been put there
-        locked.put(finished_path, last=files.META)
 
 
 async def save_stream(

@@ -31,6 +31,7 @@ from jsctl.jetstream.backup.events import (
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark, update_marked
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
+from jsctl.jetstream.backup.verification import verify_backup
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.message.held import warn_of_ids, warn_of_schedules
@@ -71,7 +72,7 @@ async def restore_stream(
     explanation, Cancelled.
     """
     with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
-        await asyncio.to_thread(backup.verify, advance)
+        await asyncio.to_thread(verify_backup, backup, advance)
     if not backup.manifest:
         observer.notify(DigestMissing(backup.path))
     api = await connect()
@@ -87,7 +88,11 @@ async def restore_stream(
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
         info, differences = await load_stream(api, backup, config, advance)
-    warnings = [*explain_differences(name, config, differences), *warn_of_ids(info)]
+    warnings = [
+        *explain_placement(api, config),
+        *explain_differences(name, config, differences),
+        *warn_of_ids(info),
+    ]
     if name != backup.stream and await streams.fetch_info_or_none(api, backup.stream) is not None:
         warnings += warn_of_schedules(config, backup.stream, name)
     return StreamRestore(backup, info, warnings, time.monotonic_ns() - started)
@@ -101,7 +106,9 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
     await streams.check_level(api, config)  # an older server would ignore what it does not know
     landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
     if "mirror" not in config:  # nobody can publish to a mirror
-        await streams.check_overlap(api, config, "jsctl stream restore --subjects gives it other subjects")
+        await streams.check_overlap(
+            api, config, "jsctl backup restore stream --subjects gives it other subjects"
+        )
         landing["subjects"] = [name_rest_subject(str(config["name"]))]
     if config["name"] != backup.config["name"]:
         await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
@@ -198,6 +205,14 @@ async def holds_all(api: Api, info: Json, backup: Backup) -> bool:
     except NotFound:
         return False
     return message.timestamp == str(backup.state.get("last_ts"))
+
+
+def explain_placement(api: Api, config: Json) -> list[str]:
+    """Return a warning if a stream should be placed in a cluster, and the server ignores that."""
+    cluster = (config.get("placement") or {}).get("cluster")
+    if not cluster or api.connection.server_info.get("cluster"):
+        return []
+    return [f"the server is not in a cluster, so Stream {config['name']} is not placed in cluster {cluster}"]
 
 
 def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:

@@ -12,17 +12,22 @@ from typing import IO
 from jsctl.base.files import write_atomically
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup.archive import MAGIC
 from jsctl.jetstream.backup.files import (
     DATA,
     FORMAT,
+    LEGACY_DATA,
     MANIFEST,
     META,
     PACKED,
     PARTIAL_DATA,
+    describe_existing,
     find_snapshot_fault,
+    is_packed,
+    strip_ending,
 )
 from jsctl.jetstream.backup.s2 import FrameScanner
-from jsctl.jetstream.backup.target import remove_path
+from jsctl.jetstream.backup.target import BackupTarget, remove_path
 
 _FLUSH_INTERVAL = 16 << 20
 """Bytes after which the system is asked to begin to write."""
@@ -74,13 +79,14 @@ class BackupWriter:
         """
         if fault := find_snapshot_fault(self.scanner):
             raise JsctlError(f"the snapshot is incomplete: {fault}", "try again")
+        name = DATA if self.scanner.starts_with(MAGIC) else LEGACY_DATA
         with naming(self._target):
-            _sync(self._data)
+            sync(self._data)
             self._data.close()
-            (self.folder / PARTIAL_DATA).rename(self.folder / DATA)
+            (self.folder / PARTIAL_DATA).rename(self.folder / name)
             meta = json.dumps({"config": config, "state": state}, indent=2, ensure_ascii=False).encode()
             files = {
-                DATA: {"bytes": self.scanner.packed, "sha256": self._digest.hexdigest()},
+                name: {"bytes": self.scanner.packed, "sha256": self._digest.hexdigest()},
                 META: {"bytes": len(meta), "sha256": hashlib.sha256(meta).hexdigest()},
             }
             unpacked = self.scanner.unpacked
@@ -99,7 +105,17 @@ class BackupWriter:
                 remove_path(self.folder)
 
 
-def pack(folder: Path, stem: str) -> Path:
+def put_backup(folder: Path, target: BackupTarget) -> None:
+    """Move a complete backup to its target's place, packed if that is a .tgz file. Raises JsctlError, and
+    BadInput if something else was put there meanwhile."""
+    path = target.path
+    with naming(path):
+        finished_path = _pack(folder, strip_ending(path)) if is_packed(path) else folder
+        describe_existing(path)
+        target.put(finished_path, last=META)
+
+
+def _pack(folder: Path, stem: str) -> Path:
     """Write the files of a backup to one .tgz file in the same folder; return its path.
 
     stem: the name of the folder inside that file. Raises OSError.
@@ -108,9 +124,10 @@ def pack(folder: Path, stem: str) -> Path:
     with packed.open("xb") as file:
         # Data that S2 has compressed hardly gets smaller; a higher level only takes longer.
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
-            for name in (MANIFEST, META, DATA):
-                tar.add(folder / name, arcname=f"{stem}/{name}")
-        _sync(file)
+            for name in (MANIFEST, META, DATA, LEGACY_DATA):
+                if (folder / name).exists():
+                    tar.add(folder / name, arcname=f"{stem}/{name}")
+        sync(file)
     return packed
 
 
@@ -127,6 +144,7 @@ def _write_json(path: Path, content: Json) -> None:
     write_atomically(path, json.dumps(content, indent=2) + "\n", mode=None)
 
 
-def _sync(file: IO[bytes]) -> None:
+def sync(file: IO[bytes]) -> None:
+    """Wait until a file is on disk. Raises OSError."""
     file.flush()
     os.fsync(file.fileno())

@@ -35,19 +35,21 @@ def sentence(event: Event) -> str:
     """Return the line that reports an event."""
     match event:
         case BackupStarted(stream, messages, size):
-            return f"Starting backup of Stream {stream} with {_format_amount(messages, size)}"
+            return f'Starting backup of Stream "{stream}" with {_format_amount(messages, size)}'
         case ServerCheckStarted(stream):
             return f"The server reads all of Stream {stream} first; this may take a long time"
         case RestoreStarted(stream, backed_up_stream, path, size):
-            origin = f" of Stream {backed_up_stream}" if backed_up_stream != stream else ""
+            origin = f' of Stream "{backed_up_stream}"' if backed_up_stream != stream else ""
             where = f"the backup{origin} in {path}"
-            return f"Starting restore of Stream {stream} from {where}, {format_bytes(size)}"
+            return f'Starting restore of Stream "{stream}" from {where}, {format_bytes(size)}'
         case DigestMissing(path):
             return f"{path} has no digest; its structure is complete, and the server checks the rest"
         case AccountBackupStarted(streams, size, path):
-            return f"Performing backup of {pluralize(streams, 'stream')} with {format_bytes(size)} to {path}"
+            return (
+                f"Performing backup of all {pluralize(streams, 'stream')} to {path} with {format_bytes(size)}"
+            )
         case AccountRestoreStarted(streams, size, path):
-            return f"Restoring {pluralize(streams, 'stream')} from {path}, {format_bytes(size)}"
+            return f"Restoring backup of all {pluralize(streams, 'stream')} in {path}, {format_bytes(size)}"
         case CopyStarted(stream, messages, size):
             return f"Starting copy of Stream {stream} with {_format_amount(messages, size)}"
         case CopyResumed(stream, first_sequence, size):

@@ -27,14 +27,14 @@ def orders(cluster_cli: Cli, shared_cluster: Cluster) -> str:
 
 def test_round_trip(cluster_cli: Cli, orders: str, tmp_path: Path) -> None:
     had = stored(orders, "ORDERS")
-    cluster_cli(f"stream backup ORDERS {tmp_path}/b", status=0)
+    cluster_cli(f"backup stream ORDERS {tmp_path}/b", status=0)
     cluster_cli("stream rm ORDERS --force", status=0)
-    info = cluster_cli(f"stream restore {tmp_path}/b --json", status=0).json
+    info = cluster_cli(f"backup restore stream {tmp_path}/b --json", status=0).json
     assert info["config"]["num_replicas"] == 3
     assert MARK not in (info["config"].get("metadata") or {})
     assert stored(orders, "ORDERS") == had
     assert ask(orders, "CONSUMER.INFO.ORDERS.NEW")["name"] == "NEW"
-    cluster_cli(f"stream restore {tmp_path}/b --name ONE --subjects one --replicas 1", status=0)
+    cluster_cli(f"backup restore stream {tmp_path}/b --name ONE --subjects one --replicas 1", status=0)
     assert stored(orders, "ONE") == had
 
 
@@ -45,12 +45,12 @@ def test_copy(cluster_cli: Cli, orders: str) -> None:
 
 
 def test_a_broken_backup_leaves_no_stream(cluster_cli: Cli, orders: str, tmp_path: Path) -> None:
-    cluster_cli(f"stream backup ORDERS {tmp_path}/b", status=0)
+    cluster_cli(f"backup stream ORDERS {tmp_path}/b", status=0)
     (tmp_path / "b" / "jsctl.json").unlink()
     data = bytearray((tmp_path / "b" / DATA).read_bytes())
     data[len(data) // 2] ^= 1
     (tmp_path / "b" / DATA).write_bytes(bytes(data))
     assert (tmp_path / "b" / META).exists()
-    failed = cluster_cli(f"stream restore {tmp_path}/b --name B --subjects b")
-    assert failed.status == 1, failed
+    failed = cluster_cli(f"backup restore stream {tmp_path}/b --name B --subjects b")
+    assert failed.status == 64 and "last good entry" in failed.err, failed
     assert cluster_cli("stream ls --names", status=0).out == "ORDERS\n"

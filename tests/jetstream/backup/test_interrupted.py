@@ -90,15 +90,15 @@ def growing(folder: Path) -> bool:
 @pytest.mark.long
 def test_a_killed_backup_leaves_no_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     folder = tmp_path / "b"
-    process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
+    process = begin(own_cli, f"backup stream BIG {folder} {SLOWLY}")
     wait_for(lambda: growing(tmp_path), "no backup began")
     process.kill()
     process.communicate()
-    refused = own_cli(f"stream restore {folder} --name B --subjects b", status=3)
+    refused = own_cli(f"backup restore stream {folder} --name B --subjects b", status=3)
     assert "there is no backup" in refused.err
-    own_cli(f"stream backup BIG {folder}", status=0)
+    own_cli(f"backup stream BIG {folder}", status=0)
     assert not list(tmp_path.glob(".jsctl-*"))
-    own_cli(f"stream restore {folder} --name B --subjects b", status=0)
+    own_cli(f"backup restore stream {folder} --name B --subjects b", status=0)
     assert messages(server.url, "B") == COUNT
 
 
@@ -107,29 +107,29 @@ def test_an_unfinished_backup_of_an_earlier_version(own_cli: Cli, tmp_path: Path
     folder = tmp_path / "b"
     folder.mkdir()
     (folder / MANIFEST).write_text('{"format": 1, "complete": false}')
-    refused = own_cli(f"stream restore {folder} --name B --subjects b", status=64)
+    refused = own_cli(f"backup restore stream {folder} --name B --subjects b", status=64)
     assert "was not finished" in refused.err
-    own_cli(f"stream backup BIG {folder}", status=0)
+    own_cli(f"backup stream BIG {folder}", status=0)
     assert (folder / META).exists()
 
 
 @pytest.mark.long
 def test_a_killed_replacement_leaves_the_older_backup(own_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "b"
-    own_cli(f"stream backup BIG {folder}", status=0)
-    process = begin(own_cli, f"stream backup BIG {folder} --force {SLOWLY}")
+    own_cli(f"backup stream BIG {folder}", status=0)
+    process = begin(own_cli, f"backup stream BIG {folder} --force {SLOWLY}")
     wait_for(lambda: growing(tmp_path), "no backup began")
     process.kill()
     process.communicate()
-    own_cli(f"stream restore {folder} --name B --subjects b", status=0)
-    own_cli(f"stream backup BIG {folder} --force", status=0)
+    own_cli(f"backup restore stream {folder} --name B --subjects b", status=0)
+    own_cli(f"backup stream BIG {folder} --force", status=0)
     assert [entry.name for entry in tmp_path.glob("*b*")] == ["b"]
     assert not list(tmp_path.glob(".jsctl-*"))
 
 
 def test_a_full_disk(own_cli: Cli, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk."""
-    line = f"ulimit -f 10000; exec {sys.executable} -m jsctl stream backup BIG {tmp_path}/b"
+    line = f"ulimit -f 10000; exec {sys.executable} -m jsctl backup stream BIG {tmp_path}/b"
     failed = subprocess.run(
         ["bash", "-c", line],
         env={**os.environ, **own_cli.environ},
@@ -144,7 +144,7 @@ def test_a_full_disk(own_cli: Cli, tmp_path: Path) -> None:
 
 def test_ctrl_c_leaves_nothing(own_cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "b"
-    process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
+    process = begin(own_cli, f"backup stream BIG {folder} {SLOWLY}")
     wait_for(lambda: growing(tmp_path), "no backup began")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -155,15 +155,15 @@ def test_ctrl_c_leaves_nothing(own_cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_restore_that_was_killed_says_so(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
-    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
-    process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
+    own_cli(f"backup stream BIG {tmp_path}/b", status=0)
+    process = begin(own_cli, f"backup restore stream {tmp_path}/b --name B --subjects b")
     half_way(server.url, "B", process)
     process.kill()
     process.communicate()
     assert "restore" in ask(server.url, "STREAM.INFO.B")["config"]["metadata"][MARK]
-    refused = own_cli(f"stream restore {tmp_path}/b --name B --subjects b", status=64)
+    refused = own_cli(f"backup restore stream {tmp_path}/b --name B --subjects b", status=64)
     assert "--force" in refused.err
-    own_cli(f"stream restore {tmp_path}/b --name B --subjects b --force", status=0)
+    own_cli(f"backup restore stream {tmp_path}/b --name B --subjects b --force", status=0)
     assert stored(server.url, "B") == stored(server.url, "BIG")
     assert MARK not in json.dumps(ask(server.url, "STREAM.INFO.B"))
 
@@ -172,8 +172,8 @@ def test_a_restore_that_was_killed_says_so(own_cli: Cli, server: RealServer, tmp
 def test_what_is_restored_takes_no_messages_until_it_is_whole(
     own_cli: Cli, server: RealServer, tmp_path: Path
 ) -> None:
-    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
-    process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
+    own_cli(f"backup stream BIG {tmp_path}/b", status=0)
+    process = begin(own_cli, f"backup restore stream {tmp_path}/b --name B --subjects b")
     half_way(server.url, "B", process)
     assert "no stream stores b" in own_cli("pub -J b one", status=4).err
     assert "B (unfinished restore or copy)" in own_cli("stream ls", tty=True).out
@@ -193,11 +193,11 @@ def test_what_is_newer_than_the_backup_is_named_and_confirmed(
 ) -> None:
     if of == "EMPTY":
         stream(server.url, of, "empty")
-    own_cli(f"stream backup {of} {tmp_path}/b", status=0)
+    own_cli(f"backup stream {of} {tmp_path}/b", status=0)
     # A jsctl that gave a stream its subjects at once was killed.
     stream(server.url, "B", "b", metadata={MARK: "restore x"})
     publish(server.url, "b", b"acknowledged", count=2)
-    restore = f"stream restore {tmp_path}/b --name B --subjects b"
+    restore = f"backup restore stream {tmp_path}/b --name B --subjects b"
     newer = "left, with 2 messages, 2 of them (1 to 2) newer than the backup"
     for flags, needed in (
         ("", "--force --allow-data-loss"),
@@ -221,16 +221,16 @@ def test_what_is_newer_than_the_backup_is_named_and_confirmed(
 
 @pytest.mark.slow
 def test_subjects_of_another_stream(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
-    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
-    refused = own_cli(f"stream restore {tmp_path}/b --name B --subjects 'big.1'", status=1)
-    assert "overlap with an existing stream, BIG" in refused.err and "--subjects" in refused.err
+    own_cli(f"backup stream BIG {tmp_path}/b", status=0)
+    refused = own_cli(f"backup restore stream {tmp_path}/b --name B --subjects 'big.1'", status=1)
+    assert "overlaps with stream BIG" in refused.err and "--subjects" in refused.err
     assert own_cli("stream ls -n", status=0).out == "BIG\n"
 
 
 @pytest.mark.slow
 def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
-    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
-    process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
+    own_cli(f"backup stream BIG {tmp_path}/b", status=0)
+    process = begin(own_cli, f"backup restore stream {tmp_path}/b --name B --subjects b")
     half_way(server.url, "B", process)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGCONT)
@@ -244,7 +244,7 @@ def test_ctrl_c_takes_a_restore_back(own_cli: Cli, server: RealServer, tmp_path:
 def test_a_backup_that_the_server_aborted_is_not_one(own_cli: Cli, tmp_path: Path) -> None:
     """It waits 5 s for whoever stands still, and then ends with a status of 408."""
     folder = tmp_path / "b"
-    process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
+    process = begin(own_cli, f"backup stream BIG {folder} {SLOWLY}")
     wait_for(lambda: growing(tmp_path), "no backup began")
     process.send_signal(signal.SIGSTOP)
     time.sleep(5.5)  # longer than the server waits
@@ -258,7 +258,7 @@ def test_a_backup_that_the_server_aborted_is_not_one(own_cli: Cli, tmp_path: Pat
 @pytest.mark.long
 def test_server_killed_in_a_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     folder = tmp_path / "b"
-    process = begin(own_cli, f"stream backup BIG {folder} {SLOWLY}")
+    process = begin(own_cli, f"backup stream BIG {folder} {SLOWLY}")
     wait_for(lambda: growing(tmp_path), "no backup began")
     server.kill()
     began = time.monotonic()
@@ -271,7 +271,7 @@ def test_server_killed_in_a_backup(own_cli: Cli, server: RealServer, tmp_path: P
 
 def test_ctrl_c_in_an_account_backup(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
     stream(server.url, "SMALL", "small")
-    process = begin(own_cli, f"account backup {tmp_path}/all")
+    process = begin(own_cli, f"backup account {tmp_path}/all")
     wait_for(lambda: growing(tmp_path), "no backup began")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -281,8 +281,8 @@ def test_ctrl_c_in_an_account_backup(own_cli: Cli, server: RealServer, tmp_path:
 
 @pytest.mark.long
 def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: Path) -> None:
-    own_cli(f"stream backup BIG {tmp_path}/b", status=0)
-    process = begin(own_cli, f"stream restore {tmp_path}/b --name B --subjects b")
+    own_cli(f"backup stream BIG {tmp_path}/b", status=0)
+    process = begin(own_cli, f"backup restore stream {tmp_path}/b --name B --subjects b")
     half_way(server.url, "B", process)
     server.kill()
     process.send_signal(signal.SIGCONT)
@@ -292,7 +292,7 @@ def test_server_killed_in_a_restore(own_cli: Cli, server: RealServer, tmp_path: 
     assert process.returncode == 4, err
     assert "lost the connection" in err and "Traceback" not in err
     server.start()
-    own_cli(f"stream restore {tmp_path}/b --name B --subjects b --force", status=0)
+    own_cli(f"backup restore stream {tmp_path}/b --name B --subjects b --force", status=0)
     assert stored(server.url, "B") == stored(server.url, "BIG")
 
 
@@ -300,31 +300,31 @@ def test_into_another_domain(hub_cli: Cli, hub_leaf: HubLeaf, tmp_path: Path) ->
     stream(hub_leaf.url, "SITE", "site.>", domain="leaf")
     publish_all(hub_leaf.leaf.url_for("acc"), ((f"site.{n}", os.urandom(9000)) for n in range(300)))
     publish(hub_leaf.leaf.url_for("acc"), "site.x")
-    hub_cli(f"stream backup SITE {tmp_path}/b --js-domain leaf", status=0)
+    hub_cli(f"backup stream SITE {tmp_path}/b --js-domain leaf", status=0)
     assert json.loads((tmp_path / "b" / MANIFEST).read_text())["domain"] == "leaf"
-    hub_cli(f"stream restore {tmp_path}/b --js-domain hub --subjects 'central.>'", status=0)
+    hub_cli(f"backup restore stream {tmp_path}/b --js-domain hub --subjects 'central.>'", status=0)
     assert stored(hub_leaf.url, "SITE", domain="hub") == stored(hub_leaf.url, "SITE", domain="leaf")
-    hub_cli(f"stream restore {tmp_path}/b --js-domain leaf --name BACK --subjects back", status=0)
+    hub_cli(f"backup restore stream {tmp_path}/b --js-domain leaf --name BACK --subjects back", status=0)
     assert len(stored(hub_leaf.url, "BACK", domain="leaf")) == 301
 
 
 @pytest.mark.slow
 def test_on_a_terminal(own_cli: Cli, tmp_path: Path) -> None:
-    screen = own_cli.terminal(f"stream backup BIG {tmp_path}/b")
-    screen.expect("Starting backup of Stream BIG with 1,600 messages")
-    screen.expect("Received .* compressed data in .* chunks for Stream BIG")
+    screen = own_cli.terminal(f"backup stream BIG {tmp_path}/b")
+    screen.expect('Starting backup of Stream "BIG" with 1,600 messages')
+    screen.expect('Received .* compressed data in .* chunks for stream "BIG"')
     screen.expect(pexpect.EOF)
     screen.wait()
     assert screen.exitstatus == 0
-    again = own_cli.terminal(f"stream backup BIG {tmp_path}/b")
+    again = own_cli.terminal(f"backup stream BIG {tmp_path}/b")
     again.expect("Replace it")
     again.sendline("n")
     again.expect(pexpect.EOF)
     again.wait()
     assert again.exitstatus == 0  # nothing was changed, as was asked
-    back = own_cli.terminal(f"stream restore {tmp_path}/b --name B --subjects b")
-    back.expect("Starting restore of Stream B from the backup of Stream BIG")
-    back.expect("Restored Stream B")
+    back = own_cli.terminal(f"backup restore stream {tmp_path}/b --name B --subjects b")
+    back.expect('Starting restore of Stream "B" from the backup of Stream "BIG"')
+    back.expect('Restored stream "B" in')
     back.expect("Information for Stream B")
     back.expect(pexpect.EOF)
     back.wait()

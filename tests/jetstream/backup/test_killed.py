@@ -15,6 +15,7 @@ from jsctl.errors import NotFound
 from jsctl.jetstream.backup import target
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.files import META, open_backup
+from jsctl.jetstream.backup.verification import verify_backup
 from tests.support import js
 from tests.support.killing import REQUESTS, kill_points, print_table
 from tests.support.run import Cli
@@ -28,7 +29,7 @@ def read_stream(path: Path) -> str:
         backup = open_backup(path)
     except NotFound:
         return "none"
-    backup.verify()
+    verify_backup(backup)
     return str(backup.state["messages"])
 
 
@@ -40,7 +41,7 @@ def read_account(path: Path) -> str:
         return "none"
     assert not account.broken and not account.missing
     for backup in account.backups:
-        backup.verify()
+        verify_backup(backup)
     return " ".join(str(backup.state["messages"]) for backup in account.backups)
 
 
@@ -83,7 +84,7 @@ def test_a_killed_backup(
     here = tmp_path / "here"
     here.mkdir()
     path = here / ("b.tgz" if kind == "tgz" else "b")
-    verb = f"account backup {path}" if kind == "account" else f"stream backup S {path}"
+    verb = f"backup account {path}" if kind == "account" else f"backup stream S {path}"
     read = read_account if kind == "account" else read_stream
     is_folder = kind in ("empty folder", "in place")
 
@@ -129,14 +130,14 @@ def test_a_killed_backup(
 def test_two_backups_at_once_onto_one_target(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "S", "s.>")
     js.publish(url, "s.a")
-    for path, verb in ((tmp_path / "b", "stream backup S"), (tmp_path / "all", "account backup")):
+    for path, verb in ((tmp_path / "b", "backup stream S"), (tmp_path / "all", "account backup")):
         cli(f"{verb} {path}", status=0)
         with target.lock_target(path):
             refused = cli(f"{verb} {path} --force", status=1)
             assert (
                 refused.err.count("\n") <= 2 and f"another jsctl is writing a backup to {path}" in refused.err
             )
-            cli(f"stream backup S {tmp_path}/other", status=0)
+            cli(f"backup stream S {tmp_path}/other", status=0)
             target.remove_path(tmp_path / "other")
         cli(f"{verb} {path} --force", status=0)
     assert sorted(entry.name for entry in tmp_path.iterdir() if entry.is_dir()) == ["all", "b"]
@@ -155,7 +156,7 @@ def test_many_backups_at_once(cli: Cli, url: str, tmp_path: Path) -> None:
             status = 99
             try:
                 for _ in range(5):
-                    status = cli(f"stream backup S {path} --force").status
+                    status = cli(f"backup stream S {path} --force").status
                     if status not in (0, 1):
                         break
             finally:
@@ -224,11 +225,11 @@ def test_a_killed_restore_and_copy(cli: Cli, url: str, tmp_path: Path) -> None:
     """Killed before each request, each finishes when it is run again."""
     js.stream(url, "S", "s.>")
     js.publish(url, "s.a", count=3)
-    cli(f"stream backup S {tmp_path}/b", status=0)
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup stream S {tmp_path}/b", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     for line, name in (
-        (f"stream restore {tmp_path}/b", "S"),
-        (f"account restore {tmp_path}/all", "S"),
+        (f"backup restore stream {tmp_path}/b", "S"),
+        (f"backup restore account {tmp_path}/all", "S"),
         ("stream copy S T --subjects t.>", "T"),
         ("stream copy S T --data --subjects t.>", "T"),
     ):
@@ -286,7 +287,7 @@ def test_a_full_disk_leaves_the_older_backup(cli: Cli, url: str, tmp_path: Path,
     js.stream(url, "S", "s.>")
     js.publish(url, "s.a")
     path = tmp_path / kind
-    verb = f"account backup {path}" if kind == "all" else f"stream backup S {path}"
+    verb = f"backup account {path}" if kind == "all" else f"backup stream S {path}"
     read = read_account if kind == "all" else read_stream
     cli(verb, status=0)
     js.publish(url, "s.b", os.urandom(300_000))

@@ -67,7 +67,7 @@ def test_any_messages(cli: Cli, url: str, tmp_path: Path, messages: list[bytes],
     name, folder = f"S{number}", tmp_path / str(number)
     js.stream(url, name, f"s.{number}")
     js.publish_all(url, ((f"s.{number}", payload) for payload in messages))
-    cli(f"stream backup {name} {folder}", status=0)
+    cli(f"backup stream {name} {folder}", status=0)
     data = (folder / DATA).read_bytes()
     archive = unpacked(data)
     assert archive.endswith(ARCHIVE_END)

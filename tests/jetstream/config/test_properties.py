@@ -287,19 +287,19 @@ def go_round(round_trip: RoundTrip, config: Json, unknown: set[str]) -> None:
 
         # a backup of the account brings it back as it was, over another configuration too
         whole = round_trip.folder / f"account-{next(_numbers)}"
-        cli(f"account backup {whole}", status=0)
+        cli(f"backup account {whole}", status=0)
         round_trip.remove()
-        cli(f"account restore {whole}", status=0)
+        cli(f"backup restore account {whole}", status=0)
         assert normal(round_trip.live()) == before
         cli("stream edit R --metadata one=less --description other --force", status=0)
-        cli(f"account restore {whole} --update-streams", status=0)
+        cli(f"backup restore account {whole} --update-streams", status=0)
         assert normal(round_trip.live()) == before
 
         # so does a backup of the stream
         backup = round_trip.folder / f"backup-{next(_numbers)}"
-        cli(f"stream backup R {backup}", status=0)
+        cli(f"backup stream R {backup}", status=0)
         round_trip.remove()
-        cli(f"stream restore {backup}", status=0)
+        cli(f"backup restore stream {backup}", status=0)
         assert normal(round_trip.live()) == before
 
         # a copy differs in its name and subjects

@@ -37,7 +37,7 @@ async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     canceled = Text(f'Canceled move of "{name}"')
     if force:
         return Result([canceled], data={"stream": name, "canceled": True})
-    env.say("Waiting for the move to end")
+    env.inform("Waiting for the move to end")
     for _ in range(int(_PATIENCE_SECONDS / _INTERVAL_SECONDS)):
         info = await streams.fetch_info(api, name)
         if not info["cluster"].get("desired"):

@@ -8,10 +8,18 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import pytest
+from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.jetstream.backup.s2 import FrameScanner, decompress_block
+from jsctl.jetstream.backup.s2 import (
+    STREAM_START,
+    Frame,
+    FrameReader,
+    FrameScanner,
+    build_frame,
+    decompress_block,
+)
 
 IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
 ABCD = b"\x0cabcd"
@@ -138,12 +146,17 @@ def frame(kind: int, body: bytes) -> bytes:
     return bytes([kind]) + len(body).to_bytes(3, "little") + body
 
 
-CRC = bytes(4)
+def crc(data: bytes) -> bytes:
+    """A frame's checksum (google/snappy: framing_format.txt, section 3)."""
+    value = crc32c(data)
+    return (((value >> 15 | value << 17) + 0xA282EAD8) & 0xFFFFFFFF).to_bytes(4, "little")
+
+
 STREAM = (
     IDENTIFIER
-    + frame(0x01, CRC + b"plain")
+    + frame(0x01, crc(b"plain") + b"plain")
     + frame(0xFE, bytes(7))  # padding
-    + frame(0x00, CRC + b"\x08" + ABCD + b"\x01\x04")
+    + frame(0x00, crc(b"abcdabcd") + b"\x08" + ABCD + b"\x01\x04")
 )
 
 
@@ -171,3 +184,19 @@ def test_what_is_not_s2() -> None:
         FrameScanner().feed(b"\x1f\x8b\x08\x00")
     with pytest.raises(ValueError, match="frame"):
         FrameScanner().feed(IDENTIFIER + frame(0x02, b""))
+
+
+@given(pieces=st.lists(st.one_of(literals, copies), max_size=12))
+def test_what_is_encoded_is_decoded(pieces: list[bytes | Copy]) -> None:
+    _, data = pack(pieces)
+    (decoded,) = FrameReader().feed(STREAM_START + build_frame(data))
+    assert decoded.decode() == data
+    assert len(build_frame(data)) <= len(data) + 12
+
+
+@pytest.mark.parametrize("at", range(4, 8))
+def test_a_wrong_checksum_is_refused(at: int) -> None:
+    raw = bytearray(build_frame(b"abcd"))
+    raw[at] ^= 1
+    with pytest.raises(ValueError, match="checksum"):
+        Frame(bytes(raw)).decode()

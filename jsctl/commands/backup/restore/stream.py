@@ -1,4 +1,4 @@
-"""`jsctl stream restore`."""
+"""`jsctl backup restore stream`."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import restore_stream
 from jsctl.jetstream.declared.model import without_label
 from jsctl.jetstream.stream.config import STREAM
+from jsctl.views.backup import restore as view
 from jsctl.views.result import Result
-from jsctl.views.stream import restore as view
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Options:
 
 
 @command(
-    "restore",
+    "stream",
     examples=[
-        "jsctl stream restore /data/backup/ORDERS",
-        "jsctl stream restore /data/backup/ORDERS.tgz --name ORDERS_OLD --subjects 'old.>'",
-        "jsctl stream restore /data/backup/ORDERS --js-domain leaf --config smaller.yaml",
-        "jsctl stream restore ORDERS /data/backup/ORDERS.tgz",
+        "jsctl backup restore stream /data/backup/ORDERS",
+        "jsctl backup restore stream /data/backup/ORDERS.tgz --name ORDERS_OLD --subjects 'old.>'",
+        "jsctl backup restore stream /data/backup/ORDERS --js-domain leaf --config smaller.yaml",
+        "jsctl backup restore stream ORDERS /data/backup/ORDERS.tgz",
     ],
 )
 @argument(
@@ -70,8 +70,8 @@ class Options:
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
 @restore_flags
-async def restore(env: Env, options: Options) -> Result:
-    """Read FILE, the folder or .tgz file that jsctl stream backup wrote, or a folder of the nats tool, and
+async def stream(env: Env, options: Options) -> Result:
+    """Read FILE, the folder or .tgz file that jsctl backup stream wrote, or a folder of the nats tool, and
     compare it with its digest before the server is asked for anything. A pipe with a .tgz file is copied to
     the folder for temporary files.
     """

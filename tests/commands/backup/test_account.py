@@ -22,9 +22,9 @@ authorization { users: [
 
 def test_round_trip(cli: Cli, account: str, tmp_path: Path) -> None:
     had = {name: stored(account, name) for name in ("ORDERS", "MEM")}
-    outcome = cli(f"account backup {tmp_path}/all --json", terminal_error=True, status=0)
+    outcome = cli(f"backup account {tmp_path}/all --json", terminal_error=True, status=0)
     assert statuses(outcome.json) == {"A_MIRROR": "saved", "MEM": "saved", "ORDERS": "saved"}
-    assert "Performing backup of 3 streams" in outcome.err
+    assert "Performing backup of all 3 streams" in outcome.err
     # Nothing but folders: the nats tool restores no other.
     assert all(entry.is_dir() for entry in (tmp_path / "all").iterdir())
     remove_all(cli)
@@ -37,19 +37,19 @@ def test_round_trip(cli: Cli, account: str, tmp_path: Path) -> None:
 
 
 def test_an_empty_account(cli: Cli, tmp_path: Path) -> None:
-    assert "no streams" in cli(f"account backup {tmp_path}/all", status=3).err
+    assert "no streams" in cli(f"backup account {tmp_path}/all", status=3).err
     assert not (tmp_path / "all").exists()
 
 
 def test_an_existing_target_is_asked_for(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
-    assert "--overwrite" in cli(f"account backup {tmp_path}/all", status=64).err
+    cli(f"backup account {tmp_path}/all", status=0)
+    assert "--overwrite" in cli(f"backup account {tmp_path}/all", status=64).err
     cli("stream rm MEM --force", status=0)
-    cli(f"account backup {tmp_path}/all", tty=True, answers=[True], status=0)
+    cli(f"backup account {tmp_path}/all", tty=True, answers=[True], status=0)
     assert {entry.name for entry in (tmp_path / "all").iterdir()} == {"ORDERS", "A_MIRROR"}
     assert [entry.name for entry in tmp_path.glob("all*")] == ["all"]
     (tmp_path / "all" / "notes.txt").write_text("mine")
-    refused = cli(f"account backup {tmp_path}/all --force", status=64)
+    refused = cli(f"backup account {tmp_path}/all --force", status=64)
     assert "choose another target" in refused.err
 
 
@@ -60,7 +60,7 @@ def test_a_stream_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
             stream(server.url_for("all"), name, name)
         cli = Cli(tmp_path / "config", server.url_for("some"))
         for form in ("", " --json"):
-            failed = cli(f"account backup {tmp_path}/all --force{form}", status=1)
+            failed = cli(f"backup account {tmp_path}/all --force{form}", status=1)
             assert "LOST" in failed.out
         assert statuses(failed.json) == {"GOOD": "saved", "LOST": "failed", "WELL": "saved"}
         record = json.loads((tmp_path / "all.partial" / UNFINISHED).read_text())
@@ -71,6 +71,6 @@ def test_a_stream_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
 
 
 def test_a_mirror_comes_after_its_origin(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     order = [backup.stream for backup in open_account_backup(tmp_path / "all").backups]
     assert order.index("ORDERS") < order.index("A_MIRROR")

@@ -1,4 +1,4 @@
-"""`jsctl stream backup`."""
+"""`jsctl backup stream`."""
 
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
@@ -8,16 +8,16 @@ from jsctl.env import Env
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
 from jsctl.jetstream.stream import requests as streams
+from jsctl.views.backup import stream as view
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
-from jsctl.views.stream import backup as view
 
 
 @command(
-    "backup",
+    "stream",
     examples=[
-        "jsctl stream backup ORDERS /data/backup/ORDERS",
-        "jsctl stream backup ORDERS /data/backup/ORDERS.tgz --overwrite",
+        "jsctl backup stream ORDERS /data/backup/ORDERS",
+        "jsctl backup stream ORDERS /data/backup/ORDERS.tgz --overwrite",
     ],
 )
 @argument("stream", default="")
@@ -40,12 +40,12 @@ from jsctl.views.stream import backup as view
     "Only show what would be saved",
     also=["--overwrite"],
 )
-async def backup(
+async def stream(
     env: Env, stream: str, target: str, progress: bool, options: BackupOptions, force: bool
 ) -> Result:
     """Write a folder, or one file when the name of TARGET ends in .tgz. It holds the configuration, all
-    messages, the consumers with their state, and a digest of it all; jsctl stream restore and the nats tool
-    restore it.
+    messages, the consumers with their state, and a digest of it all; jsctl backup restore stream and the nats
+    tool restore it.
     """
     if stream:
         name = validate_stream_name(stream)
@@ -66,4 +66,6 @@ async def backup(
         options,
         TerminalObserver(env, progress=progress, force=force),
     )
+    if progress:
+        env.inform(view.done(stream_backup))
     return view.saved(stream_backup)

@@ -18,33 +18,36 @@ from tests.support.stored import stored
 
 
 def test_broken_entries_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     data = tmp_path / "all" / "MEM" / DATA
     data.write_bytes(data.read_bytes()[:-3])
     (tmp_path / "all" / "EMPTY").mkdir()
     remove_all(cli)
-    failed = cli(f"account restore {tmp_path}/all --json", status=1)
+    failed = cli(f"backup restore account {tmp_path}/all --json", status=1)
     rows = {row["stream"]: row for row in failed.json}
     assert rows["MEM"]["status"] == "failed" and "is truncated" in rows["MEM"]["remark"]
     assert rows["EMPTY"]["status"] == "failed"
     assert rows["ORDERS"]["status"] == rows["A_MIRROR"]["status"] == "restored"
-    again = cli(f"account restore {tmp_path}/all", status=1)
+    again = cli(f"backup restore account {tmp_path}/all", status=1)
     assert again.out.splitlines()[-1].startswith("Restored 2 of 4 streams ")
 
 
 def test_a_restore_that_is_resumed(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     remove_all(cli)
-    cli(f"stream restore {tmp_path}/all/ORDERS", status=0)
-    rows = cli(f"account restore {tmp_path}/all --json", status=0).json
+    cli(f"backup restore stream {tmp_path}/all/ORDERS", status=0)
+    rows = cli(f"backup restore account {tmp_path}/all --json", status=0).json
     assert statuses(rows) == {"A_MIRROR": "restored", "MEM": "restored", "ORDERS": "unchanged"}
     publish(account, "ORDERS.new", b"later")
-    rows = cli(f"account restore {tmp_path}/all --json", status=0).json
+    rows = cli(f"backup restore account {tmp_path}/all --json", status=0).json
     assert set(statuses(rows).values()) == {"unchanged"}
     assert len(stored(account, "ORDERS")) == 31
     for line in ("stream rmm ORDERS 3 --force", "stream purge ORDERS --force"):
         cli(line, status=0)
-        assert statuses(cli(f"account restore {tmp_path}/all --json", status=1).json)["ORDERS"] == "failed"
+        assert (
+            statuses(cli(f"backup restore account {tmp_path}/all --json", status=1).json)["ORDERS"]
+            == "failed"
+        )
 
 
 def test_a_stream_that_was_empty(cli: Cli, url: str, tmp_path: Path) -> None:
@@ -61,11 +64,11 @@ def test_a_stream_that_was_empty(cli: Cli, url: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_newer_than_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     config = ask(account, "STREAM.INFO.ORDERS")["config"]
     ask(account, "STREAM.UPDATE.ORDERS", {**config, "metadata": {MARK: "restore x"}})
     publish(account, "ORDERS.new", b"later")
-    line = f"account restore {tmp_path}/all --force"
+    line = f"backup restore account {tmp_path}/all --force"
     newer = "left, with 31 messages, 1 of them (31) newer than the backup"
     refused = " ".join(cli(line, status=1).out.split())
     assert newer in refused and "use --allow-data-loss" in refused
@@ -81,12 +84,12 @@ def test_what_is_newer_than_the_backup(cli: Cli, account: str, tmp_path: Path) -
 
 
 def test_a_stream_that_is_gone_from_the_backup(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     for entry in (tmp_path / "all" / "MEM").iterdir():
         entry.unlink()
     (tmp_path / "all" / "MEM").rmdir()
     remove_all(cli)
-    failed = cli(f"account restore {tmp_path}/all", status=1)
+    failed = cli(f"backup restore account {tmp_path}/all", status=1)
     assert "lacks 1 stream of the backup" in failed.out
     assert len(stored(account, "ORDERS")) == 30
 
@@ -107,11 +110,11 @@ def test_update_streams(cli: Cli, account: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_an_unfinished_restore_left(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     config = ask(account, "STREAM.INFO.MEM")["config"]
     ask(account, "STREAM.UPDATE.MEM", {**config, "metadata": {MARK: "restore x"}})
     ask(account, "STREAM.PURGE.MEM", {})
-    line = f"account restore {tmp_path}/all --update-streams"
+    line = f"backup restore account {tmp_path}/all --update-streams"
     assert "is what an unfinished restore left" in " ".join(cli(line, status=1).out.split())
     cli(f"{line} --force", status=0)
     assert len(stored(account, "MEM")) == 20
@@ -121,22 +124,22 @@ def test_what_an_unfinished_restore_left(cli: Cli, account: str, tmp_path: Path)
 def test_no_backup_there(cli: Cli, account: str, tmp_path: Path, what: str) -> None:
     folder = tmp_path / what
     if what == "stream":
-        cli(f"stream backup MEM {folder}", status=0)
+        cli(f"backup stream MEM {folder}", status=0)
     elif what == "empty":
         folder.mkdir()
-    refused = cli(f"account restore {folder}")
+    refused = cli(f"backup restore account {folder}")
     assert refused.status == (64 if what == "stream" else 3)
     assert refused.err.count("\n") == 1
 
 
 def test_an_unfinished_account_backup_says_so(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     (tmp_path / "all" / UNFINISHED).write_text(json.dumps({"failed": {"LOST": "server broke off"}}))
     remove_all(cli)
-    failed = cli(f"account restore {tmp_path}/all", status=1)
+    failed = cli(f"backup restore account {tmp_path}/all", status=1)
     assert "LOST" in failed.out and "server broke off" in failed.out
     assert len(stored(account, "ORDERS")) == 30
-    assert "not finished" in cli(f"account backup {tmp_path}/all", status=64).err
+    assert "not finished" in cli(f"backup account {tmp_path}/all", status=64).err
 
 
 BAD = (
@@ -160,12 +163,12 @@ BAD = (
 def test_a_bad_entry_does_not_stop_the_others(
     cli: Cli, account: str, tmp_path: Path, update: str, bad: tuple[str, bytes]
 ) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     name, content = bad
     (tmp_path / "all" / "MEM" / name).write_bytes(content)
     if not update:
         remove_all(cli)
-    failed = cli(f"account restore {tmp_path}/all --json{update}")
+    failed = cli(f"backup restore account {tmp_path}/all --json{update}")
     rows = {row["stream"]: row["status"] for row in failed.json}
     others = {"unchanged"} if update else {"restored"}
     assert {rows["ORDERS"], rows["A_MIRROR"]} == others
@@ -175,13 +178,13 @@ def test_a_bad_entry_does_not_stop_the_others(
 
 
 def test_entries_of_other_kinds_are_named(cli: Cli, account: str, tmp_path: Path) -> None:
-    cli(f"account backup {tmp_path}/all", status=0)
+    cli(f"backup account {tmp_path}/all", status=0)
     remove_all(cli)
     os.mkfifo(tmp_path / "all" / "fifo")
     (tmp_path / "all" / "loop").symlink_to("loop")
     (tmp_path / "all" / "notes.txt").write_text("mine")
     (tmp_path / "all" / "x.tgz").write_bytes(b"\x1f\x8b\x00")
-    failed = cli(f"account restore {tmp_path}/all --json", status=1)
+    failed = cli(f"backup restore account {tmp_path}/all --json", status=1)
     assert statuses(failed.json) == {
         "ORDERS": "restored",
         "A_MIRROR": "restored",

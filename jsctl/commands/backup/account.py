@@ -1,4 +1,4 @@
-"""`jsctl account backup`."""
+"""`jsctl backup account`."""
 
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import argument, command, destructive, option
@@ -7,14 +7,14 @@ from jsctl.env import Env
 from jsctl.jetstream.backup.account_backup import backup_account, measure_account
 from jsctl.jetstream.backup.account_files import describe_existing
 from jsctl.jetstream.backup.stream_backup import BackupOptions
-from jsctl.views.account import backup as view
+from jsctl.views.backup import account as view
 from jsctl.views.result import Result
 from jsctl.views.shared.transfers import backup_intent
 
 
 @command(
-    "backup",
-    examples=["jsctl account backup /data/backup", "jsctl account backup /data/backup --overwrite --check"],
+    "account",
+    examples=["jsctl backup account /data/backup", "jsctl backup account /data/backup --overwrite --check"],
 )
 @argument("target", default="")
 @option("--check", is_flag=True, help="Have the server check every message first")
@@ -32,10 +32,10 @@ from jsctl.views.shared.transfers import backup_intent
     expose_value=False,
     help="Older form: messages are always part of the backup",
 )
-async def backup(
+async def account(
     env: Env, target: str, check: bool, consumers: bool, force: bool, critical_warnings: bool
 ) -> Result:
-    """Write a folder for each stream into TARGET, as jsctl stream backup does. A stream that fails does not
+    """Write a folder for each stream into TARGET, as jsctl backup stream does. A stream that fails does not
     stop the others; it is named at the end, and the exit status is not 0.
     """
     target = target or await env.prompter.text("Folder to write", flag="TARGET", check=_is_given)

@@ -1,16 +1,23 @@
-"""`stream backup`."""
+"""`backup stream`."""
 
 from jsctl.base.units import format_bytes, format_duration, pluralize
-from jsctl.jetstream.backup.files import DATA
+from jsctl.jetstream.backup.files import META
 from jsctl.jetstream.backup.stream_backup import StreamBackup
 from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
 
 
+def done(backup: StreamBackup) -> str:
+    """Return the line that ends the progress of a backup."""
+    size = int(backup.manifest["unpacked"])
+    rate = transfer_rate(size, backup.duration)
+    return f"done! [{format_bytes(size)} in {format_duration(backup.duration)}; {rate}]"
+
+
 def saved(backup: StreamBackup) -> Result:
     """Return what was backed up, and where it is."""
     manifest, duration = backup.manifest, backup.duration
-    file = manifest["files"][DATA]
+    file = next(file for name, file in manifest["files"].items() if name != META)
     data = {
         "stream": backup.stream,
         "target": str(backup.target),
@@ -24,7 +31,7 @@ def saved(backup: StreamBackup) -> Result:
     }
     lines = (
         f"Received {format_bytes(data['stored_bytes'])} compressed data in "
-        f"{pluralize(data['chunks'], 'chunk')} for Stream {backup.stream} in {format_duration(duration)}, "
+        f'{pluralize(data["chunks"], "chunk")} for stream "{backup.stream}" in {format_duration(duration)}, '
         f"{transfer_rate(data['bytes'], duration)}, {format_bytes(data['bytes'])} uncompressed",
         f"The backup with {pluralize(data['messages'], 'message')} is in {backup.target}",
         f"SHA-256 {data['sha256']}",

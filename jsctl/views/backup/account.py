@@ -1,4 +1,4 @@
-"""`account backup` and `account restore`: the outcome of each stream."""
+"""`backup account` and `backup restore account`: the outcome of each stream."""
 
 from jsctl.base.units import format_count, format_duration, pluralize
 from jsctl.errors import ExitStatus
@@ -22,8 +22,8 @@ _STYLES: dict[str, Style] = {"failed": "bad", "warning": "warn"}
 
 
 def preview(title: str, result: AccountResult) -> Result:
-    """Show what `account restore --dry-run` would do with each stream; the status is a failure if one would
-    fail.
+    """Show what `backup restore account --dry-run` would do with each stream; the status is a failure if one
+    would fail.
     """
     ordered, failed, table = _collect_streams(title, result)
     failed_note = f"; not {', '.join(failed)}" if failed else ""

@@ -1,4 +1,4 @@
-"""`stream restore`."""
+"""`backup restore stream`."""
 
 from jsctl.base.units import format_duration, pluralize
 from jsctl.jetstream.backup.stream_restore import StreamRestore
@@ -11,7 +11,7 @@ def restored(restore: StreamRestore) -> Result:
     """Return what was restored, and the stream's sheet."""
     backup, info, duration = restore.backup, restore.info, restore.duration
     summary = (
-        f"Restored Stream {info['config']['name']} from {backup.path} in {format_duration(duration)}, "
+        f'Restored stream "{info["config"]["name"]}" in {format_duration(round(duration, -9))}, '
         f"{transfer_rate(backup.size, duration)}, {pluralize(info['state']['messages'], 'message')}"
     )
     sheet = stream_info.sheet(info)

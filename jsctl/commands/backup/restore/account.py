@@ -1,4 +1,4 @@
-"""`jsctl account restore`."""
+"""`jsctl backup restore account`."""
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
@@ -7,13 +7,16 @@ from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
-from jsctl.views.account import backup as view
+from jsctl.views.backup import account as view
 from jsctl.views.result import Result
 
 
 @command(
-    "restore",
-    examples=["jsctl account restore /data/backup", "jsctl account restore /data/backup --update-streams"],
+    "account",
+    examples=[
+        "jsctl backup restore account /data/backup",
+        "jsctl backup restore account /data/backup --update-streams",
+    ],
 )
 @argument(
     "directory",
@@ -29,7 +32,7 @@ from jsctl.views.result import Result
     help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
 @restore_flags
-async def restore(
+async def account(
     env: Env,
     directory: str,
     cluster: str,
@@ -38,7 +41,7 @@ async def restore(
     permits: LossOptions,
     force: bool,
 ) -> Result:
-    """Read all of DIRECTORY, which jsctl account backup or the nats tool wrote, and verify its digests first.
+    """Read all of DIRECTORY, which jsctl backup account or the nats tool wrote, and verify its digests first.
     A stream that is damaged or exists does not stop the others; it is named at the end, and the exit status
     is not 0.
     """

@@ -1,0 +1,144 @@
+"""`jsctl backup edit`."""
+
+from dataclasses import dataclass
+
+from jsctl.base.units import parse_past_time, seconds_to_ns
+from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
+from jsctl.commands.cli import argument, command, dry_run_flag, option
+from jsctl.commands.observers.transfers import resolve_backup_path
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.backup.archive_editor import count_passes
+from jsctl.jetstream.backup.edit import edit_backup
+from jsctl.jetstream.backup.edit_options import EditOptions
+from jsctl.jetstream.backup.files import opening_backup
+from jsctl.views.backup import edit as view
+from jsctl.views.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. after, before: a time, or how long ago it was; empty for none."""
+
+    source: str
+    target: str
+    subject: tuple[str, ...]
+    exclude_subject: tuple[str, ...]
+    after: str
+    before: str
+    first_seq: int | None
+    last_seq: int | None
+    header: tuple[str, ...]
+    exclude_header: tuple[str, ...]
+    payload_match: tuple[str, ...]
+    exclude_payload_match: tuple[str, ...]
+    last_per_subject: int | None
+    kv_compact: bool
+    renumber: bool
+    obfuscate: bool
+    obfuscation_key: str
+    progress: bool
+
+
+@command(
+    "edit",
+    sections={
+        "Messages to keep": (
+            *(
+                "--subject",
+                "--exclude-subject",
+                "--after",
+                "--before",
+                "--first-seq",
+                "--last-seq",
+                "--header",
+            ),
+            *("--exclude-header", "--payload-match", "--exclude-payload-match", "--last-per-subject"),
+            "--kv-compact",
+        ),
+    },
+    examples=[
+        "jsctl backup edit ORDERS ORDERS.eu --subject 'orders.eu.>' --after 7d",
+        "jsctl backup edit KV_CONFIG KV_CONFIG.small --kv-compact",
+        "jsctl backup edit ORDERS ORDERS.shared --obfuscate",
+        "jsctl backup edit ORDERS ORDERS.new --exclude-header X-Test --renumber --dry-run",
+    ],
+)
+@source_argument()
+@argument("target", label="Folder or .tgz file to write")
+@option("--subject", metavar="PATTERN", multiple=True, help="Keep messages on these subjects")
+@option("--exclude-subject", metavar="PATTERN", multiple=True, help="Drop messages on these subjects")
+@option("--after", metavar="TIME", default="", help="Keep messages stored then or later; 2h is two hours ago")
+@option("--before", metavar="TIME", default="", help="Keep messages stored earlier")
+@option("--first-seq", type=int, metavar="N", default=None, help="Keep messages from this sequence on")
+@option("--last-seq", type=int, metavar="N", default=None, help="Keep messages up to this sequence")
+@option("--header", metavar="NAME:VALUE", multiple=True, help="Keep messages with one of these; or NAME")
+@option("--exclude-header", metavar="NAME", multiple=True, help="Drop messages with this header")
+@option(
+    "--payload-match", metavar="REGEX", multiple=True, help="Keep messages whose payload matches one of these"
+)
+@option("--exclude-payload-match", metavar="REGEX", multiple=True, help="Drop messages whose payload matches")
+@option(
+    "--last-per-subject",
+    type=int,
+    metavar="N",
+    default=None,
+    help="Keep the newest N messages of each subject",
+)
+@option("--kv-compact", is_flag=True, help="Keep the newest value of each key; deleted keys go")
+@option("--renumber", is_flag=True, help="Number the messages from 1, and drop the consumers")
+@option("--obfuscate", is_flag=True, help="Replace names and subjects with hashes, and payloads with zeros")
+@option(
+    "--obfuscation-key",
+    metavar="FILE",
+    default="",
+    help="Hash as an earlier edit did that wrote this key file",
+)
+@dry_run_flag("Only show what the edit would do")
+@progress_flag
+def edit(env: Env, options: Options) -> Result:
+    """Read SOURCE, the backup of a stream, and write TARGET, which can be restored like any other. No server
+    is asked, and SOURCE is not changed. A message must pass all flags to be kept; its sequence stays, and
+    consumers stay where they were. Expressions have Go's syntax, as with the nats tool.
+
+    With --obfuscate, TARGET.keys.json turns the names back: keep it private.
+    """
+    chosen = _build_options(env, options)
+    target = resolve_backup_path(options.target)
+    passes = count_passes(chosen)
+    with (
+        opening_backup(resolve_backup_path(options.source)) as backup,
+        showing_progress(env, "Editing", backup, progress=options.progress, passes=passes) as advance,
+    ):
+        outcome = edit_backup(backup, target, chosen, advance)
+    return view.edited(outcome, target, is_dry_run=env.dry_run)
+
+
+def _build_options(env: Env, options: Options) -> EditOptions:
+    return EditOptions(
+        subject=options.subject,
+        exclude_subject=options.exclude_subject,
+        after=_parse_time(env, options.after),
+        before=_parse_time(env, options.before),
+        first_seq=options.first_seq,
+        last_seq=options.last_seq,
+        header=options.header,
+        exclude_header=options.exclude_header,
+        payload_match=options.payload_match,
+        exclude_payload_match=options.exclude_payload_match,
+        last_per_subject=options.last_per_subject,
+        kv_compact=options.kv_compact,
+        renumber=options.renumber,
+        dry_run=env.dry_run,
+        obfuscate=options.obfuscate,
+        key_file=resolve_backup_path(options.obfuscation_key) if options.obfuscation_key else None,
+    )
+
+
+def _parse_time(env: Env, text: str) -> int | None:
+    if not text:
+        return None
+    try:
+        return parse_past_time(text, seconds_to_ns(env.clock()))
+    except ValueError:
+        raise BadInput(f"invalid time {text!r}", "use an RFC 3339 time, or a duration such as 2h") from None

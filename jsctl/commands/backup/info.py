@@ -1,0 +1,28 @@
+"""`jsctl backup info`."""
+
+from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
+from jsctl.commands.cli import command, option
+from jsctl.commands.observers.transfers import resolve_backup_path
+from jsctl.env import Env
+from jsctl.jetstream.backup.files import opening_backup
+from jsctl.jetstream.backup.verification import read_backup
+from jsctl.views.backup import info as view
+from jsctl.views.result import Result
+
+
+@command(
+    "info",
+    columns=view.COLUMNS,
+    examples=["jsctl backup info /data/backup/ORDERS", "jsctl backup info ORDERS.tgz --subjects"],
+)
+@source_argument()
+@option("--subjects", is_flag=True, help="Also list the subjects, with their messages")
+@progress_flag
+def info(env: Env, source: str, subjects: bool, progress: bool) -> Result:
+    """Read all of SOURCE, a folder or .tgz file. No server is asked."""
+    with (
+        opening_backup(resolve_backup_path(source)) as backup,
+        showing_progress(env, "Reading", backup, progress=progress) as advance,
+    ):
+        scan = read_backup(backup, advance, list_subjects=subjects)
+    return view.information(backup, scan, with_subjects=subjects)

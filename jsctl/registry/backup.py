@@ -1,0 +1,15 @@
+"""The verbs of `jsctl backup`, in the order in which help shows them."""
+
+from jsctl.registry.model import Entry, changes, group, reads
+
+VERBS: dict[str, Entry] = {
+    "stream": reads("Back up a stream"),
+    "account": reads("Back up all streams of the account"),
+    "restore": group("Restore streams from their backups"),
+    "restore stream": changes("Restore a stream from its backup"),
+    "restore account": changes("Restore the streams of an account"),
+    "edit": reads("Write an edited copy of a stream's backup"),
+    "info": reads("Show what a stream's backup holds"),
+    "validate": reads("Check that a stream's backup is complete and can be restored"),
+    "lookup": reads("Show what the names in an obfuscated backup stand for"),
+}
