@@ -29,6 +29,9 @@ _HINTS = {  # {verb} stands for its command line
     ErrorCode.STREAM_MSG_DELETE_FAILED: "{stream info} shows whether deletes are allowed",
     ErrorCode.STREAM_NAME_EXIST: "{stream edit} changes it",
     ErrorCode.STREAM_SUBJECT_OVERLAP: "choose other subjects",
+    ErrorCode.STREAM_RECONFIGURE_IN_PROGRESS: (
+        "wait until it ends, which {stream info} shows, or undo it with {stream cluster cancel-move}"
+    ),
     ErrorCode.STREAM_REPLICAS_NOT_SUPPORTED: "use --replicas 1, or a cluster",
     ErrorCode.STREAM_STORE_FAILED: "{stream info} shows its limits; {stream purge} makes room",
     ErrorCode.NOT_ENABLED: "turn it on in the server's configuration",

@@ -69,6 +69,17 @@ def format_followers(cluster: Json) -> tuple[str, ...]:
     )
 
 
+def format_migration(info: Json) -> str:
+    """Describe how far the servers, replicas or retention of a stream or consumer are changed (ADR-62), as
+    `waiting for desired peers to catch up (catchup)`; empty if they are not."""
+    desired = (info.get("cluster") or {}).get("desired")
+    if not desired:
+        return ""
+    status = desired.get("status") or {}
+    kind = f" ({status['type']})" if status.get("type") else ""
+    return f"{status.get('description') or 'it has begun'}{kind}"
+
+
 def list_peers(info: Json) -> list[str]:
     """Return the servers of a stream's or consumer's group, the leader first."""
     cluster: Json = info.get("cluster") or {}

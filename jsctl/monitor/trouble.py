@@ -1,15 +1,17 @@
 """Problems in a few words, and those of the replicas of a stream or consumer. No I/O."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.state import format_migration
 
 ABSENT = 10 * SECOND  #: ns since a replica was last heard from, after which it is away
 YOUNG = 10 * SECOND  #: ns that a new stream needs to find its replicas and origins
+_MIGRATION = 60 * SECOND  #: ns after which a migration should have ended
 
 
 class Trouble(NamedTuple):
@@ -109,7 +111,7 @@ def find_lagging_replicas(info: Json, now: datetime | str | None) -> Iterator[Re
     for peer in replicas:
         if peer.get("offline"):
             yield ReplicaState(peer["name"], "offline", True)
-        elif not peer.get("current") and not is_unknown:
+        elif not peer.get("current") and not peer.get("pending") and not is_unknown:
             time_as_leader = max(compute_age(group.get("leader_since"), now), 0)
             silence = _compute_silence(peer, time_as_leader)
             words = "outdated" if peer.get("active") else "not seen"
@@ -117,3 +119,53 @@ def find_lagging_replicas(info: Json, now: datetime | str | None) -> Iterator[Re
                 words = f"not seen for {format_exact_duration(truncate_to_seconds(silence))}"
             behind = f", {format_count(peer['lag'])} behind" if peer.get("lag") else ""
             yield ReplicaState(peer["name"], f"{words}{behind}", is_away(peer, time_as_leader))
+
+
+def check_migration(info: Json, now: datetime | str | None) -> Iterator[Trouble]:
+    """Yield that the servers, replicas or retention of a stream or consumer are being changed (ADR-62), if
+    this began more than a minute ago, or reports an error."""
+    desired = (info.get("cluster") or {}).get("desired") or {}
+    status = desired.get("status") or {}
+    age, error = compute_age(desired.get("created"), now), status.get("err")
+    if age <= _MIGRATION and not error:
+        return
+    kind = str(status.get("type") or "")
+    since = f"began {format_exact_duration(truncate_to_seconds(age))} ago and " if age > 0 else ""
+    offline = ", ".join(str(peer["name"]) for peer in desired.get("replicas") or () if peer.get("offline"))
+    says = f"its migration {since}has not ended: {format_migration(info)}"
+    advice, verb = _MIGRATION_ADVICE.get(kind, ("see its servers", "info"))
+    yield Trouble(
+        f"migration stands still{f': {kind}' if kind else ''}",
+        bool(error or offline),
+        "MIGRATION_STALLED",
+        says + (f"; error: {error}" if error else "") + (f"; {offline} is offline" if offline else ""),
+        [_suggest_for_migration(info, verb)],
+        advice,
+    )
+
+
+_MIGRATION_ADVICE: Mapping[str, tuple[str, str]] = {
+    "meta": ("see whether the servers have a meta leader", "server report jetstream"),
+    "membership": ("see which servers are away; the log of its leader says more", "server report jetstream"),
+    "snapshot": ("see which servers are away; the log of its leader says more", "server report jetstream"),
+    "catchup": ("wait until its new servers have what it holds, and see how far they are", "info"),
+    "quorum": ("start the servers that are away, or cancel the migration", "cancel"),
+    "blocked": ("wait for what has to move first, and see how far it is", "blocked"),
+    "unavailable": ("see whether the server of its leader runs", "server list"),
+}
+"""What to do, by the type of a migration (nats-server: MigrationStatusType), and the verb that helps: one of
+servers; info; cancel (of streams alone); blocked, which shows what has to move first."""
+
+
+def _suggest_for_migration(info: Json, verb: str) -> Suggestion:
+    consumer = "stream_name" in info
+    stream = str(info["stream_name"] if consumer else info["config"]["name"])
+    if verb == "cancel":
+        can_cancel = not consumer and info["cluster"]["desired"].get("origin")
+        return Suggestion("stream cluster cancel-move", [stream]) if can_cancel else Suggestion("server list")
+    if verb == "blocked":
+        return Suggestion("stream info" if consumer else "consumer report", [stream])
+    if verb == "info":
+        names = [stream, str(info["name"])] if consumer else [stream]
+        return Suggestion("consumer info" if consumer else "stream info", names)
+    return Suggestion(verb)

@@ -38,7 +38,7 @@ from jsctl.monitor.consumer.unacknowledged import (
     diagnose_given_up,
     diagnose_missing_acks,
 )
-from jsctl.monitor.trouble import Trouble, find_lagging_replicas, has_leader
+from jsctl.monitor.trouble import Trouble, check_migration, find_lagging_replicas, has_leader
 from jsctl.nats.subjects import covers, overlaps
 
 _ORDER = {STOPPED: 0, SLOW: 1, PARTIAL: 2, WAITING: 3, FINE: 4}
@@ -112,6 +112,9 @@ def _diagnose_servers(facts: Facts) -> Iterator[Cause]:
             help=[Suggestion("server report jetstream")],
             trouble=replica.trouble,
         )
+    for trouble in check_migration(facts.consumer, facts.consumer.get("ts")):
+        numbers = {"desired": facts.consumer["cluster"]["desired"]}
+        yield Cause("migration stands still", SLOW, trouble.says, numbers, trouble.help, trouble)
 
 
 def _diagnose_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:

@@ -27,6 +27,7 @@ Check = Callable[[Snapshot], Iterable[Finding]]
 _CHECKS: Mapping[str, Check] = {
     "CONTEXT_FAILED": contexts.context_failed,
     "DOMAIN_MISSING": contexts.domain_missing,
+    "META_RESCUE": servers.meta_rescue,
     "META_NO_LEADER": servers.meta_no_leader,
     "JETSTREAM_SILENT": contexts.jetstream_silent,
     "DOMAIN_TWICE": domains.domain_twice,

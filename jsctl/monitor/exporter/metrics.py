@@ -107,8 +107,8 @@ def _build_all_samples(
     if answers.servers is not None:
         yield from _build_server_samples(place.tracker.servers or (), place.context, is_alone)
     if overview is None:
-        contexts = [problem for problem in problems if problem.kind == "context"]
-        yield from build_problem_samples(contexts, where, set())
+        kinds = ("context",) if answers.servers is None else ("context", "server")
+        yield from build_problem_samples([each for each in problems if each.kind in kinds], where, set())
         return
     name = account.name or account.key
     account_labels = {"account": name, "account_name": name, "account_id": account.key}

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.units import NEVER, compute_age, truncate_to_seconds
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.state import format_migration
 from jsctl.monitor.report.counters import NO_TREND, Trend
 from jsctl.monitor.report.overview import Hosting
 from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
@@ -55,7 +56,8 @@ class LinkLine(NamedTuple):
 
 class ConsumerLine(NamedTuple):
     """A consumer. delivered, acknowledged: rates. drain: ns until nothing is unprocessed, at this pace.
-    last_delivery: ns since, in whole seconds, -1 for none. waiting: pulls."""
+    last_delivery: ns since, in whole seconds, -1 for none. waiting: pulls.
+    migration: how far its servers are changed, empty for not."""
 
     stream: str
     consumer: str
@@ -71,6 +73,7 @@ class ConsumerLine(NamedTuple):
     delivered: float | None = None
     acknowledged: float | None = None
     troubles: Sequence[Trouble] = ()
+    migration: str = ""
 
     @property
     def why(self) -> str:
@@ -138,6 +141,7 @@ def build_consumer_line(info: Json, at: datetime | None = None) -> ConsumerLine:
         last_delivery=last if last == NEVER else truncate_to_seconds(last),
         waiting=info.get("num_waiting", 0),
         leader=str((info.get("cluster") or {}).get("leader") or ""),
+        migration=format_migration(info),
     )
 
 

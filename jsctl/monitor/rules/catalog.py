@@ -50,6 +50,13 @@ RULES = (
     Rule("SERVER_SILENT", "a server that others are connected with does not answer", "servers"),
     Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", "contexts"),
     Rule("META_NO_LEADER", "the servers of a domain have no majority", "servers"),
+    Rule(
+        "META_RESCUE",
+        "servers act without a majority",
+        "servers",
+        why="if the others run after all, both sides change streams, and what one side changed is lost",
+        mend="it ends after five minutes, or when the servers that will not come back are removed",
+    ),
     Rule("JETSTREAM_SILENT", "a domain does not answer in time", "contexts", ("META_NO_LEADER",)),
     Rule("DOMAIN_TWICE", "two JetStreams have one domain", "servers"),
     Rule("DOMAIN_UNNAMED", "JetStream behind a leaf node has no domain", "servers"),
@@ -175,6 +182,14 @@ RULES = (
         why="each further server that fails brings it closer to a stop, or to losing messages",
         mend="start a server that can hold them (one that was removed from the cluster comes back only"
         " under a new name), then make the replicas again",
+    ),
+    Rule(
+        "MIGRATION_STALLED",
+        "a change of the servers of a stream or consumer stands still",
+        "streams",
+        ("META_NO_LEADER", "STREAM_NO_LEADER"),
+        why="until it ends, it is not where it should be, and other changes of its servers are refused",
+        mend="see its servers",
     ),
     Rule(
         "STREAM_NO_LEADER",

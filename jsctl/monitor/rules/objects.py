@@ -27,7 +27,7 @@ from jsctl.jetstream.state import count_lost, get_mark
 from jsctl.jetstream.stream.replicas import count_replicas
 from jsctl.monitor.rules.links import is_full
 from jsctl.monitor.stream.rows import ReplicationRow
-from jsctl.monitor.trouble import Trouble, check_replicas, has_leader, is_settled
+from jsctl.monitor.trouble import Trouble, check_migration, check_replicas, has_leader, is_settled
 
 NEARLY = 0.9  #: the share of a limit above which there is a warning
 _SERVER_FIX = (
@@ -43,6 +43,7 @@ def check_stream(info: Json, now: datetime) -> list[Trouble]:
     return [
         *leader_troubles,
         *check_replicas(info, now),
+        *check_migration(info, now),
         *_check_replica_count(info, now),
         *_check_lost(info),
         *_check_stream_limits(info),
@@ -114,8 +115,15 @@ def check_account(info: Json) -> list[Trouble]:
 
 
 def check_server(jsz: Mapping[str, Any]) -> list[Trouble]:
-    """Return the limits of a server's storage that are nearly reached. jsz: its answer to JSZ."""
-    config, troubles = jsz.get("config") or {}, []
+    """Return the limits of a server's storage that are nearly reached, and whether its meta group works with
+    fewer servers than a majority. jsz: its answer to JSZ."""
+    config, meta, troubles = jsz.get("config") or {}, jsz.get("meta_cluster") or {}, []
+    if meta.get("rescue"):
+        quorum = (
+            f"{meta.get('quorum_needed', 0)} of {pluralize(int(meta.get('cluster_size') or 0), 'server')}"
+        )
+        says = f"in a rescue its meta group acts with {quorum}"
+        troubles.append(Trouble(f"rescue: meta group acts with {quorum}", True, "META_RESCUE", says))
     for used, limit, kind in (
         (int(jsz.get("storage") or 0), int(config.get("max_storage") or 0), "file storage"),
         (int(jsz.get("memory") or 0), int(config.get("max_memory") or 0), "memory storage"),
@@ -177,7 +185,8 @@ def _check_lost(info: Json) -> Iterator[Trouble]:
 def _check_replica_count(info: Json, now: datetime) -> Iterator[Trouble]:
     config = info["config"]
     configured, existing = count_replicas(info)
-    if existing < configured and is_settled(info.get("created"), now):
+    is_moving = bool((info.get("cluster") or {}).get("desired"))
+    if existing < configured and not is_moving and is_settled(info.get("created"), now):
         edit = Suggestion("stream edit", [config["name"]], ["--replicas", str(configured), "--force"])
         yield Trouble(
             f"{existing} of {pluralize(configured, 'replica')}",

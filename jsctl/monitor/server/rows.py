@@ -10,7 +10,8 @@ class JetStreamRow(NamedTuple):
     """A server's use of JetStream. Sizes are bytes.
 
     api, errors: API requests since it started, and how many of them failed. pending: meta operations that
-    wait. leads: whether it leads the meta group of its domain.
+    wait. leads: whether it leads the meta group of its domain. quorum: how many servers the meta group needs
+    to act, rescue: whether these are fewer than a majority; None without a meta group.
     """
 
     server: str
@@ -28,6 +29,8 @@ class JetStreamRow(NamedTuple):
     leads: bool
     stream_leaders: int
     consumer_leaders: int
+    quorum: int | None = None
+    rescue: bool | None = None
 
 
 def build_jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
@@ -42,6 +45,8 @@ def build_jetstream_row(reply: Json, account: str = "") -> JetStreamRow:
         "domain": str((data.get("config") or {}).get("domain") or server.get("domain") or ""),
         "pending": int(meta.get("pending", 0)),
         "leads": bool(meta) and meta.get("leader") == name,
+        "quorum": int(meta.get("quorum_needed", 0)) if meta else None,
+        "rescue": bool(meta.get("rescue")) if meta else None,
     }
     if account:
         return JetStreamRow(**common, **_sum_up_account(find_account_detail(data, account), name))

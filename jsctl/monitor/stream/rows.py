@@ -18,6 +18,7 @@ from jsctl.jetstream.state import (
     count_lost,
     find_required_level,
     format_followers,
+    format_migration,
     format_origin_filters,
     format_placement,
     read_last_active,
@@ -68,6 +69,7 @@ class StreamRow(NamedTuple):
     peers: tuple[str, ...]  #: followers, `name!` for one that is offline or behind
     offline: str | None  #: why it cannot be reached, None when it can
     raft_group: str = ""  #: empty if there is no cluster
+    migration: str | None = None  #: how far its servers are changed, None if they are not
 
 
 class ReplicationRow(NamedTuple):
@@ -162,6 +164,7 @@ def build_stream_row(
         format_followers(cluster),
         offline,
         str(cluster.get("raft_group") or ""),
+        format_migration(info) or None,
     )
 
 

@@ -16,7 +16,7 @@ from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.views.result import Field, Result, Section, Sheet
 from jsctl.views.shared.config import config_lines, list_other_labels
-from jsctl.views.stream.info import cluster_section, host_lines, metadata_section, present
+from jsctl.views.stream.info import cluster_sections, host_lines, metadata_section, present
 
 _SPECIAL = (
     *("name", "durable_name", "deliver_subject", "deliver_policy", "ack_wait", "rate_limit_bps"),
@@ -38,7 +38,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
         sections.append(Section("Configuration", _build_configuration_fields(info)))
         sections += [_build_target_section(title, prefix, metadata) for title, prefix in _TARGETS]
         sections.append(metadata_section(config))
-    sections += cluster_section(info.get("cluster") or {}, "Raft Group", info.get("ts"))
+    sections += cluster_sections(info, "Raft Group")
     sections.append(Section("State", _build_state_fields(info)))
     return Result([Sheet(heading, sections)], data=info)
 

@@ -12,7 +12,7 @@ from jsctl.jetstream.paging import Collected
 from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
 from jsctl.views.shared.config import config_lines
 from jsctl.views.shared.tables import unreachable_streams
-from jsctl.views.stream.info import cluster_section, origin_lines, present
+from jsctl.views.stream.info import cluster_sections, origin_lines, present
 
 _LIMITS = ("max_bucket_size", "max_value_size", "ttl")
 _PLACES = ("storage", "replicas", "placement.cluster", "placement.tags")
@@ -61,7 +61,7 @@ def sheet(bucket: Bucket, keys: int | None = None) -> Result:
             Section("" if number else "Sources Information", _build_origin_fields(source, "Source Bucket"))
         )
     sections += [Section("Metadata", metadata)] if metadata else []
-    sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
+    sections += cluster_sections(info)
     return Result([Sheet(heading, sections)], data=document(bucket, keys))
 
 

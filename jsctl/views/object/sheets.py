@@ -7,7 +7,7 @@ from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.intent import Intent
 from jsctl.views.result import Field, Result, Section, Sheet, Text
 from jsctl.views.shared.config import config_lines
-from jsctl.views.stream.info import cluster_section, metadata_section
+from jsctl.views.stream.info import cluster_sections, metadata_section
 
 
 def bucket(info: Json, *, first_line: str = "") -> Result:
@@ -30,7 +30,7 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
     sections = [
         Section("Configuration", fields),
         metadata_section(config),
-        *cluster_section(info.get("cluster") or {}, now=info.get("ts")),
+        *cluster_sections(info),
     ]
     heading = f"Information for Object Store Bucket {name} created {format_server_time(info.get('created'))}"
     sheet = Sheet(heading, [section for section in sections if section.fields])

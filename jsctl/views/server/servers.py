@@ -23,10 +23,14 @@ SUMMARY = (
     Column("API Req", "api", "count", sort=("api",)),
     Column("API Err", "errors", "count", sort=("err",)),
     Column("Pending", "pending", "count"),
+    Column("Quorum Sz", "quorum", "count"),
+    Column("Rescuing", "rescue", "bool"),
 )
 SORTS = list_orders(SUMMARY)
 """Orders of the JetStream summary; equal ones go by name."""
-_SPARE = ("pending", "api", "memory", "file", "domain", "cluster", "errors", "consumers")
+_SPARE = ("quorum", "rescue", "pending", "api", "memory", "file", "domain", "cluster", "errors", "consumers")
+_OPTIONAL = ("domain", "quorum", "rescue")
+"""Columns that are left out where no server has them, and that have no total."""
 _META = (
     Column("Connection Name", "name"),
     Column("ID", "id"),
@@ -89,7 +93,11 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _build_summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:
     names = [row.server for row in rows]
     shown = short_names(names) if compact else names
-    keep = [at for at, column in enumerate(SUMMARY) if column.key != "domain" or any(r.domain for r in rows)]
+    keep = [
+        at
+        for at, column in enumerate(SUMMARY)
+        if column.key not in _OPTIONAL or any(getattr(row, column.key) not in ("", None) for row in rows)
+    ]
     lines: list[list[Any]] = []
     for row, name in zip(rows, shown, strict=True):
         server = Cell(row.server, name + ("*" if row.leads else ""))
@@ -100,7 +108,7 @@ def _build_summary(rows: Sequence[JetStreamRow], account: str, compact: bool) ->
 
 
 def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:
-    if column.kind == "text":
+    if column.kind == "text" or column.key in _OPTIONAL:
         return ""
     if account and column.key in ("api", "errors"):
         # Each server of a cluster reports the requests of the account to all servers of that cluster.

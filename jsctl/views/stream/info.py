@@ -49,7 +49,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
     title = "State" if state_only else "Information"
     heading = f"{title} for Stream {config['name']} created {format_server_time(info.get('created'))}"
     sections = [] if state_only else _build_configuration_sections(config)
-    sections += cluster_section(info.get("cluster") or {}, now=info.get("ts"))
+    sections += cluster_sections(info)
     if not state_only:
         if mirror := info.get("mirror"):
             sections.append(Section("Mirror Information", origin_lines(mirror)))
@@ -147,23 +147,60 @@ def origin_lines(source: Json) -> list[Field]:
     )
 
 
-def cluster_section(cluster: Json, group: str = "Cluster Group", now: str | None = None) -> list[Section]:
-    """Return a section with leader and followers; nothing without a cluster.
-
-    now: the server's time, from which it is computed how long the leader has led.
-    """
+def cluster_sections(info: Json, group: str = "Cluster Group") -> list[Section]:
+    """Return the sections of leader and followers, and of a migration (ADR-62); nothing without a cluster."""
+    cluster, now = info.get("cluster") or {}, info.get("ts")
     if not cluster.get("name"):
         return []
     leader = cluster.get("leader") or "none"
     led = compute_age(cluster.get("leader_since"), now)
     fields = [
         Field("Name", cluster["name"]),
+        Field(
+            "Cluster Traffic Account",
+            "System Account" if cluster.get("system_account") else cluster.get("traffic_account"),
+        ),
         Field(group, cluster.get("raft_group")),
         Field("Leader", leader if led == NEVER else f"{leader} ({format_duration(led)})"),
     ]
     for peer in cluster.get("replicas") or []:
         fields.append(Field("Replica", ", ".join(_format_peer(peer))))
-    return [Section("Cluster Information", present(*fields))]
+    sections = [Section("Cluster Information", present(*fields))]
+    if cluster.get("desired"):
+        sections.append(_build_migration_section(info["config"], cluster, now))
+    return sections
+
+
+def _build_migration_section(config: Json, cluster: Json, now: str | None) -> Section:
+    desired = cluster["desired"]
+    status, origin = desired.get("status") or {}, desired.get("origin") or {}
+    before, after = origin.get("placement") or {}, config.get("placement") or {}
+    began = read_known_time(desired.get("created"))
+    peers = [
+        str(peer.get("name", "")) + (" (offline)" if peer.get("offline") else "")
+        for peer in desired.get("replicas") or []
+    ]
+    changes = [("Cluster", cluster["name"], desired.get("name") or cluster["name"])]
+    if origin:
+        changes += [
+            ("Replicas", origin.get("replicas", 0), config.get("num_replicas", 0)),
+            ("Placement Tags", ", ".join(before.get("tags") or ()), ", ".join(after.get("tags") or ())),
+            ("Preferred", before.get("preferred", ""), after.get("preferred", "")),
+        ]
+    if origin.get("retention"):
+        changes.append(("Retention Policy", origin["retention"], config.get("retention")))
+    fields = [
+        Field("Status", status.get("description")),
+        Field("Type", status.get("type")),
+        Field("Error", status.get("err")),
+        Field(
+            "Created",
+            f"{format_server_time(began)} ({format_duration(compute_age(began, now))})" if began else None,
+        ),
+        *(Field(label, f"{old or 'none'} -> {new or 'none'}") for label, old, new in changes if old != new),
+        Field("Desired Peers", peers or None),
+    ]
+    return Section("Cluster Migration Status", present(*fields))
 
 
 def _format_peer(peer: Json) -> list[str]:
@@ -172,6 +209,8 @@ def _format_peer(peer: Json) -> list[str]:
     if peer.get("offline"):
         parts.append("OFFLINE")
     parts.append(f"seen {format_duration(active)} ago" if 0 < active < (1 << 63) - 1 else "not seen")
+    if peer.get("pending"):
+        parts.append("(pending)")
     if lag:
         parts.append(f"{pluralize(lag, 'operation')} behind")
     return parts

@@ -107,7 +107,8 @@ def build_finding(
         return builder(command.verb, *command.names, flags=command.flags)
 
     advice = trouble.advice or re.sub(r"\{(.+?)\}", lambda found: build(_parse_command(found[1])), rule.mend)
-    lines = [(command.purpose, build(command)) for command in trouble.help]
+    built = [(command.purpose, build(command)) for command in trouble.help]
+    lines = [(purpose, line) for purpose, line in built if line not in advice]
     if any(purpose for purpose, _ in lines):
         mend = "; ".join([advice, *(f"{purpose}: {line}" for purpose, line in lines)])
     else:

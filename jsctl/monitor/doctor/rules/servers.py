@@ -10,6 +10,7 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.rules import objects as object_rules
+from jsctl.monitor.rules.catalog import BY_CODE
 from jsctl.monitor.rules.contexts import choose_code
 from jsctl.monitor.trouble import find_lagging_replicas, has_leader
 
@@ -208,11 +209,29 @@ def server_limit_near(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield servers whose storage is nearly used."""
     for server in snapshot.servers:
         for trouble in object_rules.check_server(server.jsz):
-            yield Finding(
-                "LIMIT_NEAR",
-                f"server {server.name}",
-                trouble.says,
-                "at the limit no stream on it takes messages",
-                trouble.advice,
-                [f"server {server.name}"],
-            )
+            if trouble.code == "LIMIT_NEAR":
+                yield Finding(
+                    trouble.code,
+                    f"server {server.name}",
+                    trouble.says,
+                    "at the limit no stream on it takes messages",
+                    trouble.advice,
+                    [f"server {server.name}"],
+                )
+
+
+def meta_rescue(snapshot: Snapshot) -> Iterator[Finding]:
+    """Yield servers whose meta group acts without a majority."""
+    for server in snapshot.servers:
+        for trouble in object_rules.check_server(server.jsz):
+            if trouble.code == "META_RESCUE":
+                rule = BY_CODE[trouble.code]
+                remove = snapshot.build_system_line("server cluster peer-remove")
+                yield Finding(
+                    trouble.code,
+                    f"server {server.name}",
+                    trouble.says,
+                    rule.why,
+                    f"{rule.mend}: {remove}",
+                    [f"server {server.name}"],
+                )

@@ -80,4 +80,11 @@ CONSUMERS = (
         screen=Shown(at=13, spare=10, wide=True, optional=True),
         listed=False,
     ),
+    Figure(
+        *("migration", "text?", "Migration", "text", lambda line: line.migration or None),
+        "how far its servers or replicas are changed, null when they are not",
+        Metric("jsctl_consumer_migrating", "Whether the consumer's servers or replicas are being changed"),
+        table=Shown(at=9, spare=0, optional=True),
+        screen=Shown(at=14, spare=0, optional=True),
+    ),
 )

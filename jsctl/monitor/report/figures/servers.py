@@ -184,6 +184,14 @@ SERVERS = (
     _make_row_figure("api_requests", "api", "API requests since it started"),
     _make_row_figure("api_errors", "errors", "of these, failed requests"),
     _make_row_figure("meta_pending", "pending", "pending meta operations"),
+    _make_row_figure("meta_quorum", "quorum", "servers that its meta group needs to act, null without one"),
+    Figure(
+        *("meta_rescue", "bool?"),
+        read=_read_row("rescue"),
+        about="whether these are fewer than a majority, because of a rescue",
+        metric=Metric("jsctl_server_meta_rescue", "Whether the server's meta group acts without a majority"),
+        stored="rescue",
+    ),
     Figure(
         "meta_leader", "bool", read="meta_leader", about="whether it leads the meta group", stored="leads"
     ),

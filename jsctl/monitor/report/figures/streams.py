@@ -106,6 +106,15 @@ STREAMS = (
         metric=Metric("jsctl_stream_offline", "Whether the stream does not answer"),
     ),
     Figure(
+        *("migration", "text?", "Migration", "text", "row.migration"),
+        "how far its servers, replicas or retention are changed, null when they are not",
+        Metric(
+            "jsctl_stream_migrating", "Whether the stream's servers, replicas or retention are being changed"
+        ),
+        table=Shown(at=11, spare=0, optional=True),
+        screen=Shown(at=14, spare=0, optional=True),
+    ),
+    Figure(
         *("message_rate", "real?", "Msgs/s", "rate", "rate"),
         metric=Metric(
             "jsctl_stream_stored_messages_per_second", "Messages that the stream stores per second"

@@ -1,5 +1,6 @@
 """Servers are emptied, and most of them are lost: `server cluster evacuate` and `rescue`."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from jsctl.monitor.server.rescue import RescuePlan, plan_rescue
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.tables import read_table
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.cluster
@@ -67,3 +69,10 @@ def test_evacuate_and_rescue(cluster: Cluster, tmp_path: Path) -> None:
         return outcome.status == 0 and outcome.json[0]["new_quorum"] == 1
 
     wait_for(rescued, "a lower quorum", 40)
+    [row] = read_table(alone("server report jetstream", status=0).out)[:1]
+    assert (row["Quorum Sz"], row["Rescuing"]) == ("1", "true")
+    assert "(META_RESCUE)" in alone("doctor").out
+    assert "rescue: meta group acts with 1 of 3 servers" in alone("report --part servers").out
+    metrics = alone("exporter --textfile - --count 1", status=0).out
+    assert re.search(r"^jsctl_server_meta_rescue{.*} 1$", metrics, re.MULTILINE)
+    assert 'code="META_RESCUE"' in metrics

@@ -1,6 +1,7 @@
 """`stream cluster cancel-move`."""
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.tables import read_table
 from tests.support.waiting import wait_until
 
 
@@ -29,30 +31,52 @@ def test_without_a_cluster(cli: Cli, url: str) -> None:
 @pytest.mark.cluster
 @pytest.mark.slow
 def test_a_move_that_stands_still(tmp_path: Path) -> None:
-    """One of the servers that the stream should be on is paused."""
-    cluster = Cluster(tmp_path / "servers").start()
-    paused = 0
+    """Of the three servers that the stream should be on, two are paused: they cannot be added."""
+    cluster = Cluster(tmp_path / "servers", 5)
+    for name in ("n1", "n2", "n3"):
+        config = cluster.servers[name].config
+        config.write_text(config.read_text() + '\nserver_tags: ["east"]\n')
+    cluster.start()
+    paused: list[int] = []
     try:
-        cli = Cli(tmp_path / "acc", cluster.url)
-        js.stream(cluster.url, "S", "s")
-        js.publish(cluster.url, "s", count=3)
-        leader = js.ask(cluster.url, "STREAM.INFO.S")["cluster"]["leader"]
         system = Cli(tmp_path / "system", cluster.system_url)
-        meta = system("server cluster step-down --dry-run --json", status=0).json["leader"]
-        other = next(server for name, server in cluster.servers.items() if name not in (leader, meta))
-        assert other.process
-        paused = other.process.pid
-        os.kill(paused, signal.SIGSTOP)
-        js.ask(cluster.url, "STREAM.UPDATE.S", {"name": "S", "subjects": ["s"], "num_replicas": 3})
-        info = wait_until(
-            lambda: js.ask(cluster.url, "STREAM.INFO.S"), lambda info: info["cluster"].get("desired")
+        js.ask(
+            cluster.url, "STREAM.CREATE.S", {"name": "S", "subjects": ["s"], "placement": {"tags": ["east"]}}
         )
-        assert info["cluster"]["desired"]["origin"] == {"replicas": 1}
+        js.publish(cluster.url, "s", count=3)
+        system("server cluster step-down --host n5 --force")  # refused if it leads already
+        step_down = "server cluster step-down --dry-run --json"
+        wait_until(lambda: system(step_down, status=0).json["leader"], lambda name: name == "n5")
+        leader = js.ask(cluster.url, "STREAM.INFO.S")["cluster"]["leader"]
+        running = [server for name, server in cluster.servers.items() if name in (leader, "n4", "n5")]
+        for server in cluster.servers.values():
+            if server not in running and server.process:
+                paused.append(server.process.pid)
+                os.kill(server.process.pid, signal.SIGSTOP)
+        cli = Cli(tmp_path / "acc", ",".join(server.url_for("acc") for server in running))
+        cli("stream edit S --replicas 3 --force", status=0)
+        info = wait_until(
+            lambda: cli("stream info S --json", status=0).json,
+            lambda info: info["cluster"]["desired"].get("status", {}).get("type") == "quorum",
+        )
+        assert info["cluster"]["desired"]["origin"]["replicas"] == 1
+        page = cli("stream info S", status=0).out
+        assert "Cluster Migration Status:" in page and "Replicas: 1 -> 3" in page and ", (pending)" in page
+        assert "Cluster Traffic Account: System Account" in page
+        [row] = read_table(cli("report --no-consumers", status=0).out, "Stream Report")
+        assert row["Migration"] == "waiting for quorum to add peer (quorum)"
+        [stream] = cli("report --json", status=0).json["reports"][0]["streams"]
+        assert (stream["migration"], stream["trouble"]) == (row["Migration"], [])
+        metrics = cli("exporter --textfile - --count 1", status=0).out
+        assert re.search(r"^jsctl_stream_migrating{.*} 1$", metrics, re.MULTILINE)
+        refused = cli("stream edit S --tag west --force", status=1).err
+        assert "(10226); wait" in refused and "stream cluster cancel-move" in refused
+
         canceled = cli("stream cluster cancel-move S", answers=[True], status=0)
         assert 'Canceled move of "S"' in canceled.out
-        info = js.ask(cluster.url, "STREAM.INFO.S")
+        info = cli("stream info S --json", status=0).json
         assert info["config"]["num_replicas"] == 1 and info["state"]["messages"] == 3
     finally:
-        if paused:
-            os.kill(paused, signal.SIGCONT)
+        for process in paused:
+            os.kill(process, signal.SIGCONT)
         cluster.stop()
