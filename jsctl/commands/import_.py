@@ -115,8 +115,8 @@ async def import_(env: Env, options: Options) -> Result:
     """Read PATH, a file, folder or URI with the columns subject, data, and optionally headers and msg_id;
     or what jsctl export stream wrote, in any format. The messages get ids, so that an import that is
     repeated within the stream's duplicate window stores nothing twice. Headers that instruct the server
-    (Nats-Msg-Id, Nats-Expected-*, Nats-Rollup, Nats-Batch-*) are left out; --drop-header names further
-    ones.
+    (such as Nats-Expected-* and Nats-Rollup; jsctl manual import has all) are left out; --drop-header names
+    further ones.
     """
     place = parse_place(options.path, "PATH")
     rows = ImportOptions(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, NEEDED_SETTINGS, build_pattern
 from jsctl.spark.export import exported_tables
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.session.folders import read_path
@@ -29,18 +30,8 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "json", "csv", "orc")
 
 _ID_COLUMNS = ("stream", "sequence", "timestamp")
-_DROPPED_HEADERS = ("Nats-Rollup", "Nats-Expected-*", "Nats-Batch-*")
-"""Headers that instruct the server, which could make it refuse the message or empty the stream."""
-_ID = "Nats-Msg-Id"
 _BASE64 = "data_base64"
 """The column of payloads in files of text, such as those of an export or a dump."""
-
-SETTINGS_OF_HEADERS = {
-    "Nats-TTL": "allow_msg_ttl",
-    "Nats-Schedule*": "allow_msg_schedules",
-    "Nats-Incr": "allow_msg_counter",
-}
-"""The settings without which a stream refuses messages with a header, by header (ADR-43, ADR-51, ADR-49)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +138,13 @@ def build_message_rows(spark: "SparkSession", options: ImportOptions) -> "tuple[
     frame = _arrange(frame, options, is_export)
     if columns.get("headers", "").startswith("array<struct<"):
         frame = _decode_headers(frame, columns["headers"], options)
-        dropped = [*_DROPPED_HEADERS, *options.drop_headers]
+        dropped = [*DROPPED, *options.drop_headers]
         if options.keep_ids:
-            selected["msg_id"] = F.when(F.exists("headers", _is_one_of([_ID])), F.lit(None)).otherwise(
+            selected["msg_id"] = F.when(F.exists("headers", _is_one_of([MESSAGE_ID])), F.lit(None)).otherwise(
                 selected["msg_id"]
             )
         else:
-            dropped.append(_ID)
+            dropped.append(MESSAGE_ID)
         is_dropped = _is_one_of(dropped)
         selected["headers"] = F.filter("headers", lambda header: ~is_dropped(header))
     return frame.select(*(value.alias(name) for name, value in selected.items())), write_id
@@ -273,8 +264,7 @@ def _is_one_of(names: Iterable[str]) -> "Callable[[Column], Column]":
     text."""
     from pyspark.sql import functions as F
 
-    patterns = (".*".join(map(re.escape, name.lower().split("*"))) for name in names)
-    pattern = f"^({'|'.join(patterns)})$"
+    pattern = build_pattern(names)
     return lambda header: F.coalesce(F.lower(header["key"]).rlike(pattern), F.lit(False))
 
 
@@ -282,7 +272,7 @@ def check_headers(frame: "DataFrame", config: Mapping[str, Any]) -> None:
     """Raise BadInput for messages with headers that a stream of this configuration refuses."""
     from pyspark.sql import functions as F
 
-    refused = [header for header, setting in SETTINGS_OF_HEADERS.items() if not config.get(setting)]
+    refused = [header for header, setting in NEEDED_SETTINGS.items() if not config.get(setting)]
     if "headers" not in frame.columns or not refused:
         return
     counts = [
@@ -291,7 +281,7 @@ def check_headers(frame: "DataFrame", config: Mapping[str, Any]) -> None:
     for header, count in zip(refused, frame.agg(*counts).collect()[0], strict=True):
         if count:
             raise BadInput(
-                f"{config['name']} refuses the header {header} without {SETTINGS_OF_HEADERS[header]}, and"
+                f"{config['name']} refuses the header {header} without {NEEDED_SETTINGS[header]}, and"
                 f" {count:,} {'message has' if count == 1 else 'messages have'} it",
                 f"--drop-header '{header}' leaves it out",
             )

@@ -18,8 +18,7 @@ rows takes about 100 bytes of memory for each row; rows with ids of their own ar
 Every message names its stream in `Nats-Expected-Stream`: that of the option, also instead of a row's own, or
 else the one that stored its subject when the task began. The server refuses what another stream would store.
 
-Rows as in 1. are copies; headers that instructed the server which stored the original are left out:
-Nats-Msg-Id, Nats-Expected-*, Nats-Rollup and Nats-Batch-*.
+Rows as in 1. are copies; Nats-Msg-Id and the headers of `message.republishing` are left out.
 
 Entries of a bucket are messages, too: their `bucket` and `revision` are what `stream` and `sequence` are for
 others.
@@ -54,6 +53,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.kv.bucket import build_missing_error
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
+from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, build_pattern
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
@@ -71,12 +71,9 @@ BURST = 2048
 """Number of messages after which all acks are awaited. At most one burst is published again after a
 failure."""
 
-ID = "Nats-Msg-Id"
-
 Pairs = list[tuple[str, bytes]]
 
-_INSTRUCTIONS = re.compile(r"nats-(msg-id|rollup|expected-.*|batch-.*)", re.IGNORECASE)
-"""Headers that instruct the server. With them a copy could be refused, or remove messages."""
+_INSTRUCTIONS = re.compile(build_pattern([MESSAGE_ID, *DROPPED]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +208,12 @@ def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessa
     pairs: Pairs = [_parse_pair(header) for header in row.headers or ()]
     origin = (row.stream, row.sequence) if row.stream and row.sequence is not None else None
     if origin:
-        pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.fullmatch(key)]
+        pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.match(key.lower())]
     message_id = row.msg_id
     if not message_id:
-        message_id = next((value.decode() for key, value in pairs if key.lower() == ID.lower()), "")
+        message_id = next((value.decode() for key, value in pairs if key.lower() == MESSAGE_ID.lower()), "")
     message_id = message_id or ids.make(subject, payload, [*pairs, *row.own_headers], origin)
-    own = [(ID, message_id.encode()), *row.own_headers]
+    own = [(MESSAGE_ID, message_id.encode()), *row.own_headers]
     if job.stream:
         own.append((HEADER, job.stream.encode()))
     names = {key.lower() for key, _ in own}
