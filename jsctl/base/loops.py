@@ -249,7 +249,7 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
 
 
 def limit_deadline(deadline: float) -> float:
-    """Return a deadline on time.monotonic, or that of the enclosing time limits if it is earlier.
+    """Return a deadline (seconds of time.monotonic), or that of the enclosing time limits if it is earlier.
 
     For code that waits without an event loop, and raises TimeoutError at the deadline.
     """

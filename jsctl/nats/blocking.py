@@ -171,7 +171,7 @@ class BlockingConnection:
     # -- reading and writing ------------------------------------------------------------------------
 
     def pump(self, deadline: float) -> None:
-        """Read once, and handle the frames that are complete. `deadline` is on time.monotonic.
+        """Read once, and handle the frames that are complete. `deadline`: seconds of time.monotonic.
 
         Raises TimeoutError at the deadline, and Denied for a subject that the server refuses; the connection
         stays usable.

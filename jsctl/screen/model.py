@@ -101,7 +101,8 @@ class Model(NamedTuple):
 def build_first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Model:
     """Return the state before the first answer.
 
-    times: those of a replay's rounds. Raises ValueError for a filter that is not valid.
+    interval: ns between two rounds. times: those of a replay's rounds, seconds since 1970.
+    Raises ValueError for a filter that is not valid.
     """
     return Model(
         start,

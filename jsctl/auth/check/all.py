@@ -37,8 +37,8 @@ def check_for_push(environment: Environment, account: str, *, now: float = 0) ->
     """Return the findings about an account that is to be sent to servers, errors first.
 
     Users are not checked, because they are not sent. A problem that the account causes in an importing
-    account is a warning, because that account may be sent next. account: name or public key. now: as in
-    `check`. Raises NotFound.
+    account is a warning, because that account may be sent next. account: name or public key. now: seconds
+    since 1970, 0 for the present. Raises NotFound.
     """
     now = now or time.time()
     chosen = environment.find_account(account)

@@ -53,7 +53,8 @@ def document(
     stands with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of`
     is when each part was looked at, null for never. Times are RFC 3339 in UTC; `error` is null when all is
     well, and the lists are empty when it is not, and have the chosen rows otherwise; the last three are null
-    when they were not asked for or this login may not; rates are null without two answers."""
+    when they were not asked for or this login may not; rates are null without two answers. now: seconds since
+    1970."""
     reports = []
     for place in places:
         outage, tracker = place.find_outage(choice.part), place.tracker
@@ -134,7 +135,8 @@ def result(
     queries: Sequence[SparkQuery] | None = None,
     choice: Choice = _ALL,
 ) -> Result:
-    """Return the static form: the panes one below the other. timed: with the time on the first line."""
+    """Return the static form: the panes one below the other. now: seconds since 1970. timed: with the time on
+    the first line."""
     parts: list[Part] = []
     if timed:
         parts.append(Text(format_time(seconds_to_ns(now)), "bold"))
@@ -155,7 +157,7 @@ def result(
 
 def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str = "name") -> Result:
     """Return the form for CSV and TSV: streams, replication and consumers, with context and domain in every
-    row."""
+    row. now: seconds since 1970."""
     reports = document(places, now, choice=choice, sort=sort)["reports"]
     parts = []
     for kind in (choice.part,) if choice.part in LISTS else _SHOWN:

@@ -26,14 +26,14 @@ _SPARE = ("deleted", "rows", "batch", "rate", "seen_ns")
 
 
 def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
-    """Return the JSON form: the numbers of each query, and its `trouble`."""
+    """Return the JSON form: the numbers of each query, and its `trouble`. now: seconds since 1970."""
     return [
         {**query.record(), "trouble": [words for words, _ in _list_troubles(query, now)]} for query in queries
     ]
 
 
 def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
-    """Return all queries for people."""
+    """Return all queries for people. now: seconds since 1970."""
     levels = [max((level for _, level in _list_troubles(query, now)), default=FINE) for query in queries]
     rows = [_build_row(query, level, now) for query, level in zip(queries, levels, strict=True)]
     worst = max(levels, default=FINE)

@@ -107,7 +107,10 @@ def listing(
 
 
 def build_row(reply: Json, rtt: int, now: float) -> Row:
-    """Return the row of a server's reply. Pooled routes to a server count once (server/route.go)."""
+    """Return the row of a server's reply. Pooled routes to a server count once (server/route.go).
+
+    rtt: ns. now: seconds since 1970.
+    """
     server, stats = reply.get("server") or {}, reply.get("statsz") or {}
     gateways = stats.get("gateways") or []
     return Row(
