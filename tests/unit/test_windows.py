@@ -43,7 +43,7 @@ for module, names in NAMES.items():
 
 _IMPORT = """
 import importlib, pkgutil, jsctl
-skipped = ("jsctl.__main__", "jsctl.spark", "jsctl.pytest_plugin")
+skipped = ("jsctl.__main__", "jsctl.spark", "jsctl.pytest_plugin", "jsctl.agent.server", "jsctl.agent.worker")
 for found in pkgutil.walk_packages(jsctl.__path__, "jsctl."):
     if not found.name.startswith(skipped):
         importlib.import_module(found.name)

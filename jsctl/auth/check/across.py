@@ -85,7 +85,7 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
     exporter = environment.get_account(origin)
     if exporter is None:
         reason = "is from an account that is not in the store, so whether it is exported is unknown"
-        fix = build_owner_line(owner, "account query", origin, flags=["--save"])
+        fix = build_owner_line(owner, "account query", origin, flags=["--save"]) if origin else remove
         return Approval("import-origin-unknown", None, -1, reason, fix)
     index = find_export(exporter, imported)
     if index < 0:
