@@ -135,7 +135,7 @@ def test_samples_over_time(streams: Cli, spark: Any, tmp_path: Path) -> None:
     begin = time.monotonic()
     done = streams(f"export reports --to {to} --every 300ms --for 900ms", status=0)
     assert time.monotonic() - begin >= 0.9
-    assert done.err == "taking a sample every 300ms for 900ms\n"
+    assert done.err == ""
     rows = spark.read.parquet(str(to / "streams")).where("stream = 'ORDERS'").orderBy("sampled_at").collect()
     assert len(rows) == 4
     steps = [b.sampled_at - a.sampled_at for a, b in itertools.pairwise(rows)]

@@ -84,7 +84,7 @@ def test_sigterm_writes_what_was_sampled_and_leaves_nothing_else(
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert out.startswith("wrote ")
-    assert err == "taking a sample every 200ms until Ctrl-C\n"
+    assert err == ""
     wait_for_end(java)
     assert [path.name for path in folder.iterdir()] == ["out"]
     assert pq.read_table(folder / "out" / "streams").num_rows >= 4
