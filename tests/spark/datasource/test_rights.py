@@ -66,13 +66,21 @@ def test_a_leader_that_does_not_answer_yet_is_asked_again(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("denied", "options", "words"),
     [
-        ('publish: "$JS.API.STREAM.INFO.>"', {}, r"not allowed to publish to \$JS.API.STREAM.INFO.S; ask"),
+        (
+            'publish: "$JS.API.STREAM.INFO.>"',
+            {},
+            r"not allowed to publish to \$JS.API.STREAM.INFO.S \(Permissions Violation\); ask",
+        ),
         (
             'publish: "$JS.API.STREAM.NAMES"',
             {"stream": "", "streams": "S*"},
-            r"not allowed to publish to \$JS.API.STREAM.NAMES; ask",
+            r"not allowed to publish to \$JS.API.STREAM.NAMES \(Permissions Violation\); ask",
         ),
-        ('subscribe: "_INBOX.>"', {}, "where replies arrive; ask for that permission, or name"),
+        (
+            'subscribe: "_INBOX.>"',
+            {},
+            r"where replies arrive \(Permissions Violation\); ask for that permission, or name",
+        ),
     ],
 )
 def test_rights_without_which_nothing_can_be_asked(
