@@ -9,6 +9,8 @@ from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Tex
 _PING = (Column("Server", "server"), Column("RTT", "rtt", "duration"))
 PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])
 
+_OPEN_BATCHES, _ALL_OPEN_BATCHES = "max_batch_inflight_per_stream", "max_batch_inflight_total"
+
 
 def server(reply: Json) -> Result:
     """Show a server. reply: with VARZ."""
@@ -135,10 +137,8 @@ def _build_jetstream_section(about: Json, jetstream: Json) -> Section:
             Field("Maximum Duplicate Window", limits.get("max_duplicate_window", 0), "span_limit"),
             *_list_if(Field("Maximum Messages Per Batch", limits.get("max_batch_size", 0), "count")),
             *_list_if(Field("Maximum Batch Timeout", limits.get("max_batch_timeout", 0), "span")),
-            *_list_if(
-                Field("Maximum Batches Per Stream", limits.get("max_batch_inflight_per_stream", 0), "count")
-            ),
-            *_list_if(Field("Maximum Batches", limits.get("max_batch_inflight_total", 0), "count")),
+            *_list_if(Field("Maximum Open Batches Per Stream", limits.get(_OPEN_BATCHES, 0), "count")),
+            *_list_if(Field("Maximum Open Batches Per Server", limits.get(_ALL_OPEN_BATCHES, 0), "count")),
             Field("Strict API Parsing", bool(config.get("strict")), "bool"),
         ],
     )
