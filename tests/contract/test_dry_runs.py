@@ -40,7 +40,7 @@ DIFFERENCES = {
 }
 """Verbs that show a list of differences in place of a sentence. Those that edit exit with 2 for one."""
 
-WITHOUT_PLACE = ("auth", "context", "server network", "audit analyze", "server stop")
+WITHOUT_PLACE = ("auth", "backup edit", "context", "server network", "audit analyze", "server stop")
 """Verbs that change something on this machine alone."""
 
 LINES = [
