@@ -11,7 +11,7 @@ pytestmark = pytest.mark.cluster
 def test_step_down(replicated: Cli) -> None:
     replicated("consumer add R C --pull", status=0)
     before = leader(replicated, "C")
-    done = replicated("consumer cluster step-down R C", status=0)
+    done = replicated("consumer cluster step-down R C", tty=True, status=0)
     after = leader(replicated, "C")
     assert after and after != before
     assert f"Requesting leader step down of {before} for consumer R > C, 3 peers" in done.err

@@ -14,7 +14,7 @@ def test_step_down(cluster_cli: Cli, shared_cluster: Cluster) -> None:
     url = shared_cluster.url
     js.stream(url, "S", "s", num_replicas=3)
     before = leader(url, "S")
-    outcome = cluster_cli("stream cluster step-down S", status=0)
+    outcome = cluster_cli("stream cluster step-down S", tty=True, status=0)
     result = outcome.err.splitlines()
     assert result[0] == f"Requesting leader step down of {before} for stream S, 3 peers"
     after = result[1].removeprefix("New leader elected: ")
