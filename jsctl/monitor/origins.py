@@ -1,12 +1,12 @@
 """Mirrors and sources beside their origins: how far they are, and what is wrong with them. Origins in other
 places are asked."""
 
-import asyncio
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND, pluralize
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
@@ -120,9 +120,9 @@ async def fetch_replication_rows(api: Api, snap: Snapshot) -> Sequence[Replicati
     return (await check_origins(api, facts, [*snap.missing, *snap.offline], links)).rows
 
 
-async def fetch_info_with_lag(api: Api, name: str) -> Json:
-    """Fetch a stream's info; origins tell the `lag` of its mirror and sources. Raises ApiError."""
-    info = await streams.fetch_info(api, name)
+async def measure_lag(api: Api, info: Json) -> Json:
+    """Return a stream's info with the `lag` of its mirror and sources, as their origins tell it."""
+    name = str(info["config"]["name"])
     facts, place = {name: select_link_facts(info)}, _Place(api)
     for origin in list_origins(facts[name]):
         where, origin_name = place.find_origin("", origin)
@@ -217,6 +217,12 @@ async def _measure(
 ) -> dict[LinkKey, Progress]:
     """Return how far the copies are whose origin is known. Those whose origin has to be asked for that are
     asked once for each state of both."""
+    if not links:
+        known.measured = {}
+        return {}
+    await enter_event_loop()
+    import asyncio
+
     by_key = {edge.key: edge for edge in edges}
     gate = asyncio.Semaphore(_MAX_AT_ONCE)
     asked = 0
@@ -264,6 +270,12 @@ async def _fetch_far(
 ) -> tuple[dict[Node, Json], Sequence[Node]]:
     """Return the facts of the streams elsewhere from which streams of this domain copy, also through others,
     and those that are not known."""
+    wanted = {node for name, own in facts.items() for node in _list_far(place, ("", name), own)}
+    if not wanted:
+        return {}, []
+    await enter_event_loop()
+    import asyncio
+
     cache = known.elsewhere
     gate = asyncio.Semaphore(_MAX_AT_ONCE)
     now = time.monotonic()
@@ -289,7 +301,6 @@ async def _fetch_far(
 
     far: dict[Node, Json] = {}
     unknown: list[Node] = []
-    wanted = {node for name, own in facts.items() for node in _list_far(place, ("", name), own)}
     while wanted and len(far) + len(unknown) < _MAX_ASKED:
         batch = sorted(wanted, key=str)[:_MAX_ASKED]
         await asyncio.gather(*map(ask, batch))

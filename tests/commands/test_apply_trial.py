@@ -160,7 +160,8 @@ def wrap(folder: Path, version: str) -> str:
     return str(script)
 
 
-def test_what_cannot_be_tried_is_said(files: Files, tmp_path: Path) -> None:
+def test_what_cannot_be_tried_is_said(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     text = "streams: [{name: S, subjects: a, max_age: 1ms}]"
     older = files("diff", text, environ={"JSCTL_NATS_SERVER": wrap(tmp_path, "2.9.1")}, status=2)
     assert "may not accept it: max age needs to be >= 100ms (10052), says nats-server 2.9.1" in older.err
@@ -173,7 +174,7 @@ def test_what_cannot_be_tried_is_said(files: Files, tmp_path: Path) -> None:
     broken.chmod(0o755)
     ended = files("diff", text, environ={"JSCTL_NATS_SERVER": str(broken)}, status=2)
     assert "was not tried beforehand: nats-server does not start: no" in ended.err
-    assert not list(Path(tempfile.gettempdir()).glob("jsctl-trial-*/log"))
+    assert not list(tmp_path.glob("jsctl-trial-*/log"))
 
 
 WAITING = """

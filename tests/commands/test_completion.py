@@ -196,7 +196,7 @@ def test_powershell_gets_words_it_reads_back(home_cli: Cli) -> None:
         "type": "plain",
         "value": "stream",
         "insert": "stream",
-        "help": "Create, inspect, change, back up and remove streams",
+        "help": "Create, inspect, change and remove streams",
     }
     assert [
         item["type"] for item in complete_for_powershell(["stream", "add", "--config", ""], home_cli.home)

@@ -41,6 +41,9 @@ NETWORK_VERBS = {
 }
 """Lines of the verbs about a network that was started, by verb; {} is its folder."""
 
+AGENT_VERBS = ("agent run", "agent start", "agent stop")
+"""Those that start or stop an agent, which tests/agent have."""
+
 STARTING_VERBS = {
     "server run": "server run --store {} --port 0",
     "demo guide": "demo guide --to {}/guide",
@@ -85,7 +88,7 @@ def lines(folder: Path) -> dict[str, list[str]]:
     """A command line for each verb, by its path in the registry. folder: for what they read and write."""
     results = {}
     for path in VERBS:
-        if path in NETWORK_VERBS or path in STARTING_VERBS or path.startswith("agent "):
+        if path in {*NETWORK_VERBS, *STARTING_VERBS, *AGENT_VERBS}:
             continue
         line = [*command_line(path, VERB_NAMES, folder), "--timeout", "300ms"]
         if any("--force" in param.opts for param in resolve(path.split()).params):

@@ -34,6 +34,7 @@ USERS = {
     "pyyaml": ["commands/test_apply_files.py"],
     "questionary": ["commands/test_prompts.py"],
     "rich": ["unit/render", "contract/test_width.py"],
+    "wasmtime": ["jetstream/backup/test_s2_blocks.py", "commands/backup/test_edit.py"],
     "zstandard": ["unit/spark/test_decoding.py", "commands/export/test_stream_files.py"],
 }
 """The tests, in `tests`, that use each dependency most."""

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from jsctl.base.files import read_input
 from jsctl.commands.cli import declare_all, option, refusing_blanks
-from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.options.data_loss import Losing, LossOptions, describe_losses, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -132,6 +131,8 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
         return await _change(
             env, target, info, lambda now: target.complete(_move(live, config, now)), options
         )
+
+    from jsctl.commands.editing.editor import edit_text  # a flag changes most; consumer add needs it never
 
     result = await edit_text(env, text, name, apply_edited)
     if result is not None:

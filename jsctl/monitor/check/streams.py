@@ -10,9 +10,9 @@ from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import SECOND, compute_age, format_duration, parse_duration, parse_time_ns, pluralize
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.check.outcome import Check, CheckStatus, Limits, Pair, get_limit, get_pair
-from jsctl.monitor.origins import fetch_info_with_lag
 
 _METADATA = "io.nats.monitor."
 ENABLED, PINNED = f"{_METADATA}enabled", f"{_METADATA}pinned"
@@ -41,7 +41,12 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
 
 async def check_stream(api: Api, name: str, flags: Limits) -> Check:
     """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
-    return check_stream_info(await fetch_info_with_lag(api, name), name, flags)
+    info = await streams.fetch_info(api, name)
+    if list_origins(info["config"]):
+        from jsctl.monitor.origins import measure_lag
+
+        info = await measure_lag(api, info)
+    return check_stream_info(info, name, flags)
 
 
 def check_stream_info(info: Json, name: str, flags: Limits) -> Check:

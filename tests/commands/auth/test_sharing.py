@@ -57,7 +57,7 @@ def test_an_export_and_its_import(shop: AuthStore, auth_cli: Cli) -> None:
         ("mappings add ORDERS a b 0", 64, "0"),
         ("mappings rm ORDERS a", 3, "no mapping of a"),
         ("keys info ORDERS nope", 3, "no signing key 'nope'"),
-        ("keys add ORDERS", 64, "--no-scope"),
+        ("keys add ORDERS", 64, "--unscoped"),
         ("revocations add nobody ORDERS", 3, "no user 'nobody'"),
         ("revocations rm alice ORDERS --force", 3, "does not revoke"),
         ("callout SHOP --allow ORDERS", 64, "--auth-user"),

@@ -22,7 +22,7 @@ def test_workers_are_processes_of_their_own(filled: Cli, url: str) -> None:
     assert [one["messages"] for one in document["clients"]] == [30, 30, 30]
     assert document["options"]["processes"] == 2
     assert not workers(filled)
-    shown = filled("bench js ordered --msgs 90 --clients 2", status=0)
+    shown = filled("bench js ordered --msgs 90 --clients 2", tty=True, status=0)
     assert "2 clients in 2 processes" in shown.err and "Clients" in shown.out
 
 

@@ -130,7 +130,7 @@ def test_the_questionnaire_in_a_terminal(cli: Cli) -> None:
 @pytest.mark.slow
 def test_the_reason_for_an_invalid_answer_is_not_truncated(cli: Cli) -> None:
     screen = cli.terminal("consumer add ORDERS C", columns=40)
-    screen.expect_exact("Delivery target")
+    screen.expect_exact("Delivery")
     screen.send("\r")
     screen.expect_exact("Start policy")
     screen.send("yesterday\r")

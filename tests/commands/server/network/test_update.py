@@ -61,7 +61,7 @@ def test_accounts_and_remotes_that_changed(network: Cli, tmp_path: Path, operato
     file.write_text(
         text.replace("{to: hub, user: admin}", "{to: hub, user: admin}, {to: hub, user: other}") + operator
     )
-    changed = network(up, status=0).err
+    changed = network(up, tty=True, status=0).err
     assert ("pushed accounts SYS, APP, OTHER\n" in changed) == bool(operator)
     assert "reloaded hub, leaf\n" in changed
     assert json.loads((tmp_path / "data/jsctl/one/network.json").read_text())["ports"] == before
@@ -91,7 +91,7 @@ def test_what_auth_has_changed_stays_while_the_file_does(network: Cli, tmp_path:
     network(["auth", "account", "keys", "add", "APP", "role", "--store", store], status=0)
     limited = ONE.replace("jetstream: true, users: {app", "jetstream: {max_file: 1G}, users: {app")
     file.write_text(limited + "operator: OP")
-    assert "pushed accounts" in network(up, status=0).err
+    assert "pushed accounts" in network(up, tty=True, status=0).err
     account = network(["auth", "account", "info", "APP", "--store", store, "--json"], status=0).json
     assert account["sub"] == key
     assert account["nats"]["limits"]["conn"] == 77
