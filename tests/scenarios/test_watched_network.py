@@ -280,7 +280,7 @@ def test_an_account_loses_its_jetstream(healthy: Network) -> None:
 
     def auth(change: str) -> None:
         net.jsctl(f"auth account edit TEST {change} {store}")
-        net.jsctl(f"auth account push TEST {store} --context system --timeout 20s")
+        net.jsctl(f"auth account push TEST {store} --context system --timeout 20s --allow-data-loss")
 
     async def run() -> None:
         # Servers answer after 4 seconds when a stream is silent.

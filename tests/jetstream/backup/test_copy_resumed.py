@@ -126,7 +126,7 @@ def test_one_server(server: RealServer, tmp_path: Path) -> None:
     assert info(server.url, "OLD")["config"]["metadata"][MARK].startswith("restore")
     with relay(server.port) as fast:
         cli = Cli(tmp_path / "config", fast.url)
-        outcome = cli(f"{line} --no-compare", status=0)
+        outcome = cli(f"{line} --no-compare", terminal_error=True, status=0)
         first = went_on(outcome.err)
         assert first > COUNT * 0.6
         assert sent_the_rest(fast, first), fast.up
@@ -164,7 +164,7 @@ def test_two_servers_and_a_line_that_breaks_twice(
             reached(other.url, 0.6, name_rest_stream("BIG"))
             process.kill()
         slow.rate = 0
-        outcome = cli(line, status=0)
+        outcome = cli(line, terminal_error=True, status=0)
         first = went_on(outcome.err)
         assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
         # Both runs together sent what the first had not.
@@ -192,7 +192,7 @@ def test_a_server_that_is_lost(server: RealServer, other: RealServer, tmp_path: 
     # Messages are published to the source meanwhile: they come along.
     publish(server.url, "big.new", count=10)
     with relay(other.port, port=slow.port) as fast:
-        outcome = cli(line, status=0)
+        outcome = cli(line, terminal_error=True, status=0)
         assert sent_the_rest(fast, went_on(outcome.err)), fast.up
     assert stored(other.url, "OLD") == stored(server.url, "BIG")
 
@@ -211,7 +211,7 @@ def test_domains(hub_cli: Cli, hub_leaf: HubLeaf) -> None:
         assert "is not complete; the same command continues with it" in err
         slow.cut()  # or what it still holds is counted below
         slow.rate = slow.up = 0
-        outcome = slow_cli(line, status=0)
+        outcome = slow_cli(line, terminal_error=True, status=0)
         assert sent_the_rest(slow, went_on(outcome.err)), slow.up
     assert stored(hub_leaf.url, "BIG", domain="hub") == stored(hub_leaf.url, "BIG", domain="leaf")
 
@@ -227,7 +227,7 @@ def test_cluster(cluster_cli: Cli, shared_cluster: Cluster) -> None:
         with copying(slow_cli, line) as process:
             wait_for(lambda: slow.up > COUNT * SIZE * 0.6, "nothing was copied", 60)
             process.kill()
-    outcome = cluster_cli(line, status=0)
+    outcome = cluster_cli(line, terminal_error=True, status=0)
     assert "was interrupted, and the server kept nothing; starting again" in outcome.err
     assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
     assert stored(url, "OLD") == stored(url, "BIG")
@@ -242,7 +242,7 @@ def test_pieces(cluster_cli: Cli, shared_cluster: Cluster, monkeypatch: pytest.M
     fill(url)
     monkeypatch.setattr(copy_transfer, "LARGE", 1000)
     line = "stream copy BIG OLD --data --subjects old"
-    outcome = cluster_cli(line, status=0)
+    outcome = cluster_cli(line, terminal_error=True, status=0)
     assert f"Compared {COUNT - 7:,} messages: sequences, subjects" in outcome.out
     assert stored(url, "OLD") == stored(url, "BIG")
 
@@ -258,7 +258,7 @@ def test_headers_that_a_mirror_loses(server: RealServer, tmp_path: Path) -> None
             reached(server.url, 0.3)
             process.kill()
         slow.rate = 0
-        outcome = cli(line, status=0)
+        outcome = cli(line, terminal_error=True, status=0)
     assert "has a header that only a restore keeps; the copy begins again" in outcome.err
     assert stored(server.url, "OLD") == stored(server.url, "BIG")
     assert sorted(ask(server.url, "STREAM.NAMES")["streams"]) == ["BIG", "OLD"]

@@ -96,7 +96,10 @@ def test_a_server_that_dies(clients: int, server: RealServer, tmp_path: Path) ->
     cli = Cli(tmp_path, server.url)
     running = start(cli, f"js pub async m --stream S --msgs 100000000 --clients {clients}")
     try:
-        wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > 20, "messages are published")
+        wait_for(
+            lambda: js.info(server.url, "S")["state"]["last_seq"] > 5_000,
+            "messages are acknowledged, as more than a window of each client is stored",
+        )
         server.kill()
         out, err = running.communicate(timeout=60)
     finally:
