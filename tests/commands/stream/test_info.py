@@ -31,7 +31,9 @@ def test_the_sheet_of_mirrors_and_sources(cli: Cli) -> None:
         "stream add S --source O,filter=a.b --source P,filter=a:b,filter=c,start=2026-01-01T00:00:00Z",
         status=0,
     )
-    check("stream_info_sources.txt", cli("stream info S", status=0).out)
+    lines = cli("stream info S", status=0).out.splitlines(keepends=True)
+    # The server has tried, or not yet, to find these origins, which do not exist.
+    check("stream_info_sources.txt", "".join(line for line in lines if "stream not found" not in line))
 
 
 def test_json_is_what_the_server_said(cli: Cli, url: str) -> None:
