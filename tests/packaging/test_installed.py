@@ -15,12 +15,21 @@ from tests.packaging.conftest import ROOT, Dist, build
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
-MAX_SIZE = 55_000_000
+MAX_SIZE = 88_000_000
 """Bytes of an installation without Spark, with compiled files, without nats-server, pip and setuptools."""
 
-LARGEST = {"jsctl": 16, "pygments": 10, "wcwidth": 7, "nacl": 6, "prompt_toolkit": 5, "yaml": 4, "rich": 4}
-"""What costs most, and bounds in millions of bytes. Pygments comes with rich, which lays out tables and
-Markdown, wcwidth with prompt_toolkit, nacl is PyNaCl, which signs logins."""
+LARGEST = {
+    "wasmtime": 34,
+    "jsctl": 16,
+    "pygments": 10,
+    "wcwidth": 7,
+    "nacl": 6,
+    "prompt_toolkit": 5,
+    "yaml": 4,
+    "rich": 4,
+}
+"""What costs most, and bounds in millions of bytes. wasmtime reads archives of backups. Pygments comes with
+rich, which lays out tables and Markdown, wcwidth with prompt_toolkit, nacl is PyNaCl, which signs logins."""
 
 
 SERVER = ["server", "run", "--background", "--port", "0", "--name", "shared"]

@@ -19,7 +19,7 @@ class Networks:
         self.cli.environ["XDG_DATA_HOME"] = str(home / "data")
 
     def __call__(self, line: str, status: int = 0) -> str:
-        outcome = self.cli(f"server network {line}", status=status)
+        outcome = self.cli(f"server network {line}", terminal_error=status == 0, status=status)
         return outcome.out + outcome.err
 
     def folder(self, name: str) -> Path:

@@ -27,7 +27,11 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
 
 def test_it_is_found_by_its_name_and_ready_after_an_evacuation(cli: Cli, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
-    said = cli(["server", "network", "up", "cluster", "--port", "0", "--store", str(elsewhere)], status=0).err
+    said = cli(
+        ["server", "network", "up", "cluster", "--port", "0", "--store", str(elsewhere)],
+        terminal_error=True,
+        status=0,
+    ).err
     assert "server network down cluster\n" in said
     assert cli("server network ls --names", status=0).out == "cluster\n"
     variables = cli("server network env cluster --json", status=0).json
