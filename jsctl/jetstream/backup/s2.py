@@ -13,6 +13,7 @@ from crc32c import crc32c
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.backup.machine import Machine
+from jsctl.jetstream.backup.s2_block import MAX_BLOCK, UVARINT_MAX, read_block_size
 
 STREAM_START = b"\xff\x06\x00\x00S2sTwO"
 ARCHIVE_END = bytes(5)
@@ -26,10 +27,7 @@ _COMPRESSED, _UNCOMPRESSED, _SKIPPABLE, _IDENTIFIER = 0x00, 0x01, 0x80, 0xFF
 _IDENTIFIERS = (b"S2sTwO", b"sNaPpY")
 _HEAD_SIZE = 4  #: kind and length of a frame
 _CRC_SIZE = 4
-_UVARINT_MAX = 10
-_MAX_BLOCK = 4 << 20
-"""Maximum number of bytes of a block before compression (klauspost/compress: s2.MaxBlockSize is 4 MiB)."""
-_MAX_FRAME = _MAX_BLOCK + _MAX_BLOCK // 6 + 64
+_MAX_FRAME = MAX_BLOCK + MAX_BLOCK // 6 + 64
 """Maximum number of bytes of a frame with data: a block that does not compress gets a little larger."""
 
 
@@ -47,7 +45,7 @@ class Frame(NamedTuple):
     def size(self) -> int:
         """Number of bytes of its data before compression. Raises ValueError."""
         if self.raw[0] == _COMPRESSED:
-            return _read_block_size(self.raw[_HEAD_SIZE + _CRC_SIZE :][:_UVARINT_MAX])[0]
+            return read_block_size(self.raw[_HEAD_SIZE + _CRC_SIZE :][:UVARINT_MAX])[0]
         return len(self.raw) - _HEAD_SIZE - _CRC_SIZE if self.has_data else 0
 
     def decode(self) -> memoryview:
@@ -164,7 +162,7 @@ class _Codec:
     def __init__(self) -> None:
         self._machine = Machine("s2")
         self._input = self._machine.allocate(_MAX_FRAME)
-        self._output = self._machine.allocate(2 * _MAX_BLOCK)
+        self._output = self._machine.allocate(2 * MAX_BLOCK)
 
     def decode(self, block: bytes | memoryview, size: int) -> bytes:
         start, end = self._input, self._output + size
@@ -204,7 +202,7 @@ def _forget_codecs() -> None:
 
 def decompress_block(block: bytes | memoryview) -> bytes:
     """Return the data of one compressed block. Raises ValueError for a broken one."""
-    size, at = _read_block_size(bytes(block[:_UVARINT_MAX]))
+    size, at = read_block_size(bytes(block[:UVARINT_MAX]))
     if len(block) > _MAX_FRAME:
         raise ValueError(f"a block has more than {_MAX_FRAME:,} bytes")
     return _get_codec().decode(memoryview(block)[at:], size)
@@ -231,15 +229,3 @@ def encode_uvarint(number: int) -> bytes:
 def _mask(crc: int) -> bytes:
     """Return a checksum as a frame holds it (google/snappy: framing_format.txt, section 3)."""
     return (((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF).to_bytes(4, "little")
-
-
-def _read_block_size(block: bytes) -> tuple[int, int]:
-    """Return the size that a block states, and the offset of its data. Raises ValueError."""
-    size = 0
-    for at, byte in enumerate(block[:_UVARINT_MAX]):
-        size |= (byte & 0x7F) << 7 * at
-        if byte < 0x80:
-            if size > _MAX_BLOCK:
-                raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")
-            return size, at + 1
-    raise ValueError("a number is truncated")

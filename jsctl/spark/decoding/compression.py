@@ -3,7 +3,7 @@
 import zlib
 
 from jsctl.errors import MissingDependency
-from jsctl.spark.decoding.s2_block import decompress_block
+from jsctl.jetstream.backup.s2_block import decompress_block
 
 KINDS = ("gzip", "s2", "zstd")
 AUTO = "auto"

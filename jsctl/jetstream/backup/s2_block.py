@@ -1,10 +1,12 @@
 """Blocks of S2 and snappy (klauspost/compress, s2), in Python alone: executors of Spark have nothing else.
 
-Where there is wasmtime, `jetstream/backup/s2.py` reads them a hundred times as fast.
+Where there is wasmtime, `s2.py` decodes them a hundred times as fast.
 """
 
-_UVARINT_MAX = 10
-_MAX_BLOCK = 4 << 20
+UVARINT_MAX = 10
+"""Maximum number of bytes of the size that begins a block."""
+
+MAX_BLOCK = 4 << 20
 """Maximum number of bytes of a block before compression (klauspost/compress: s2.MaxBlockSize is 4 MiB)."""
 
 _WRONG_SIZE = "a block does not have the size that it states"
@@ -12,7 +14,7 @@ _WRONG_SIZE = "a block does not have the size that it states"
 
 def decompress_block(block: bytes) -> bytes:
     """Return the data of one compressed block. Raises ValueError for a broken one."""
-    size, at = _read_block_size(block)
+    size, at = read_block_size(block)
     unpacked = bytearray()
     offset = 0
     try:
@@ -57,13 +59,13 @@ def decompress_block(block: bytes) -> bytes:
     return bytes(unpacked)
 
 
-def _read_block_size(block: bytes) -> tuple[int, int]:
+def read_block_size(block: bytes) -> tuple[int, int]:
     """Return the size that a block states, and the offset of its data. Raises ValueError."""
     size = 0
-    for at, byte in enumerate(block[:_UVARINT_MAX]):
+    for at, byte in enumerate(block[:UVARINT_MAX]):
         size |= (byte & 0x7F) << 7 * at
         if byte < 0x80:
-            if size > _MAX_BLOCK:
-                raise ValueError(f"it holds a block of {size:,} bytes, at most {_MAX_BLOCK:,} are valid")
+            if size > MAX_BLOCK:
+                raise ValueError(f"it holds a block of {size:,} bytes, at most {MAX_BLOCK:,} are valid")
             return size, at + 1
     raise ValueError("a number is truncated")
