@@ -41,10 +41,6 @@ async def _iterate_sentences(
                     yield f"{rename.position}: stream {name}{_format_domain(target)} {text}"
 
 
-def _keep_copies(info: Json) -> Json | None:
-    return info if list_origins(info["config"]) else None
-
-
 def _describe(rename: Step, before: Json, after: Json, target: Target, last: int | None) -> Iterator[str]:
     old, new = rename.stream, rename.other_name
     start = f", start={last + 1}" if last is not None else " with a start"
