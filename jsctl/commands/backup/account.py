@@ -1,8 +1,9 @@
 """`jsctl backup account`."""
 
 from jsctl.base.units import format_bytes, pluralize
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.env import Env
 from jsctl.jetstream.backup.account_backup import backup_account, measure_account
 from jsctl.jetstream.backup.account_files import describe_existing

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from jsctl.base.units import parse_past_time, seconds_to_ns
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
 from jsctl.commands.cli import argument, command, dry_run_flag, option
-from jsctl.commands.observers.transfers import resolve_backup_path
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.backup.archive_editor import count_passes
@@ -64,7 +64,7 @@ class Options:
         "jsctl backup edit ORDERS ORDERS.new --exclude-header X-Test --renumber --dry-run",
     ],
 )
-@source_argument()
+@source_argument
 @argument("target", label="Folder or .tgz file to write")
 @option("--subject", metavar="PATTERN", multiple=True, help="Keep messages on these subjects")
 @option("--exclude-subject", metavar="PATTERN", multiple=True, help="Drop messages on these subjects")

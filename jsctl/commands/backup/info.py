@@ -1,8 +1,8 @@
 """`jsctl backup info`."""
 
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
 from jsctl.commands.cli import command, option
-from jsctl.commands.observers.transfers import resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.files import opening_backup
 from jsctl.jetstream.backup.verification import read_backup
@@ -15,7 +15,7 @@ from jsctl.views.result import Result
     columns=view.COLUMNS,
     examples=["jsctl backup info /data/backup/ORDERS", "jsctl backup info ORDERS.tgz --subjects"],
 )
-@source_argument()
+@source_argument
 @option("--subjects", is_flag=True, help="Also list the subjects, with their messages")
 @progress_flag
 def info(env: Env, source: str, subjects: bool, progress: bool) -> Result:

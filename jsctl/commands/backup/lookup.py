@@ -1,7 +1,7 @@
 """`jsctl backup lookup`."""
 
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command
-from jsctl.commands.observers.transfers import resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.obfuscation import read_key_file
 from jsctl.views.result import Lines, Result

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from jsctl.base.units import format_bytes
-from jsctl.commands.cli import argument, declare_all, option
+from jsctl.commands.cli import argument, option
 from jsctl.env import Env
 from jsctl.jetstream.backup.files import Backup
 
-_source = argument(
+source_argument = argument(
     "source",
     label="Backup",
     path=True,
@@ -18,11 +17,6 @@ _source = argument(
 progress_flag = option(
     "--progress/--no-progress", default=True, help="Say what is read, with a bar on a terminal"
 )
-
-
-def source_argument() -> Callable[[Any], Any]:
-    """Declare the argument SOURCE."""
-    return declare_all(_source)
 
 
 @contextmanager

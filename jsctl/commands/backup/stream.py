@@ -1,8 +1,9 @@
 """`jsctl backup stream`."""
 
 from jsctl.base.units import format_bytes, pluralize
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
-from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path
+from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.backup import files

@@ -1,8 +1,8 @@
 """`jsctl backup validate`."""
 
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
 from jsctl.commands.cli import command
-from jsctl.commands.observers.transfers import resolve_backup_path
 from jsctl.env import Env
 from jsctl.jetstream.backup.files import opening_backup
 from jsctl.jetstream.backup.verification import read_backup
@@ -11,7 +11,7 @@ from jsctl.views.result import Result
 
 
 @command("validate", examples=["jsctl backup validate /data/backup/ORDERS"])
-@source_argument()
+@source_argument
 @progress_flag
 def validate(env: Env, source: str, progress: bool) -> Result:
     """Read SOURCE, a folder or .tgz file, to its end: every checksum, every entry, and the digest, if it has

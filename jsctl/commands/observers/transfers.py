@@ -1,11 +1,8 @@
-"""The common parts of backup, restore and copy: the observer that talks to the user, flags of restores,
-and paths of backups."""
+"""The common parts of backup, restore and copy: the observer that talks to the user, flags of restores."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 
-from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import declare_all, destructive
 from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.env import Env
@@ -76,8 +73,3 @@ class TerminalObserver:
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
         shown_total = total if self._progress else 0
         return self._env.progress(view.progress_label(phase), shown_total, in_bytes=phase.kind != "compare")
-
-
-def resolve_backup_path(text: str) -> Path:
-    """Return the path of a backup that was named on the command line; `~` is the home folder."""
-    return expand_home(text).absolute()

@@ -4,14 +4,13 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from jsctl.base.files import sync_folder
 from jsctl.base.loops import gather
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.backup.account_files import (
     UNFINISHED,
     AccountResult,
@@ -24,7 +23,6 @@ from jsctl.jetstream.backup.account_files import (
 from jsctl.jetstream.backup.events import (
     AccountBackupStarted,
     Advance,
-    BackupStarted,
     Observer,
     Phase,
     ReplaceBackup,
@@ -135,10 +133,6 @@ async def _save_to(
     slots = asyncio.Semaphore(_CONCURRENT)
     connection = SharedConnection(api.connection)
 
-    def start(name: str, state: Json) -> Advance:
-        observer.notify(BackupStarted(name, int(state.get("messages", 0)), int(state.get("bytes", 0))))
-        return advance
-
     async def save(name: str) -> StreamOutcome:
         async with slots:
             try:
@@ -148,7 +142,8 @@ async def _save_to(
                     name,
                     folder / name,
                     options,
-                    on_start=partial(start, name),
+                    observer,
+                    on_start=lambda state: advance,
                     extra={"account": {"streams": len(names)}},
                     target=target / name,
                 )

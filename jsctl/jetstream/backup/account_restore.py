@@ -10,21 +10,20 @@ from jsctl.base.units import pluralize
 from jsctl.errors import Cancelled, Declined, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.account_files import (
+    AccountBackup,
     AccountResult,
     SharedConnection,
     StreamOutcome,
     build_outcome,
-    open_account_backup,
 )
 from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observer, Phase, ReduceStream
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import (
     describe_unfinished,
-    explain_differences,
-    explain_placement,
     holds_all,
     list_takings,
+    list_warnings,
     load_stream,
     remove_unfinished,
 )
@@ -33,7 +32,6 @@ from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
 from jsctl.jetstream.message.data_loss import NOTHING
-from jsctl.jetstream.message.held import warn_of_ids
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
@@ -59,15 +57,17 @@ class AccountRestoreOptions:
 
 
 async def restore_account(
-    connect: Callable[[], Awaitable[Api]], folder: Path, options: AccountRestoreOptions, observer: Observer
+    connect: Callable[[], Awaitable[Api]],
+    account_backup: AccountBackup,
+    folder: Path,
+    options: AccountRestoreOptions,
+    observer: Observer,
 ) -> AccountResult:
     """Verify all streams of an account's backup, then restore those that are intact, one after the other.
 
     A stream that fails does not stop the others; one that an earlier restore has finished is left as it is.
-    connect: opens the API, after the verification.
-    Raises NotFound, BadInput for a folder that is not an account's backup, Unreachable.
+    connect: opens the API, after the verification. folder: that of the backup. Raises Unreachable.
     """
-    account_backup = open_account_backup(folder)
     outcomes = list(account_backup.broken)
     verified: list[Backup] = []
     with observer.progress(Phase("verify"), account_backup.size) as advance:
@@ -164,11 +164,7 @@ async def _restore(
     if options.dry_run:
         return build_outcome(name, "restored", backup.state)
     info, differences = await load_stream(api, backup, config, advance)
-    remarks = [
-        *explain_placement(api, config),
-        *explain_differences(name, config, differences),
-        *warn_of_ids(info),
-    ]
+    remarks = list_warnings(api, config, info, differences)
     return build_outcome(name, "restored", info["state"], "; ".join(remarks))
 
 

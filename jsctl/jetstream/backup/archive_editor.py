@@ -74,7 +74,6 @@ class _Kept:
     def __init__(self) -> None:
         self.messages = self.bytes = self.old = 0
         self.first_sequence = self.first_time = self.last_time = 0
-        self.subjects: set[int] = set()  #: hashes of subjects
 
 
 class _Slot(NamedTuple):
@@ -126,13 +125,15 @@ class Editor:
             self._copy_ranges(writer)
         else:
             self._reader = self._open_reader("messages")
+            subjects: set[int] = set()  # their hashes
             for item in self._read(self._reader, self._digest):
                 if isinstance(item, Message):
                     if self._passes(item):
+                        subjects.add(hash(item.subject))
                         self._write_message(item, writer)
                 else:
                     self._write_entry(item, writer)
-            self._kept_subjects = len(self._kept.subjects)
+            self._kept_subjects = len(subjects)
 
     def _open_reader(self, yields: Any) -> ArchiveReader:
         return ArchiveReader(self._selection, yields)
@@ -279,7 +280,6 @@ class Editor:
 
     def _write_message(self, message: Message, writer: ArchiveWriter | None) -> None:
         kept = self._kept
-        kept.subjects.add(hash(message.subject))
         kept.old += message.time < self._old_before
         kept.messages += 1
         raw = message.raw

@@ -16,8 +16,7 @@ from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.obfuscation import Obfuscator, read_key_file
 from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
 from jsctl.jetstream.backup.writer import naming, put_backup, sync
-
-_BUCKET = "KV_"
+from jsctl.jetstream.kv.names import build_subject_prefix, is_bucket, stream_to_bucket
 
 
 def edit_backup(
@@ -108,5 +107,5 @@ def _name_errors(write: Callable[[bytes], object], target: Path) -> Callable[[by
 def _is_bucket(config: Json) -> bool:
     """Return whether a configuration is that of a key-value bucket (ADR-8)."""
     name = str(config["name"])
-    bucket = name.removeprefix(_BUCKET)
-    return name.startswith(_BUCKET) and bool(bucket) and config.get("subjects") == [f"$KV.{bucket}.>"]
+    subjects = [f"{build_subject_prefix(stream_to_bucket(name))}>"]
+    return is_bucket(name) and config.get("subjects") == subjects

@@ -97,8 +97,7 @@ class EditOptions:
         """Return what drops a message because of its headers or payload, None if it stays."""
         if self.header or self.exclude_header:
             headers = parse_headers(message.header_block) if message.header_block else []
-            names = {name.lower() for name, _ in headers}
-            if any(name.lower() in names for name in self.exclude_header):
+            if any(_has_header(headers, name) for name in self.exclude_header):
                 return "header"
             if self.header and not any(_has_header(headers, wanted) for wanted in self.header):
                 return "header"

@@ -5,7 +5,6 @@ No library for Python knows S2, and in Python the same loops take a hundred time
 
 import atexit
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
 from jsctl.errors import JsctlError
@@ -71,6 +70,8 @@ def _compile(name: str) -> "tuple[Engine, Module]":
         from wasmtime import Engine, Module
     except (ImportError, OSError) as error:  # wasmtime has no build for this machine
         raise JsctlError(f"archives cannot be read on this machine: {error}") from None
+    from importlib.resources import files
+
     atexit.register(_compile.cache_clear)  # wasmtime cannot free anything while the interpreter ends
     engine = Engine()
     return engine, Module(engine, files(__package__).joinpath(f"{name}.wat").read_text("utf-8"))

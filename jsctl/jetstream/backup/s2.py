@@ -7,10 +7,10 @@ repeat codes of S2 (klauspost/compress, s2). `s2.wat` decodes and encodes the bl
 import atexit
 import threading
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from jsctl.base.checksums import crc32c
 from jsctl.errors import JsctlError
 from jsctl.jetstream.backup.machine import Machine
 from jsctl.jetstream.backup.s2_block import MAX_BLOCK, UVARINT_MAX, read_block_size
@@ -45,7 +45,8 @@ class Frame(NamedTuple):
     def size(self) -> int:
         """Number of bytes of its data before compression. Raises ValueError."""
         if self.raw[0] == _COMPRESSED:
-            return read_block_size(self.raw[_HEAD_SIZE + _CRC_SIZE :][:UVARINT_MAX])[0]
+            start = _HEAD_SIZE + _CRC_SIZE
+            return read_block_size(self.raw[start : start + UVARINT_MAX])[0]
         return len(self.raw) - _HEAD_SIZE - _CRC_SIZE if self.has_data else 0
 
     def decode(self) -> memoryview:
@@ -184,20 +185,11 @@ class _Codecs(threading.local):
         self.codec = _Codec()
 
 
-_codecs: _Codecs | None = None
-
-
-def _get_codec() -> _Codec:
-    global _codecs
-    if _codecs is None:
-        _codecs = _Codecs()
-        atexit.register(_forget_codecs)
-    return _codecs.codec
-
-
-def _forget_codecs() -> None:
-    global _codecs
-    _codecs = None
+@cache
+def _get_codecs() -> _Codecs:
+    codecs = _Codecs()
+    atexit.register(_get_codecs.cache_clear)
+    return codecs
 
 
 def decompress_block(block: bytes | memoryview) -> bytes:
@@ -205,12 +197,12 @@ def decompress_block(block: bytes | memoryview) -> bytes:
     size, at = read_block_size(bytes(block[:UVARINT_MAX]))
     if len(block) > _MAX_FRAME:
         raise ValueError(f"a block has more than {_MAX_FRAME:,} bytes")
-    return _get_codec().decode(memoryview(block)[at:], size)
+    return _get_codecs().codec.decode(memoryview(block)[at:], size)
 
 
 def build_frame(data: bytes) -> bytes:
     """Return a frame with data, at most 4 MiB: compressed, if that makes it smaller."""
-    block = _get_codec().encode(data)
+    block = _get_codecs().codec.encode(data)
     kind, content = (_COMPRESSED, encode_uvarint(len(data)) + block) if block else (_UNCOMPRESSED, data)
     length = (len(content) + _CRC_SIZE).to_bytes(3, "little")
     return b"".join((bytes([kind]), length, _mask(crc32c(data)), content))

@@ -77,14 +77,15 @@ async def backup_stream(
 
             def on_start(state: Json) -> Advance:
                 size = int(state.get("bytes", 0))
-                observer.notify(BackupStarted(stream, int(state.get("messages", 0)), size))
                 return phases.enter_context(observer.progress(Phase("transfer", stream), size))
 
             if options.check:
                 observer.notify(ServerCheckStarted(stream))
             folder = locked.make_path()
             try:
-                manifest = await save_stream(api, stream, folder, options, on_start=on_start, target=target)
+                manifest = await save_stream(
+                    api, stream, folder, options, observer, on_start=on_start, target=target
+                )
                 await _run_in_thread(put_backup, folder, locked)
             finally:
                 with suppress(OSError):
@@ -107,6 +108,7 @@ async def save_stream(
     stream: str,
     folder: Path,
     options: BackupOptions,
+    observer: Observer,
     *,
     on_start: Callable[[Json], Advance],
     target: Path,
@@ -140,7 +142,9 @@ async def save_stream(
         # Not in a thread, where a cancellation could leave its files behind.
         writer = BackupWriter(folder, description, target)
         try:
-            advance = on_start(snapshot.state)
+            state = snapshot.state
+            observer.notify(BackupStarted(stream, int(state.get("messages", 0)), int(state.get("bytes", 0))))
+            advance = on_start(state)
             chunk_count = 0
             async with aclosing(snapshot.chunks) as chunks:
                 async for chunk in chunks:

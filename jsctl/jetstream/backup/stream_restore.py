@@ -88,11 +88,7 @@ async def restore_stream(
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
         info, differences = await load_stream(api, backup, config, advance)
-    warnings = [
-        *explain_placement(api, config),
-        *explain_differences(name, config, differences),
-        *warn_of_ids(info),
-    ]
+    warnings = list_warnings(api, config, info, differences)
     if name != backup.stream and await streams.fetch_info_or_none(api, backup.stream) is not None:
         warnings += warn_of_schedules(config, backup.stream, name)
     return StreamRestore(backup, info, warnings, time.monotonic_ns() - started)
@@ -207,7 +203,17 @@ async def holds_all(api: Api, info: Json, backup: Backup) -> bool:
     return message.timestamp == str(backup.state.get("last_ts"))
 
 
-def explain_placement(api: Api, config: Json) -> list[str]:
+def list_warnings(api: Api, config: Json, info: Json, differences: list[str]) -> list[str]:
+    """Return warnings about a restored stream. config: what it was restored with. differences: see
+    `explain_differences`, also for what is raised."""
+    return [
+        *_explain_placement(api, config),
+        *explain_differences(str(config["name"]), config, differences),
+        *warn_of_ids(info),
+    ]
+
+
+def _explain_placement(api: Api, config: Json) -> list[str]:
     """Return a warning if a stream should be placed in a cluster, and the server ignores that."""
     cluster = (config.get("placement") or {}).get("cluster")
     if not cluster or api.connection.server_info.get("cluster"):

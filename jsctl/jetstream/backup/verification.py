@@ -76,12 +76,14 @@ def verify_backup(backup: Backup, advance: Advance = lambda size: None) -> None:
                 advance(len(block))
         _check_digest(backup, digest, size)
         return
-    scanner = FrameScanner()
+    scanner, is_tar = FrameScanner(), False
     with naming_damage(backup), backup.open_data() as file:
         while block := file.read(_READ_SIZE):
             scanner.feed(block)
-            if scanner.unpacked and scanner.starts_with(MAGIC):
-                break
+            if scanner.unpacked and not is_tar:
+                if scanner.starts_with(MAGIC):
+                    break
+                is_tar = True
             advance(len(block))
         else:
             if fault := find_snapshot_fault(scanner):

@@ -2,21 +2,10 @@
 
 import asyncio
 import hashlib
-import sys
 from collections import deque
-from types import SimpleNamespace
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
-# Its import takes 8 ms without its own command line and the look-up of its version, and 30 ms with them.
-_unneeded: dict[str, Any] = {"crc32c._cli": SimpleNamespace(main=None)}
-_unneeded["importlib.metadata"] = SimpleNamespace(version=lambda name: "")
-_unneeded = {name: module for name, module in _unneeded.items() if name not in sys.modules}
-sys.modules.update(_unneeded)
-try:
-    import crc32c
-finally:
-    for _name in _unneeded:
-        del sys.modules[_name]
+from jsctl.base.checksums import crc32c
 
 _BLOCK = 2 << 20
 """Bytes that are read ahead, but at least one chunk."""
@@ -102,7 +91,7 @@ class BlockReader:
         chunks: list[Chunk] = []
         for start in range(0, filled, self._chunk_size):
             data = cast(bytes, view[start : min(start + self._chunk_size, filled)])
-            chunks.append(Chunk(self.chunks, data, crc32c.crc32c(data), block))
+            chunks.append(Chunk(self.chunks, data, crc32c(data), block))
             self.chunks += 1
         self.size += filled
         block.used = len(chunks)

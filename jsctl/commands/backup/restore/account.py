@@ -1,7 +1,8 @@
 """`jsctl backup restore account`."""
 
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
+from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
 from jsctl.commands.options.data_loss import LossOptions
 from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.env import Env
@@ -46,10 +47,12 @@ async def account(
     is not 0.
     """
     path = resolve_backup_path(directory)
-    configs = [backup.config for backup in open_account_backup(path).backups]
+    account_backup = open_account_backup(path)
+    configs = [backup.config for backup in account_backup.backups]
     refuse_unknown(permits.unprotect, [name for config in configs for name in list_concerned(config)])
     result = await restore_account(
         env.jetstream,
+        account_backup,
         path,
         AccountRestoreOptions(
             update=update_streams,

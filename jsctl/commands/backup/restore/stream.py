@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from jsctl.base.files import read_input
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.observers.transfers import TerminalObserver, resolve_backup_path, restore_flags
+from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
 from jsctl.commands.options.data_loss import LossOptions
 from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.commands.picking.pick import validate_stream_name
