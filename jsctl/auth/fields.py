@@ -1,4 +1,4 @@
-"""The fields of account and user claims, from which flags, questions and information sheets are built
+"""The fields of account and user claims, from which flags, questions and info pages are built
 (nats-io/jwt: v2/account_claims.go, v2/user_claims.go, v2/types.go)."""
 
 import ipaddress
@@ -18,7 +18,7 @@ UNLIMITED = -1
 class Cap(Number):
     """A maximum number; -1 is unlimited, 0 allows none."""
 
-    sheet = "text"
+    shown_as = "text"
 
     def __init__(self) -> None:
         super().__init__(least=None)
@@ -33,7 +33,7 @@ class Cap(Number):
 class CapBytes(Size):
     """A maximum number of bytes; -1 is unlimited, 0 allows none."""
 
-    sheet = "text"
+    shown_as = "text"
 
 
 class Rules(Subjects):

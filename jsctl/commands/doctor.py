@@ -59,7 +59,7 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
     it are checked.
 
     The exit status is 1 when something is wrong. With --json, one document {"at", "findings": [{"code",
-    "about", "seen", "why", "mend", "objects"}], "contexts", "domains", "servers", "left_out"}.
+    "about", "seen", "why", "fix", "objects"}], "contexts", "domains", "servers", "left_out"}.
     """
     if rules:
         return view.rules()

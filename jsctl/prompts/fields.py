@@ -23,7 +23,7 @@ async def ask_field(
     question = field.question or FieldQuestion(field.label)
     flag, help = question.flag or f"--{field.flag}", question.help or field.help
     answer = question.default if default is None else default
-    if isinstance(kind := field.kind, Switch):  # asked as sheets show it: may messages be deleted?
+    if isinstance(kind := field.kind, Switch):  # asked as info pages show it: may messages be deleted?
         yes = await prompter.confirm(question.message, flag=flag, default=kind.to_sheet(False), help=help)
         return kind.to_sheet(yes)
     if question.choices:

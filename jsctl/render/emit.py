@@ -8,7 +8,7 @@ from typing import Any, Literal, TextIO
 from jsctl.base.json_text import encode_json
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_json, clean_lines
-from jsctl.views.result import Cell, Chart, Lines, Markdown, Result, Sheet, Table, Text
+from jsctl.views.result import Cell, Chart, InfoPage, Lines, Markdown, Result, Table, Text
 
 Form = Literal["table", "plain", "markdown", "json", "csv", "tsv"]
 _FLAT_TYPES = frozenset((str, int, float, bool, type(None), list))
@@ -133,14 +133,14 @@ def format_lines(
             case Table():
                 table_part = part.without_blanks() if part.optional else part
                 yield from _format_table(table_part, form, width, scheme, color)
-            case Sheet() if form == "markdown":
+            case InfoPage() if form == "markdown":
                 from jsctl.render import markdown_form
 
-                yield from markdown_form.format_sheet(part)
-            case Sheet():
-                from jsctl.render import sheet
+                yield from markdown_form.format_info_page(part)
+            case InfoPage():
+                from jsctl.render import info_page
 
-                yield from sheet.format_sheet(part, scheme, color, width)
+                yield from info_page.format_info_page(part, scheme, color, width)
             case Chart():
                 from jsctl.render.plot import draw_chart
 

@@ -35,7 +35,7 @@ _MIN_WIDTH = 6  #: a column is not cut below this many cells
 def fit_columns(
     columns: Sequence[Column],
     widths: list[int],
-    spare: Sequence[str],
+    hideable: Sequence[str],
     room: int,
     gap: int,
     *,
@@ -45,20 +45,20 @@ def fit_columns(
 ) -> list[int]:
     """Return the indexes of the columns that fit side by side, and narrow their `widths`.
 
-    spare: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for all.
-    gap: cells between two of them. blank: indexes of the columns that are empty or zero in all rows. prose:
-    cells of a sentence that are comfortable to read. values: cells of the widest value of each column, for a
-    table whose titles may be folded.
+    hideable: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for
+    all. gap: cells between two of them. blank: indexes of the columns that are empty or zero in all rows.
+    prose: cells of a sentence that are comfortable to read. values: cells of the widest value of each column,
+    for a table whose titles may be folded.
 
-    Columns of texts that are all empty are left out first, then titles are folded between words, then spare
-    columns are left out, first those that are blank. Long texts are narrowed before a column is left out, but
-    not below what is comfortable to read. When all spare columns are left out, texts are narrowed further,
-    and then the titles above numbers.
+    Columns of texts that are all empty are left out first, then titles are folded between words, then
+    hideable columns are left out, first those that are blank. Long texts are narrowed before a column is left
+    out, but not below what is comfortable to read. When all hideable columns are left out, texts are narrowed
+    further, and then the titles above numbers.
     """
     shown = list(range(len(columns)))
-    order = {key: place for place, key in enumerate(spare)}
-    spare_columns = [index for index in shown if columns[index].data_key in order]
-    spare_columns.sort(key=lambda index: (index not in blank, order[columns[index].data_key]))
+    order = {key: place for place, key in enumerate(hideable)}
+    hideable_columns = [index for index in shown if columns[index].data_key in order]
+    hideable_columns.sort(key=lambda index: (index not in blank, order[columns[index].data_key]))
     empty = [index for index in reversed(shown[1:]) if index in blank and columns[index].kind not in NUMBERS]
     empty.sort(key=lambda index: order.get(columns[index].data_key, len(order)))
 
@@ -76,7 +76,7 @@ def fit_columns(
         min(width, _find_comfortable_width(column, width, prose))
         for column, width in zip(columns, widths, strict=True)
     ]
-    leave_out(spare_columns, comfortable)
+    leave_out(hideable_columns, comfortable)
     excess = sum(widths[index] for index in shown) + gap * (len(shown) - 1) - room
     texts = [index for index in shown if columns[index].kind not in NUMBERS and widths[index] > _MIN_WIDTH]
     while excess > 0 and texts:

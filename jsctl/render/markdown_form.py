@@ -1,11 +1,11 @@
-"""Tables and info sheets as Markdown, for language models, in the form of the `nats` tool."""
+"""Tables and info pages as Markdown, for language models, in the form of the `nats` tool."""
 
 from collections.abc import Iterator, Sequence
 
-from jsctl.render.sheet import format_values
+from jsctl.render.info_page import format_values
 from jsctl.render.table import format_cells
 from jsctl.render.text import clean
-from jsctl.views.result import Sheet, Table
+from jsctl.views.result import InfoPage, Table
 
 
 def format_table(table: Table) -> Iterator[str]:
@@ -18,11 +18,11 @@ def format_table(table: Table) -> Iterator[str]:
     yield from map(_join, [*rows, *([foot] if foot else [])])
 
 
-def format_sheet(sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a sheet: a list for each section."""
-    if sheet.heading:
-        yield f"# {clean(sheet.heading)}"
-    for section in sheet.sections:
+def format_info_page(info_page: InfoPage) -> Iterator[str]:
+    """Yield the lines of an info page: a list for each section."""
+    if info_page.heading:
+        yield f"# {clean(info_page.heading)}"
+    for section in info_page.sections:
         if not section.fields:
             continue
         yield ""

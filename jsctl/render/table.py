@@ -19,7 +19,7 @@ def format_boxed(
     """Yield the lines of the table in a rounded box of at most `width` columns.
 
     If the table is wider, empty columns are left out and titles are folded between words. If that is not
-    enough, the columns that it can spare are left out, those of zeros first, and named below it; prose is
+    enough, the columns that may be hidden are left out, those of zeros first, and named below it; prose is
     folded between words, and other texts are cut in the middle.
     """
     columns: Sequence[Column] = table.columns
@@ -33,7 +33,7 @@ def format_boxed(
     if width and not fits:
         values = _measure([*rows, *([foot] if foot else [])]) if rows or foot else [0] * len(columns)
         blank = [index for index, column in enumerate(columns) if _is_blank(table, index, column)]
-        shown = fit_columns(columns, widths, table.spare, width - 4, 3, blank=blank, values=values)
+        shown = fit_columns(columns, widths, table.hideable, width - 4, 3, blank=blank, values=values)
         hidden_titles = [head[index] for index, wide in enumerate(values) if wide and index not in shown]
         columns = [columns[index] for index in shown]
         widths = [widths[index] for index in shown]
@@ -81,7 +81,7 @@ def format_boxed(
         yield from format_row(foot, table.footer)
     yield rule("╰", "┴", "╯")
     if hidden_titles:
-        note = f"no room for: {', '.join(hidden_titles)}; a wider terminal or a pipe shows all columns"
+        note = f"left out: {', '.join(hidden_titles)}; a wider terminal or a pipe shows all columns"
         yield from (paint(line, "dim") if color else line for line in fold(note, width or 0))
 
 

@@ -137,16 +137,16 @@ _KEYS = (
     ("s", "sort"),
     ("enter", "open"),
     ("c", "consumers"),
-    ("f", "wrong"),
+    ("f", "problems"),
     ("p", "pause"),
     ("?", "keys"),
     ("q", "quit"),
     ("w", "wide"),
     ("J", "json"),
-    ("y", "line"),
-    ("r", "now"),
+    ("y", "command"),
+    ("r", "refresh"),
 )
-_PICTURE_KEYS = (("p", "pause"), ("+ -", "interval"), ("r", "now"), ("?", "keys"), ("q", "quit"))
+_PICTURE_KEYS = (("p", "pause"), ("+ -", "interval"), ("r", "refresh"), ("?", "keys"), ("q", "quit"))
 _PAGE_KEYS = (("esc", "back"), ("↑↓", "scroll"), ("p", "pause"), ("?", "keys"), ("q", "quit"))
 _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time"))
 

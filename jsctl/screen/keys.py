@@ -33,7 +33,7 @@ HELP = (
     ("w", "show all columns, and only those that fit"),
     ("left right", "scroll sideways through all columns; names stay"),
     ("p space", "pause and continue"),
-    ("r", "ask now"),
+    ("r", "refresh"),
     ("+ -", "ask less often, more often"),
     ("J", "show the selected row as JSON"),
     ("y", "show the command line that shows or fixes this row"),
@@ -45,7 +45,7 @@ HELP = (
 PICTURE_HELP = (
     ("up down j k", "scroll what is higher than the screen; page keys, home, end move further"),
     ("p space", "pause and continue"),
-    ("r", "ask now"),
+    ("r", "refresh"),
     ("+ -", "ask less often, more often"),
     ("q, ctrl-C", "quit"),
 )

@@ -8,23 +8,23 @@ from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
 from jsctl.monitor.rules.catalog import RULES
 from jsctl.monitor.trouble import Gap
-from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Table, Text, recorder
+from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text, recorder
 
 _COLUMNS = (
     Column("Code", "code"),
     Column("About", "about", "prose"),
     Column("Seen", "seen", "prose"),
     Column("Why it matters", "why", "prose"),
-    Column("Fix", "mend", "prose"),
+    Column("Fix", "fix", "prose"),
 )
-_RECORD = recorder(("code", "about", "seen", "why", "mend", "objects"))
+_RECORD = recorder(("code", "about", "seen", "why", "fix", "objects"))
 
 
 def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     """Show what is wrong; the exit status says whether anything is."""
     parts: list[Part] = []
     if findings:
-        parts.append(Sheet("", [_build_section(finding) for finding in findings]))
+        parts.append(InfoPage("", [_build_section(finding) for finding in findings]))
     whys = dict.fromkeys(gap.why for gap in _list_gaps(snapshot))
     parts += [Text(f"not checked: {why}", "dim") for why in whys]
     parts.append(_build_summary(snapshot, findings))
@@ -42,7 +42,7 @@ def _build_section(finding: Finding) -> Section:
     fields = (
         Field("Seen", Cell(finding.seen, finding.seen, "bad"), "prose"),
         Field("Why it matters", finding.why, "prose"),
-        Field("Fix", finding.mend, "prose"),
+        Field("Fix", finding.fix, "prose"),
     )
     return Section(f"{about} ({finding.code})", fields)
 

@@ -155,7 +155,7 @@ class Table(NamedTuple):
     """Rows of raw values (or Cells).
 
     footer: totals, for people only.
-    spare: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
+    hideable: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
     empty: what people see in place of a table without rows; CSV still has its heading.
     optional: `data_key`s of the columns that people see only if they have a value.
     rising: whether the last row is the most important one, next to the prompt; a screen puts it first.
@@ -165,7 +165,7 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     footer: Sequence[Any] | None = None
-    spare: Sequence[str] = ()
+    hideable: Sequence[str] = ()
     empty: str = ""
     optional: Sequence[str] = ()
     rising: bool = False
@@ -205,7 +205,7 @@ class Table(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A line of an info sheet. A list value takes one line an item."""
+    """A line of an info page. A list value takes one line an item."""
 
     label: str
     value: Any
@@ -213,14 +213,14 @@ class Field(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of a sheet: its title, and its lines."""
+    """A part of an info page: its title, and its lines."""
 
     title: str
     fields: Sequence[Field]
 
 
-class Sheet(NamedTuple):
-    """An info sheet: a heading, then sections of right-aligned labels. A section without a title
+class InfoPage(NamedTuple):
+    """An info page: a heading, then sections of right-aligned labels. A section without a title
     comes first."""
 
     heading: str
@@ -275,7 +275,7 @@ class ChartStack(NamedTuple):
     charts: Sequence[Chart]
 
 
-Part = Table | Sheet | Text | Markdown | Lines | Chart
+Part = Table | InfoPage | Text | Markdown | Lines | Chart
 
 
 class _Unset:

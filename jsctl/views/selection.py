@@ -64,6 +64,6 @@ class Selection(NamedTuple):
             columns=[table.columns[number] for number in chosen],
             rows=LazySequence(table.rows, choose),
             footer=table.footer and choose(table.footer),
-            spare=(),
+            hideable=(),
             optional=(),
         )

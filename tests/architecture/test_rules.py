@@ -85,7 +85,7 @@ def test_static_output_does_not_load_rich() -> None:
         "import jsctl.render.emit as e\n"
         "from jsctl.views.result import *\n"
         "t = Table('T', [Column('A', 'a')], [('x',)])\n"
-        "e.emit(Result([t, Sheet('s', [])]), io.StringIO(), 'table', width=80, color=True)\n"
+        "e.emit(Result([t, InfoPage('s', [])]), io.StringIO(), 'table', width=80, color=True)\n"
         "sys.exit('rich' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0

@@ -16,7 +16,7 @@ SHEETS = [file.stem for file in Path(jsctl.cheats.__file__).parent.glob("*.txt")
 
 def test_cheat(offline_cli: Cli) -> None:
     shown = offline_cli("cheat", status=0).out
-    assert SHEETS and all(sheet in shown for sheet in SHEETS)
+    assert SHEETS and all(info_page in shown for info_page in SHEETS)
     assert "jsctl stream add" in offline_cli("cheat streams", status=0).out
     assert offline_cli("cheat streams --json", status=0).json["topic"] == "streams"
     for topic in THEIRS:

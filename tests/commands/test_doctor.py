@@ -140,13 +140,13 @@ def test_a_subject_stored_twice(pair: Pair) -> None:
     [twice] = pair.findings("--context hub")
     assert twice["code"] == "SUBJECT_TWICE"
     assert twice["objects"] == ["stream hub > HERE", "stream leaf > THERE"]
-    assert twice["mend"].endswith(
+    assert twice["fix"].endswith(
         "a mirror: jsctl stream add HERE-COPY --mirror HERE@hub --context hub --js-domain leaf"
     )
     [same] = pair.findings("--context system")
-    assert same["mend"].startswith("give account ACC a context with jsctl context add ACC; then ")
-    assert same["mend"].endswith(" --context ACC --js-domain leaf"), "the system account has no streams"
-    assert {**same, "mend": twice["mend"]} == twice
+    assert same["fix"].startswith("give account ACC a context with jsctl context add ACC; then ")
+    assert same["fix"].endswith(" --context ACC --js-domain leaf"), "the system account has no streams"
+    assert {**same, "fix": twice["fix"]} == twice
     assert pair.codes("--context hub --ignore subject_twice") == []
 
 
@@ -167,7 +167,7 @@ def test_a_loop_of_sources(pair: Pair) -> None:
     for context in ("hub", "leaf"):
         assert pair.reported(context) == {"SOURCE_LOOP"}
     for finding in found:
-        line = finding["mend"].partition(": jsctl ")[2]
+        line = finding["fix"].partition(": jsctl ")[2]
         pair.cli([*shlex.split(line), "--force"], status=0)
     assert pair.codes() == []
     js.publish(pair.url, "a.1")
@@ -316,11 +316,11 @@ def test_imports_that_a_mirror_lacks(tmp_path: Path, imports: tuple[str, ...], c
         assert patient.codes("--context admin") == [code]
         # What it says is put into the account as it stands.
         words = r"in account IMP: imports: \[ (.*) \]; then reload \(.*add -f\): jsctl (.*)"
-        mend = re.fullmatch(words, finding["mend"])
-        assert mend
+        fix = re.fullmatch(words, finding["fix"])
+        assert fix
         text = server.config.read_text()
-        server.config.write_text(text.replace(", ".join(imports), ", ".join([*imports, mend[1]])))
-        patient.cli(f"{mend[2]} --context admin --force", status=0)
+        server.config.write_text(text.replace(", ".join(imports), ", ".join([*imports, fix[1]])))
+        patient.cli(f"{fix[2]} --context admin --force", status=0)
         wait_for(lambda: patient.codes() == [], "the mending does not help")
 
 
@@ -407,7 +407,7 @@ def test_a_reload_that_left_imports_dead(tmp_path: Path) -> None:
         js.stream(server.url_for("late"), "COPY", mirror={"name": "ORDERS", "external": ACROSS})
         [dead] = patient.findings()
         assert (dead["code"], dead["about"]) == ("IMPORT_DEAD", "account LATE")
-        assert "jsctl server config reload hub-server" in dead["mend"]
+        assert "jsctl server config reload hub-server" in dead["fix"]
         server.reload()
         wait_for(lambda: patient.codes() == [], "the second reload does not help")
 
@@ -457,7 +457,7 @@ def test_limits_that_are_nearly_reached(tmp_path: Path) -> None:
         for condition in ("problems > 0", "kind == 'account' and 'LIMIT_NEAR' in codes"):
             failed = patient.cli(["report", "--fail-on", condition], status=1)
             assert failed.err.endswith("holds for small hub: account\n")
-        line = full["mend"].partition(": jsctl ")[2]
+        line = full["fix"].partition(": jsctl ")[2]
         assert "SECOND" in patient.cli(line, status=0).out  # who uses it
 
 

@@ -161,8 +161,8 @@ def test_replicas_and_leaders_that_are_offline(shared_cluster: Cluster, tmp_path
     snapshot = snapshot._replace(at=snapshot.at + timedelta(minutes=1))
     [few] = diagnose(snapshot)
     assert (few.code, few.objects) == ("REPLICAS_FEW", ["stream DOCTOR"])
-    assert "jsctl stream edit DOCTOR --replicas 3" in few.mend
-    assert "bring a server back" not in few.mend and "under a new name" in few.mend
+    assert "jsctl stream edit DOCTOR --replicas 3" in few.fix
+    assert "bring a server back" not in few.fix and "under a new name" in few.fix
     cluster["replicas"] = others
     cluster["leader"] = ""
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]
@@ -216,10 +216,10 @@ def test_a_list_that_waits_for_a_silent_stream(cluster: Cluster, tmp_path: Path)
         silent.process.send_signal(signal.SIGCONT)
 
 
-def list_lines(mend: str, verb: str) -> list[list[str]]:
+def list_lines(fix: str, verb: str) -> list[list[str]]:
     """The command lines of a finding from the first one with this verb on, without `jsctl`."""
-    _, found, rest = mend.partition(f"jsctl {verb}")
-    assert found, mend
+    _, found, rest = fix.partition(f"jsctl {verb}")
+    assert found, fix
     return [shlex.split(line.removeprefix("jsctl ")) for line in f"{found}{rest}".split(" && ")]
 
 
@@ -241,11 +241,11 @@ def test_the_lines_for_a_server_that_does_not_come_back(
     )
     [away] = patient.findings()
     assert (away["code"], away["about"]) == ("REPLICA_OFFLINE", f"server {name}")
-    [line] = list_lines(away["mend"], "server cluster peer-remove")
+    [line] = list_lines(away["fix"], "server cluster peer-remove")
     patient.cli([*line, "--force"], status=0)
     wait_for(lambda: patient.codes() == ["REPLICAS_FEW"], "it is not removed", 40)
     [few] = patient.findings()
-    [line] = list_lines(few["mend"], "stream edit")
+    [line] = list_lines(few["fix"], "stream edit")
     refused = patient.cli(line)
     assert refused.status == 1 and "nothing was changed" in refused.err  # there is no server yet
     assert "one that was removed needs a new name" in refused.err
@@ -263,7 +263,7 @@ def test_the_lines_for_a_server_that_does_not_come_back(
         config["metadata"] = {**config.get("metadata", {}), "jsctl.replicas": "3"}
         js.ask(cluster.url, "STREAM.UPDATE.ORDERS", config)
         wait_for(lambda: patient.codes() == ["REPLICAS_FEW"], "the interrupted line is not found", 40)
-        assert list_lines(patient.findings()[0]["mend"], "stream edit") == [line]
+        assert list_lines(patient.findings()[0]["fix"], "stream edit") == [line]
         wait_for(lambda: patient.cli(line).status == 0, "there is no server", 60)
         wait_for(lambda: patient.codes() == [], "it has too few replicas", 40)
         info = js.info(cluster.url, "ORDERS")
@@ -289,13 +289,13 @@ def test_the_lines_for_a_copy_that_does_not_reach_its_origin(cluster: Cluster, t
         return [finding for finding in patient.findings() if finding["code"] == "LINK_FAILED"]
 
     wait_for(lambda: bool(failed()), "the copy is well", 60)
-    [line] = list_lines(failed()[0]["mend"], "stream info")
+    [line] = list_lines(failed()[0]["fix"], "stream info")
     assert patient.cli(line).status  # it says what is wrong with the origin
     cluster.servers[origin].start()
     wait_for(lambda: js.is_up(stays.url_for("acc")), "there is no leader", 40)
     wait_for(lambda: patient.cli(line).status == 0, "the origin does not answer", 40)
     for finding in failed():  # if the server has not tried again yet
-        [again] = list_lines(finding["mend"], "stream cluster step-down")
+        [again] = list_lines(finding["fix"], "stream cluster step-down")
         patient.cli(again, status=0)
     wait_for(lambda: patient.codes() == [], "it does not reach its origin", 60)
     js.publish(cluster.url, "orders")

@@ -41,19 +41,19 @@ def reported(cli: Cli) -> list[str]:
     return found
 
 
-def lines_of(mend: str) -> list[str]:
+def lines_of(fix: str) -> list[str]:
     """The command lines in what a finding says; of several to choose from, the first."""
-    _, _, line = mend.partition(": jsctl ")
-    note = WITHOUT_TERMINAL in mend
-    assert line and not re.search(r"<\w+>|CONTEXT| rm | purge ", line), mend
+    _, _, line = fix.partition(": jsctl ")
+    note = WITHOUT_TERMINAL in fix
+    assert line and not re.search(r"<\w+>|CONTEXT| rm | purge ", line), fix
     lines = [part.removeprefix("jsctl ") for part in re.split(r" && |; [\w ]+: ", line)]
     assert len({*lines}) == len(lines), "a line stands there twice"
-    assert note == any(" ".join(shlex.split(line)[:2]) in ASKING for line in lines), mend
+    assert note == any(" ".join(shlex.split(line)[:2]) in ASKING for line in lines), fix
     return lines if " && " in line else lines[:1]
 
 
-def paste(cli: Cli, mend: str) -> None:
-    for line in lines_of(mend):
+def paste(cli: Cli, fix: str) -> None:
+    for line in lines_of(fix):
         words = shlex.split(line)
         cli([*words, *["--force"] * (" ".join(words[:2]) in ASKING and "--force" not in words)], status=0)
 
@@ -103,7 +103,7 @@ def test_a_consumer_at_its_limit_of_acks(cli: Cli, well: str) -> None:
     assert found["objects"] == [found["about"]] and "ORDERS > NEW" in found["about"]
     assert "2 messages wait for acknowledgement" in found["seen"]
     assert cli("consumer why ORDERS NEW --json").json["causes"][0]["code"] == "ACKS_FULL"
-    paste(cli, found["mend"])
+    paste(cli, found["fix"])
     assert codes(cli) == [] and stored(well) == 3
 
 
@@ -112,7 +112,7 @@ def test_a_push_consumer_without_a_subscriber(cli: Cli, well: str) -> None:
     consumer(well, deliver_subject="to.me")
     js.publish(well, "orders.1", count=3)
     found = only(cli, "NO_SUBSCRIBER")
-    assert found["mend"].startswith("start the client that subscribes to it")
+    assert found["fix"].startswith("start the client that subscribes to it")
     with subscribing(well, "to.me"):
         wait_for(lambda: codes(cli) == [], "the subscriber is not seen")
     assert stored(well) == 3
@@ -123,7 +123,7 @@ def test_messages_that_nobody_pulls(cli: Cli, well: str) -> None:
     consumer(well)
     js.publish(well, "orders.1", count=3)
     found = only(cli, "NOBODY_PULLS")
-    paste(cli, found["mend"])
+    paste(cli, found["fix"])
     info = js.ask(well, "CONSUMER.INFO.ORDERS.NEW")
     assert (info["num_pending"], info["num_ack_pending"]) == (2, 1)  # what was shown comes again
 
@@ -134,7 +134,7 @@ def test_messages_that_were_given_up(cli: Cli, well: str) -> None:
     js.publish(well, "orders.1", count=2)
     cli("consumer next ORDERS NEW --count 2 --no-ack", status=0)
     found = only(cli, "GIVEN_UP")
-    paste(cli, found["mend"])
+    paste(cli, found["fix"])
     assert "GIVEN_UP" not in codes(cli)
     cli("consumer next ORDERS NEW --count 2 --timeout 2s", status=0)
     assert codes(cli) == [] and stored(well) == 2
@@ -154,7 +154,7 @@ def test_two_things_wrong_with_one_consumer(cli: Cli, well: str) -> None:
 @pytest.mark.slow
 def test_a_paused_consumer(cli: Cli, well: str) -> None:
     consumer(well, pause_until="2090-01-01T00:00:00Z")
-    paste(cli, only(cli, "CONSUMER_PAUSED")["mend"])
+    paste(cli, only(cli, "CONSUMER_PAUSED")["fix"])
     assert codes(cli) == []
 
 
@@ -170,7 +170,7 @@ def test_a_filter_of_a_source_that_never_matches(cli: Cli, well: str) -> None:
     wait_for(lambda: stored(well, "ALL") == 3, "the source copies nothing")
     found = only(cli, "FILTER_EMPTY")
     assert "takes orders.> alone" in found["seen"]
-    paste(cli, found["mend"])
+    paste(cli, found["fix"])
     wait_for(lambda: stored(well, "ALL") == 6, "the source copies nothing")
     assert codes(cli) == []
 
@@ -178,11 +178,11 @@ def test_a_filter_of_a_source_that_never_matches(cli: Cli, well: str) -> None:
 @pytest.mark.slow
 def test_a_filter_of_a_mirror_and_of_a_consumer_that_never_matches(cli: Cli, well: str) -> None:
     js.stream(well, "COPY", mirror={"name": "ORDERS", "filter_subject": "ordres.>"})
-    assert "create another mirror" in only(cli, "FILTER_EMPTY")["mend"]
+    assert "create another mirror" in only(cli, "FILTER_EMPTY")["fix"]
     cli("stream rm COPY --force", status=0)
     consumer(well, filter_subject="ordres.>")
     found = only(cli, "FILTER_EMPTY")
-    paste(cli, found["mend"])
+    paste(cli, found["fix"])
     assert codes(cli) == []
 
 
@@ -191,7 +191,7 @@ def test_an_interest_stream_without_consumers(cli: Cli, well: str, monkeypatch: 
     monkeypatch.setattr("jsctl.monitor.trouble.YOUNG", 0)
     js.stream(well, "EVENTS", "events", retention="interest")
     found = only(cli, "INTEREST_MISSING")
-    [line] = lines_of(found["mend"])
+    [line] = lines_of(found["fix"])
     cli([*shlex.split(line), "READER", "--pull", "--defaults"], status=0)  # it asks for the name
     assert codes(cli) == []
 
@@ -208,11 +208,11 @@ def test_limits(cli: Cli, well: str) -> None:
     js.stream(well, "FULL", "full", discard="new", max_msgs=10)
     js.publish(well, "full", count=9)
     wait_for(lambda: stored(well, "FULL") == 9, "messages are not stored")
-    paste(cli, only(cli, "LIMIT_NEAR")["mend"])
+    paste(cli, only(cli, "LIMIT_NEAR")["fix"])
     assert codes(cli) == [] and stored(well, "FULL") == 9
     js.stream(well, "USED", "used", max_consumers=1)
     consumer(well, stream="USED")
-    paste(cli, only(cli, "LIMIT_NEAR")["mend"])
+    paste(cli, only(cli, "LIMIT_NEAR")["fix"])
     assert codes(cli) == []
 
 
@@ -221,7 +221,7 @@ def test_a_missing_origin_costs_the_copy_nothing(cli: Cli, well: str) -> None:
     js.stream(well, "OWN", "own", sources=[{"name": "ORDERS"}, {"name": "ORDRES"}])
     js.publish(well, "own", count=3)
     found = only(cli, "ORIGIN_MISSING")
-    [line] = lines_of(found["mend"])
+    [line] = lines_of(found["fix"])
     cli([*shlex.split(line), "--subjects", "ordres", "--defaults"], status=0)  # it asks for the subjects
     wait_for(lambda: codes(cli) == [], "it is still missing", 20)
     assert stored(well, "OWN") == 3

@@ -37,9 +37,9 @@ def findings(site: Site) -> list[dict[str, Any]]:
     return found
 
 
-def mend(site: Site, finding: dict[str, Any]) -> None:
+def fix(site: Site, finding: dict[str, Any]) -> None:
     """Run what a finding says."""
-    for line in finding["mend"].split(" && "):
+    for line in finding["fix"].split(" && "):
         site.cli(shlex.split(line[line.index("jsctl ") :])[1:], status=0)
 
 
@@ -57,7 +57,7 @@ def test_what_a_mirror_across_accounts_lacks(site: Site) -> None:
         found = findings(site)
         seen.append([one["code"] for one in found])
         for finding in found:
-            mend(site, finding)
+            fix(site, finding)
     assert sorted(code for some in seen for code in some) == ["DELIVERY_NOT_IMPORTED", "FLOW_CONTROL_MISSING"]
     wait_for(lambda: findings(site) == [], "the commands do not mend it")
 
@@ -68,7 +68,7 @@ def test_an_import_of_what_is_no_longer_exported(site: Site) -> None:
     site.cli(f"auth account exports rm {CREATE} ACC --force", status=0)
     site.cli("auth account push ACC --force", status=0)
     wait_for(lambda: [one["code"] for one in findings(site)] == ["IMPORT_INVALID"], "nothing is wrong")
-    mend(site, findings(site)[0])
+    fix(site, findings(site)[0])
     wait_for(lambda: findings(site) == [], "the commands do not mend it")
 
 
@@ -78,7 +78,7 @@ def test_tokens_that_expire_soon(site: Site) -> None:
     site.cli("auth user add brief ACC --expiry 2d --save-context brief", status=0)
     [soon] = [each for each in findings(site) if each["code"] == "LOGIN_EXPIRES"]
     assert soon["about"] == "context brief" and "expires in 1d23h" in soon["seen"]
-    assert soon["mend"].endswith(": jsctl context edit brief")
+    assert soon["fix"].endswith(": jsctl context edit brief")
     (report,) = site.cli("report --context brief --json", status=0).json["reports"]
     assert report["trouble"] == ["the login expires in 1d23h59m59s"] or "1d23h" in report["trouble"][0]
     assert report["login"]["codes"] == ["LOGIN_EXPIRES"]
@@ -94,5 +94,5 @@ def test_tokens_that_expire_soon(site: Site) -> None:
         "the account's end is not seen",
     )
     [ending] = findings(site)
-    mend(site, ending)
+    fix(site, ending)
     wait_for(lambda: findings(site) == [], "the account still ends soon")

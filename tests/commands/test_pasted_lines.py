@@ -31,7 +31,7 @@ def have(cli: Cli, url: str) -> Cli:
 def test_doctor(have: Cli, tmp_path: Path) -> None:
     findings = have(["doctor", "--context", CONTEXT, "--json"], status=1).json["findings"]
     [finding] = [one for one in findings if one["code"] == "LIMIT_NEAR"]
-    raised = finding["mend"].removeprefix("raise the limit (without a terminal, add -f): ")
+    raised = finding["fix"].removeprefix("raise the limit (without a terminal, add -f): ")
     words = ["stream", "edit", STREAM, "--max-msgs", "20", "--context", CONTEXT]
     assert run_pasted(tmp_path, raised) == [words]
     assert raised in have(["doctor", "--context", CONTEXT], status=1).out
@@ -51,7 +51,7 @@ def test_consumer_why(have: Cli, tmp_path: Path) -> None:
     ("part", "column", "words"),
     [
         ("1", "Messages", ["stream", "info", STREAM]),
-        ("2", "Drains In", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
+        ("2", "Empty in", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
         ("6", "nobody pulls", ["consumer", "next", STREAM, CONSUMER, "--no-ack"]),
     ],
 )
@@ -82,7 +82,7 @@ def test_a_name_that_begins_with_a_dash(cli: Cli, url: str, tmp_path: Path) -> N
     js.stream(url, "-x", "x.>", max_msgs=1, discard="new")
     js.publish(url, "x.1")
     [finding] = cli("doctor --json", status=1).json["findings"]
-    raised = finding["mend"].removeprefix("raise the limit (without a terminal, add -f): ")
+    raised = finding["fix"].removeprefix("raise the limit (without a terminal, add -f): ")
     [words] = run_pasted(tmp_path, raised)
     assert words[-2:] == ["--", "-x"]
     assert cli([*words[:2], "--dry-run", *words[2:]], status=2).out

@@ -1,4 +1,4 @@
-"""A key that a newer server adds to configurations is one `Field`: flag, file, question, sheet, schema
+"""A key that a newer server adds to configurations is one `Field`: flag, file, question, info page, schema
 and the shape of answers come from it."""
 
 import json
@@ -25,10 +25,10 @@ fields.FIELDS = (*fields.FIELDS, Field("max_idle", Duration(), flag="max-idle", 
                                        label="Maximum Idle Time", question=FieldQuestion("Idle time", "1h")))
 """
 RUN = "sys.argv = ['jsctl', *sys.argv[1:]]\nfrom jsctl.app import main\nsys.exit(main())\n"
-SHEET = """
+INFO_PAGE = """
 import json
-from jsctl.views.stream.info import sheet
-[part] = sheet(json.loads(sys.argv[1])).parts
+from jsctl.views.stream.info import info_page
+[part] = info_page(json.loads(sys.argv[1])).parts
 fields = [field for section in part.sections for field in section.fields]
 print([field.value for field in fields if field.label == "Maximum Idle Time"])
 """
@@ -81,8 +81,8 @@ def test_it_is_asked_for() -> None:
     assert run(ASKED) == "300000000000\n"
 
 
-def test_the_sheet_shows_it(info: dict[str, Any]) -> None:
-    assert run(SHEET, json.dumps(info)) == "[60000000000]\n"
+def test_the_info_page_shows_it(info: dict[str, Any]) -> None:
+    assert run(INFO_PAGE, json.dumps(info)) == "[60000000000]\n"
 
 
 def test_the_schema_has_it() -> None:

@@ -11,7 +11,7 @@ from tests.contract.test_commands import parse
 
 FILES = sorted(Path(jsctl.cheats.__file__).parent.glob("*.txt"))
 BLOCKS = [(file.stem, block) for file in FILES for block in file.read_text().strip().split("\n\n")]
-"""A sheet is blocks: a comment that says what the lines do, then the lines; or a file as a comment."""
+"""A info page is blocks: a comment that says what the lines do, then the lines; or a file as a comment."""
 
 COMMANDS = [
     (topic, line) for topic, block in BLOCKS for line in block.splitlines() if not line.startswith("#")
@@ -21,7 +21,7 @@ SAMPLES = [block for _, block in BLOCKS if re.match(r"# \S+\.yaml:\n", block)]
 
 @pytest.mark.parametrize("topic", sorted({topic for topic, _ in COMMANDS}))
 def test_command_lines_parse(topic: str) -> None:
-    for line in (line for sheet, line in COMMANDS if sheet == topic):
+    for line in (line for info_page, line in COMMANDS if info_page == topic):
         parse(line)
 
 

@@ -103,5 +103,5 @@ def test_a_path_is_asked_for_and_completed(cli: Cli, backups: Path) -> None:
     watched.until(lambda text: re.search("Backup to restore.* saved", text))
     watched.press("\r")  # closes the menu
     watched.press("\r")
-    watched.until("Messages: 3")  # of the sheet
+    watched.until("Messages: 3")  # of the info page
     assert watched.end() == 0

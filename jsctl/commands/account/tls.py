@@ -7,7 +7,7 @@ from jsctl.commands.cli import DURATION, command, option
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.nats.certificates import Certificate, read_verified_chain
-from jsctl.views.result import Cell, Field, Part, Result, Section, Sheet, Text, recorder
+from jsctl.views.result import Cell, Field, InfoPage, Part, Result, Section, Text, recorder
 
 _record = recorder(
     ("subject", "issuer", "serial", "is_ca", "signature", "dns", "addresses", "uris", "emails", "ocsp")
@@ -43,7 +43,7 @@ def _show_chain(
             *([Field("OCSP", list(certificate.ocsp) or "no responder")] if ocsp else []),
         ]
         parts.append(
-            Sheet(
+            InfoPage(
                 f"Certificate {number} of {len(certificates)}: {certificate.subject}", [Section("", fields)]
             )
         )

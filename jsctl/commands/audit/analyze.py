@@ -17,7 +17,7 @@ from jsctl.monitor.audit.analysis import analyze as run_checks
 from jsctl.monitor.audit.analysis import load_report
 from jsctl.monitor.audit.archive import Archive
 from jsctl.views.intent import file_intent
-from jsctl.views.result import Cell, Column, Field, Part, Result, Section, Sheet, Style, Table, Text
+from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Style, Table, Text
 
 _Json = dict[str, Any]
 
@@ -56,20 +56,20 @@ def _show_report(document: _Json, path: str, limit: int, *, verbose: bool) -> Re
     title = f"Audit of {path}, gathered {_format_gathered(document)}"
     parts: list[Part] = [Table(title, columns, [row[: len(columns)] for row in checks])]
     if findings:
-        parts.append(Sheet("Findings", [Section("", findings)]))
+        parts.append(InfoPage("Findings", [Section("", findings)]))
     if sections := [_build_doctor_section(finding) for finding in document.get("doctor") or ()]:
-        parts.append(Sheet("Findings of jsctl doctor", sections))
+        parts.append(InfoPage("Findings of jsctl doctor", sections))
     metadata = document.get("metadata") or {}
     origin = [Field(label, metadata[key]) for key, label in _ORIGIN.items() if metadata.get(key)]
     counts = [Field(name, count, "count") for name, count in document["outcomes"].items()]
-    parts.append(Sheet("Report Summary", [Section("Archive", origin), Section("Checks", counts)]))
+    parts.append(InfoPage("Report Summary", [Section("Archive", origin), Section("Checks", counts)]))
     return Result(parts, data=document, table=Table("Audit", _COLUMNS, rows))
 
 
 def _build_doctor_section(finding: _Json) -> Section:
     fields = [
         Field(label, str(finding[key]))
-        for key, label in (("seen", "Seen"), ("why", "Why"), ("mend", "Fix"))
+        for key, label in (("seen", "Seen"), ("why", "Why"), ("fix", "Fix"))
         if finding.get(key)
     ]
     return Section(f"{finding['code']}: {finding['about']}", fields)
@@ -104,7 +104,7 @@ def _show_markdown(document: _Json, limit: int) -> Result:
         lines += ["", "## jsctl doctor"]
     for finding in findings or ():
         lines += ["", f"### {_escape(finding['code'])}: {_escape(finding['about'])}", ""]
-        lines += [f"- {key}: {_escape(finding[key])}" for key in ("seen", "why", "mend") if finding.get(key)]
+        lines += [f"- {key}: {_escape(finding[key])}" for key in ("seen", "why", "fix") if finding.get(key)]
     return Result([Text("\n".join(lines), whole=True)], data=document)
 
 

@@ -13,7 +13,7 @@ from jsctl.monitor.audit.archive import ArchiveWriter
 from jsctl.monitor.audit.gather import Gatherer, Selection, Summary
 from jsctl.monitor.server.requests import count_servers
 from jsctl.views.intent import file_intent
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, InfoPage, Result, Section
 
 _DEFAULTS = {
     "server-endpoints": "Gather what servers report about themselves",
@@ -39,7 +39,7 @@ def _show_gathered(path: str, size: int, summary: Summary) -> Result:
     fields = [Field("File", path), Field("Size", size, "bytes")]
     fields += [Field(name.capitalize(), count, "count") for name, count in counts.items()]
     document = {"archive": path, "bytes": size, **counts}
-    return Result([Sheet("Archive", [Section("", fields)])], data=document)
+    return Result([InfoPage("Archive", [Section("", fields)])], data=document)
 
 
 @command(

@@ -4,7 +4,7 @@ from jsctl.auth.folders import Choices
 from jsctl.commands.cli import command
 from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env
-from jsctl.views.result import Cell, Field, Result, Section, Sheet
+from jsctl.views.result import Cell, Field, InfoPage, Result, Section
 
 
 def _show_sheet(choices: Choices) -> Result:
@@ -26,7 +26,7 @@ def _show_sheet(choices: Choices) -> Result:
     fields.append(Field("Settings of nsc", Cell(str(settings), f"{settings}{missing_note}")))
     data = {key: {"value": chosen.value, "by": chosen.by} for key, (_, chosen) in rows.items()}
     heading = "Used when a command line names nothing else"
-    return Result([Sheet(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})
+    return Result([InfoPage(heading, [Section("", fields)])], data={**data, "nsc": str(settings)})
 
 
 @command("env", examples=["jsctl auth env", "jsctl auth env --json"])

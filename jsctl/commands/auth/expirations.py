@@ -45,7 +45,7 @@ def _show_expirations_result(expirations: Sequence[Expiration], now: int, within
                 expiration.public,
             )
         )
-    return Result([Table("Expirations", _COLUMNS, rows, spare=("subject", "left_ns"), empty=empty)])
+    return Result([Table("Expirations", _COLUMNS, rows, hideable=("subject", "left_ns"), empty=empty)])
 
 
 @command(

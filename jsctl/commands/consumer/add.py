@@ -169,7 +169,7 @@ async def _update(env: Env, api: Api, stream: str, draft: Json, options: Options
 
 async def _create(api: Api, stream: str, draft: Json) -> Result:
     info, created = await consumers.create(api, stream, draft)
-    result = view.sheet(info)
+    result = view.info_page(info)
     if not created:
         outcome = f"Consumer {stream} > {info['name']} already exists, nothing was changed"
         result = result._replace(parts=[Text(outcome), *result.parts])

@@ -42,7 +42,7 @@ async def copy(env: Env, stream: str, source: str, destination: str, flags: NewC
     for warning in find_warnings(draft):
         env.say(f"warning: {warning}")
     info, created = await consumers.create(api, stream, draft)
-    result = view.sheet(info)
+    result = view.info_page(info)
     if created:
         return result
     outcome = f"Consumer {stream} > {destination} already exists, nothing was changed"

@@ -65,6 +65,6 @@ def build_target(api: Api, stream: str, live: Json, apply_flags: Callable[[Json]
         apply_flags=apply_flags,
         update=partial(consumers.update, api, stream),
         find_losing=find_losses,
-        sheet=view.sheet,
+        info_page=view.info_page,
         find_warnings=warn,
     )

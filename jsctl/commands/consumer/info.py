@@ -32,4 +32,4 @@ async def _show(env: Env, stream: str, consumer: str, no_select: bool, *, state_
         require_names(stream=stream, consumer=consumer)
     api, stream, consumer = await open_consumer(env, stream, consumer)
     consumer_info = await consumers.fetch_info(api, stream, consumer)
-    return view.sheet(consumer_info, state_only=state_only)
+    return view.info_page(consumer_info, state_only=state_only)

@@ -43,7 +43,7 @@ def _show_listing(stream: str, consumers: Collected[Sequence[object]]) -> Result
         return Result([Table("", _COLUMNS, (), empty="No Consumers defined")], data=names)
     rows = [consumers.items[name] for name in names]
     unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
-    table = Table("Consumers", _COLUMNS, rows, spare=("created", "last_delivery_ns", "description"))
+    table = Table("Consumers", _COLUMNS, rows, hideable=("created", "last_delivery_ns", "description"))
     return Result([table, *unreachable], data=names)
 
 

@@ -36,7 +36,16 @@ _COLUMNS = (
     Column("Cluster", "cluster"),
 )
 
-_SPARE = ("ack_wait_ns", "cluster", "ack_policy", "waiting", "ack_age_ns", "mode", "ack_floor", "redelivered")
+_HIDEABLE = (
+    "ack_wait_ns",
+    "cluster",
+    "ack_policy",
+    "waiting",
+    "ack_age_ns",
+    "mode",
+    "ack_floor",
+    "redelivered",
+)
 
 _CONSUMER_KEYS = (
     "stream",
@@ -105,7 +114,7 @@ def _build_table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> T
     if not stream:
         columns.insert(0, Column("Stream", "stream"))
         lines = [[row.stream, *line] for row, line in zip(rows, lines, strict=True)]
-    return Table(title, columns, lines, spare=_SPARE, optional=("state", "trouble"))
+    return Table(title, columns, lines, hideable=_HIDEABLE, optional=("state", "trouble"))
 
 
 def _build_cells(row: Row, raw: bool) -> list[object]:

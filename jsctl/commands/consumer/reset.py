@@ -50,4 +50,4 @@ async def reset(
         # Without a sequence, the server (2.15) skips the messages that reached max_deliver.
         sequence = int(before["ack_floor"]["stream_seq"]) + 1
     info = await consumers.reset(api, stream, consumer, sequence)
-    return view.sheet(info, state_only=True)
+    return view.info_page(info, state_only=True)

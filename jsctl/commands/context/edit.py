@@ -33,5 +33,5 @@ async def edit(env: Env, name: str) -> Result:
     context = await edit_text(env, before + "\n", f"{name}.json", save, parent=path.parent)
     if context is None:
         env.inform(f"context {name} was not changed")
-        return Result(data=lambda: view.sheet(store.load(name)).document())
-    return view.sheet(context)
+        return Result(data=lambda: view.info_page(store.load(name)).document())
+    return view.info_page(context)

@@ -34,4 +34,4 @@ async def info(env: Env, name: str | None, connect: bool, show_secrets: bool) ->
         flags = ", ".join(f"--{flag}" for flag in variables)
         verb = "overrides" if len(variables) == 1 else "override"
         env.say(f"jsctl: the environment sets {flags}, which {verb} every context")
-    return view.sheet(context, show_secrets=show_secrets, check=check)
+    return view.info_page(context, show_secrets=show_secrets, check=check)

@@ -16,4 +16,4 @@ def previous(env: Env) -> Result:
         raise NotFound("no context was selected before", f"select one with {build_line('context select')}")
     context = store.load(name)
     store.select(name)
-    return view.sheet(context)
+    return view.info_page(context)

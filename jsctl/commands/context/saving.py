@@ -79,7 +79,7 @@ def save(
     context = store.save(name, updated.raw)
     if flags.select_it:
         store.select(name)
-    return view.sheet(context)
+    return view.info_page(context)
 
 
 def _name_kept_login(env: Env, base: Context, values: Mapping[str, Any], raw: Mapping[str, Any]) -> str:

@@ -15,4 +15,4 @@ async def select(env: Env, name: str) -> Result:
     name = await pick(env, "context", name, default=store.selected())
     context = store.load(name)
     store.select(name)
-    return view.sheet(context)
+    return view.info_page(context)

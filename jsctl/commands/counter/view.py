@@ -13,4 +13,4 @@ from jsctl.views.result import Result
 @stream_flag
 async def view(env: Env, subject: str, stream: str) -> Result:
     """Leave out what sources contribute if the stream has none."""
-    return counters_view.sheet(await counters.get(await env.jetstream(), subject, stream))
+    return counters_view.info_page(await counters.get(await env.jetstream(), subject, stream))

@@ -62,7 +62,7 @@ class Editable:
     label: `Stream ORDERS`. fetch: returns the info that the server has now. name_keys: the keys that identify
     it and cannot change. apply_flags: returns a copy of a configuration with the flags applied. update: sends
     a configuration and returns the new info. find_losing: returns what loses messages when the configuration
-    of an info changes, and how many. sheet: shows an info. find_warnings: returns warnings about what the
+    of an info changes, and how many. info_page: shows an info. find_warnings: returns warnings about what the
     server accepts in a draft and ignores or interprets differently, or leaves undone. needs_force: whether
     scripts need --force; False if nats does not ask, so that scripts written for it still work.
     """
@@ -74,7 +74,7 @@ class Editable:
     apply_flags: Callable[[Json], Json]
     update: Callable[[Json], Awaitable[Json]]
     find_losing: Callable[[Json, Json], Awaitable[Sequence[Losing]]]
-    sheet: Callable[[Json], Result]
+    info_page: Callable[[Json], Result]
     find_warnings: Callable[[Json, Json], Awaitable[Sequence[str]]] | None = None
     needs_force: bool = True
 
@@ -184,7 +184,7 @@ async def _change(
             env.say(f"warning: the server did not change {change.key}, which is still {before}")
     if not changed:
         return Result([Text(_NO_DIFFERENCE)], data=updated)
-    return Result([Text(f"{target.label} was updated"), *target.sheet(updated).parts], data=updated)
+    return Result([Text(f"{target.label} was updated"), *target.info_page(updated).parts], data=updated)
 
 
 async def _update(

@@ -76,7 +76,7 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
         apply_flags=lambda draft: BUCKET.apply_flags(draft, flags.values),
         update=update,
         find_losing=find_all_losing,
-        sheet=lambda info: view.sheet(versions[-1]),
+        info_page=lambda info: view.info_page(versions[-1]),
         find_warnings=warn,
         needs_force=False,
     )

@@ -13,4 +13,4 @@ from jsctl.views.result import Result
 async def info(env: Env, bucket: str) -> Result:
     """Show how many keys have a value; in a bucket with more than 10,000 keys, deleted ones count, too."""
     opened = await open_named(env, bucket)
-    return view.sheet(opened, await read.count_keys(opened))
+    return view.info_page(opened, await read.count_keys(opened))

@@ -12,7 +12,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.stream import requests as streams
-from jsctl.views.object import sheets as view
+from jsctl.views.object import info_pages as view
 from jsctl.views.result import Result
 
 _STORAGE = {"file": "file", "f": "file", "memory": "memory", "m": "memory"}

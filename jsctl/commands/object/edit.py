@@ -10,7 +10,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.config import OBJECT_BUCKET
 from jsctl.jetstream.stream import requests as streams
-from jsctl.views.object import sheets as view
+from jsctl.views.object import info_pages as view
 from jsctl.views.result import Result
 
 
@@ -57,7 +57,7 @@ async def edit(
         apply_flags=lambda _: OBJECT_BUCKET.from_stream(change()),
         update=update,
         find_losing=find_all_losing,
-        sheet=lambda _: view.bucket(infos[-1]),
+        info_page=lambda _: view.bucket(infos[-1]),
         needs_force=False,
     )
     editing = EditOptions(

@@ -4,7 +4,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets, requests
-from jsctl.views.object import object_info, sheets
+from jsctl.views.object import info_pages, object_info
 from jsctl.views.result import Result
 
 
@@ -16,4 +16,4 @@ async def info(env: Env, bucket: str, object: str) -> Result:
     api, name = await open_bucket(env, bucket)
     if object:
         return object_info.one_object(await requests.fetch_info(api, name, object))
-    return sheets.bucket(await buckets.fetch_info(api, name))
+    return info_pages.bucket(await buckets.fetch_info(api, name))

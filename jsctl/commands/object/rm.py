@@ -9,7 +9,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.object import buckets, requests
 from jsctl.views.intent import Intent
-from jsctl.views.object import lists, sheets
+from jsctl.views.object import info_pages, lists
 from jsctl.views.result import Result, report
 
 
@@ -65,7 +65,7 @@ async def _remove_bucket(env: Env, api: Api, name: str, *, force: bool) -> Resul
     if env.dry_run or not force:
         info = await buckets.fetch_info(api, name)
         objects = len(await requests.list_all(api, name))
-        await env.confirm(sheets.removal(name, info, objects), force=force)
+        await env.confirm(info_pages.removal(name, info, objects), force=force)
     await buckets.remove(api, name)
     return report(f"Bucket {name} was removed", {"bucket": name, "removed": True})
 

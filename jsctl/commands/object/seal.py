@@ -7,7 +7,7 @@ from jsctl.env import Env
 from jsctl.jetstream.object import buckets
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import seal_intent
-from jsctl.views.object import sheets as view
+from jsctl.views.object import info_pages as view
 from jsctl.views.result import Result
 
 

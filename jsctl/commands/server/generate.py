@@ -12,7 +12,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.localserver.templates import Template
-from jsctl.views.result import Field, Result, Section, Sheet, Text
+from jsctl.views.result import Field, InfoPage, Result, Section, Text
 
 if TYPE_CHECKING:
     from jsctl.localserver.templates import Operator, Template
@@ -24,8 +24,8 @@ def _show_generated(template: Template, target: str, files: Sequence[str], messa
     if template.next_steps:
         fields.append(Field("Next", f"cd {shlex.quote(target)} && {template.next_steps}"))
     document = {"template": template.name, "target": target, "files": list(files)}
-    sheet = Sheet(f"Generated: {template.about}", [Section("", fields)])
-    return Result([sheet, *([Text(message, whole=True)] if message else [])], data=document)
+    info_page = InfoPage(f"Generated: {template.about}", [Section("", fields)])
+    return Result([info_page, *([Text(message, whole=True)] if message else [])], data=document)
 
 
 @command(

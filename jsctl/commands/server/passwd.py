@@ -5,7 +5,7 @@ import click
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views.result import Field, Result, Section, Sheet, Text
+from jsctl.views.result import Field, InfoPage, Result, Section, Text
 
 _COSTS = (4, 31)  #: of bcrypt; one more doubles the work
 
@@ -16,7 +16,7 @@ def _show_hashed(hash: str, password: str) -> Result:
         return Result([Text(hash, whole=True)], data={"hash": hash})
     fields = [Field("Password", password), Field("bcrypt Hash", hash)]
     return Result(
-        [Sheet("Generated Password", [Section("", fields)])], data={"password": password, "hash": hash}
+        [InfoPage("Generated Password", [Section("", fields)])], data={"password": password, "hash": hash}
     )
 
 

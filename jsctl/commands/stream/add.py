@@ -59,7 +59,7 @@ async def add(env: Env, stream: str, adding: AddOptions, permits: LossOptions, f
         api, draft if adding.config else STREAM.without_assumed(draft, initial)
     )
     outcome = "was created" if created else "already exists, nothing was changed"
-    result = view.sheet(info)
+    result = view.info_page(info)
     return Result([Text(f"Stream {draft['name']} {outcome}"), *result.parts], data=result.data)
 
 

@@ -65,7 +65,7 @@ async def copy(env: Env, stream: str, destination: str, data: DataOptions, flags
         await _announce(env, target.api, draft)
     info, created = await streams.create(target.api, draft)
     outcome = "was created" if created else "already exists, nothing was changed"
-    result = view.sheet(info)
+    result = view.info_page(info)
     return Result([Text(f"Stream {destination} {outcome}"), *result.parts], data=result.data)
 
 

@@ -54,7 +54,7 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
         apply_flags=flags.apply,
         update=partial(streams.update, api),
         find_losing=find_all_losing,
-        sheet=view.sheet,
+        info_page=view.info_page,
         find_warnings=partial(_find_warnings, api),
     )
     return await edit_config(env, target, file, editing)
@@ -83,7 +83,8 @@ async def _make_replicas(
     await env.confirm(intent, force=editing.force)
     info = await make_again(api, info)
     return Result(
-        [Text(f"Stream {name} had {missing}; the others are made now"), *view.sheet(info).parts], data=info
+        [Text(f"Stream {name} had {missing}; the others are made now"), *view.info_page(info).parts],
+        data=info,
     )
 
 

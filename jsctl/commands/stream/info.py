@@ -17,4 +17,4 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
         require_names(stream=stream)
     api, name = await open_stream(env, stream)
     stream_info = await streams.fetch_info(api, name)
-    return view.sheet(stream_info, state_only=state)
+    return view.info_page(stream_info, state_only=state)

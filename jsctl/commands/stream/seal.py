@@ -22,10 +22,10 @@ async def seal(env: Env, stream: str, unprotect: tuple[str, ...], force: bool) -
     info = await streams.fetch_info(api, name)
     if info["config"].get("sealed"):
         env.inform(f"Stream {name} is already sealed; nothing was changed")
-        return view.sheet(info)
+        return view.info_page(info)
     refuse_protected([info], unprotect)
     await env.confirm(seal_intent(f"Stream {name}", "streams", info), force=force)
     config = (await streams.fetch_info(api, name))[
         "config"
     ]  # others may have changed it while the question stood
-    return view.sheet(await streams.update(api, {**config, "sealed": True}))
+    return view.info_page(await streams.update(api, {**config, "sealed": True}))

@@ -16,4 +16,4 @@ async def state(env: Env, stream: str, no_select: bool) -> Result:
         require_names(stream=stream)
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
-    return view.sheet(info, state_only=True)
+    return view.info_page(info, state_only=True)

@@ -25,12 +25,12 @@ class FieldQuestion(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A key of a configuration, described once for flags, files, questions, differences and sheets.
+    """A key of a configuration, described once for flags, files, questions, differences and info pages.
 
     key: with those above it, separated by dots: `placement.tags`.
     flag: without dashes; empty if there is none, and for that of the key: `max-age` for `max_age`. help: the
         flag's; a field without help has no flag.
-    label: in information sheets. blank: the value that a sheet shows when the key is missing or empty; None
+    label: in info pages. blank: the value that an info page shows when the key is missing or empty; None
         leaves the line out.
     create_only: whether only `add` and `copy` have the flag.
     level: the API level that the server needs for it (ADR-44).

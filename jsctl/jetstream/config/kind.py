@@ -39,7 +39,7 @@ class Kind:
     """Text, and the base of all other kinds.
 
     metavar: the placeholder for a value in help. takes: a description of valid values, for errors.
-    repeatable: whether the flag may be repeated. sheet: how an information sheet shows a value, as a kind of
+    repeatable: whether the flag may be repeated. shown_as: how an info page shows a value, as a kind of
     `views.result`. shape: of a value in a server's answer, as in `shape_check`. schema: the same in the words
     of schema/definitions.yaml.
     """
@@ -47,7 +47,7 @@ class Kind:
     metavar = "TEXT"
     takes = "text"
     repeatable = False
-    sheet = "text"
+    shown_as = "text"
     shape: Any = str
     schema = "text"
 

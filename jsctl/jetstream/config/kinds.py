@@ -116,11 +116,11 @@ class Switch(Kind):
     """A boolean.
 
     negatable: whether there is also a flag --no-<flag>. inverse_flag, inverse_label: whether the flag, or the
-    label in sheets, means the opposite of the key.
+    label in info pages, means the opposite of the key.
     """
 
     takes = "true or false"
-    sheet = "bool"
+    shown_as = "bool"
     shape = bool
     schema = "bool"
 
@@ -149,7 +149,7 @@ class Switch(Kind):
         return bool(value) != self._inverse_flag
 
     def to_sheet(self, value: bool) -> bool:
-        """Return what an information sheet shows beside the label."""
+        """Return what an info page shows beside the label."""
         return bool(value) != self._inverse_label
 
 
@@ -157,7 +157,7 @@ class Choice(Kind):
     """One of several words.
 
     choices: words that may be written, each with the value that is stored. words: the text of an information
-    sheet by stored value, empty to show nothing; a value without one is shown as it is.
+    info page by stored value, empty to show nothing; a value without one is shown as it is.
     """
 
     def __init__(self, choices: Mapping[str, str], words: Mapping[str, str] | None = None) -> None:
@@ -187,7 +187,7 @@ class Choice(Kind):
         return [next((text for text, stored in self.choices.items() if stored == value), str(value))]
 
     def describe(self, stored: str) -> str:
-        """Return what an information sheet shows for a stored value."""
+        """Return what an info page shows for a stored value."""
         return self._words.get(stored, stored)
 
 

@@ -25,7 +25,7 @@ class Number(Kind):
 
     metavar = "NUMBER"
     takes = "a whole number"
-    sheet = "count"
+    shown_as = "count"
     shape = int
     schema = "natural"
 
@@ -76,7 +76,7 @@ class Percent(Number):
 class Limit(Number):
     """A count; -1 is unlimited, and so is any number below 1 in the server's answers."""
 
-    sheet = "limit"
+    shown_as = "limit"
 
     def __init__(self) -> None:
         super().__init__(least=None)
@@ -130,7 +130,7 @@ class Size(_Unit):
 
     metavar = "BYTES"
     takes = "a size such as 512, 10MB or 1GiB"
-    sheet = "bytes_limit"
+    shown_as = "bytes_limit"
     stored_unit = "bytes"
     units = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
     unlimited = -1
@@ -154,7 +154,7 @@ class Duration(_Unit):
 
     def __init__(self, *, forever: bool = False) -> None:
         super().__init__()
-        self.sheet = "span_limit" if forever else "span"
+        self.shown_as = "span_limit" if forever else "span"
 
     def parse(self, text: str) -> int:
         if text.strip() == "-1":

@@ -15,7 +15,7 @@ from jsctl.monitor.audit.snapshot import diagnose_archive
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
 
 CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda check: (check.suite, check.code))
-_FINDING = ("code", "about", "seen", "why", "mend", "objects")  #: keys of a finding of `jsctl doctor`
+_FINDING = ("code", "about", "seen", "why", "fix", "objects")  #: keys of a finding of `jsctl doctor`
 _TYPE = "io.nats.audit.v1.analysis"
 
 

@@ -94,7 +94,7 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
             explained.setdefault(rule.code, set()).update(finding.objects)
             findings.append(finding)
     return [
-        finding._replace(mend=note_questions(_name_contexts(finding, snapshot)))
+        finding._replace(fix=note_questions(_name_contexts(finding, snapshot)))
         for finding in findings
         if finding.code not in ignore
     ]
@@ -105,7 +105,7 @@ def _name_contexts(finding: Finding, snapshot: Snapshot) -> str:
     known = {context.name for context in snapshot.contexts}
     for name, whose in dict(snapshot.list_unknown_logins()).items():
         flag = build_line("", place=build_flag("--context", name)).removeprefix("jsctl")
-        if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.mend):
+        if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.fix):
             line = build_line("context add", name, place=())
-            return f"give {whose} a context with {line}; then {finding.mend}"
-    return finding.mend
+            return f"give {whose} a context with {line}; then {finding.fix}"
+    return finding.fix

@@ -8,7 +8,7 @@ class Finding(NamedTuple):
     """A problem of a network.
 
     code: of its rule; stable, for scripts. about: what it concerns, for people: "domain spoke-1". seen: the
-    observation. why: why it matters. mend: the command or configuration that fixes it. objects: the streams,
+    observation. why: why it matters. fix: the command or configuration that fixes it. objects: the streams,
     consumers, accounts and servers that it concerns: "stream hub > ORDERS".
     """
 
@@ -16,5 +16,5 @@ class Finding(NamedTuple):
     about: str
     seen: str
     why: str
-    mend: str
+    fix: str
     objects: Sequence[str] = ()

@@ -16,7 +16,7 @@ class Rule(NamedTuple):
 
     means: its meaning in a few words. part: what it looks at. causes: codes of the rules whose findings
     explain this one: if they name all of the same objects, this one is only a symptom and is left out. why:
-    why it matters; empty if each finding says it. mend: what to do, with commands in braces; a command line
+    why it matters; empty if each finding says it. fix: what to do, with commands in braces; a command line
     may follow it. rounds: whether it needs several looks.
     """
 
@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     part: Part
     causes: Sequence[str] = ()
     why: str = ""
-    mend: str = ""
+    fix: str = ""
     rounds: bool = False
 
 
@@ -38,14 +38,14 @@ RULES = (
         "a login or a certificate has expired, or expires soon",
         "contexts",
         why="from then on the server refuses it",
-        mend="use new credentials",
+        fix="use new credentials",
     ),
     Rule(
         "ACK_DENIED",
         "a login may request messages, and not acknowledge them",
         "consumers",
         why="what its clients receive is delivered again and again",
-        mend="let it publish to $JS.ACK.STREAM.CONSUMER.>, or reply to what it receives (allow_responses)",
+        fix="let it publish to $JS.ACK.STREAM.CONSUMER.>, or reply to what it receives (allow_responses)",
     ),
     Rule("SERVER_SILENT", "a server that others are connected with does not answer", "servers"),
     Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", "contexts"),
@@ -55,7 +55,7 @@ RULES = (
         "servers act without a majority",
         "servers",
         why="if the others run after all, both sides change streams, and what one side changed is lost",
-        mend="it ends after five minutes, or when the servers that will not come back are removed",
+        fix="it ends after five minutes, or when the servers that will not come back are removed",
     ),
     Rule("JETSTREAM_SILENT", "a domain does not answer in time", "contexts", ("META_NO_LEADER",)),
     Rule("DOMAIN_TWICE", "two JetStreams have one domain", "servers"),
@@ -68,7 +68,7 @@ RULES = (
         "a mirror or source of a stream that does not exist",
         "links",
         why="nothing is copied; once a stream of that name is created, all of it is",
-        mend="create it",
+        fix="create it",
     ),
     Rule(
         "ORIGIN_SILENT",
@@ -94,14 +94,14 @@ RULES = (
         "streams copy from each other in a circle",
         "links",
         why="each message goes round for ever, and is stored again until a limit or the disk ends it",
-        mend="let each of these sources take only what clients publish to its origin",
+        fix="let each of these sources take only what clients publish to its origin",
     ),
     Rule(
         "FILTER_EMPTY",
         "a filter can never match a message",
         "links",
         why="nothing that the stream will ever store passes it",
-        mend="set a filter that can match",
+        fix="set a filter that can match",
     ),
     Rule(
         "LINK_AHEAD",
@@ -133,7 +133,7 @@ RULES = (
             "ORIGIN_SILENT",
             "IMPORT_DEAD",
         ),
-        mend="see who has the messages: {stream report}",
+        fix="see who has the messages: {stream report}",
     ),
     Rule(
         "LINK_FAILED",
@@ -150,14 +150,14 @@ RULES = (
                 "JETSTREAM_SILENT",
             ),
         ),
-        mend="see the origin",
+        fix="see the origin",
     ),
     Rule(
         "LAG_GROWING",
         "a mirror or source falls behind",
         "links",
         rounds=True,
-        mend="see what limits it: {stream report}",
+        fix="see what limits it: {stream report}",
     ),
     Rule("SUBJECT_TWICE", "streams of several domains store one subject", "streams"),
     Rule(
@@ -165,7 +165,7 @@ RULES = (
         "a server with replicas is away",
         "servers",
         ("META_NO_LEADER",),
-        mend="start its server: {server list} shows which run",
+        fix="start its server: {server list} shows which run",
     ),
     Rule(
         "REPLICA_BEHIND",
@@ -173,14 +173,14 @@ RULES = (
         "streams",
         ("REPLICA_OFFLINE",),
         why="if the leader fails now, what the replica lacks is missing until the leader is back",
-        mend="wait; if it stays behind, see its server: {server report jetstream}",
+        fix="wait; if it stays behind, see its server: {server report jetstream}",
     ),
     Rule(
         "REPLICAS_FEW",
         "a stream has fewer replicas than it should",
         "streams",
         why="each further server that fails brings it closer to a stop, or to losing messages",
-        mend="start a server that can hold them (one that was removed from the cluster comes back only"
+        fix="start a server that can hold them (one that was removed from the cluster comes back only"
         " under a new name), then make the replicas again",
     ),
     Rule(
@@ -189,14 +189,14 @@ RULES = (
         "streams",
         ("META_NO_LEADER", "STREAM_NO_LEADER"),
         why="until it ends, it is not where it should be, and other changes of its servers are refused",
-        mend="see its servers",
+        fix="see its servers",
     ),
     Rule(
         "STREAM_NO_LEADER",
         "a stream has no leader",
         "streams",
         ("META_NO_LEADER",),
-        mend="start the servers that hold it: {server report jetstream} shows which are away",
+        fix="start the servers that hold it: {server report jetstream} shows which are away",
     ),
     Rule(
         "CONSUMER_NO_LEADER",
@@ -204,28 +204,28 @@ RULES = (
         "consumers",
         ("META_NO_LEADER", "STREAM_NO_LEADER"),
         why="nothing is delivered until most of its replicas are there",
-        mend="start the servers that hold it: {server report jetstream} shows which are away",
+        fix="start the servers that hold it: {server report jetstream} shows which are away",
     ),
     Rule(
         "STREAM_UNFINISHED",
         "a restore or copy of a stream has not ended",
         "streams",
         why="it does not hold everything yet: who reads it now misses messages",
-        mend="wait until it has ended; if it was interrupted, run the same restore or copy again",
+        fix="wait until it has ended; if it was interrupted, run the same restore or copy again",
     ),
     Rule(
         "INTEREST_MISSING",
         "a stream that keeps messages for its consumers has none",
         "streams",
         why="with interest retention, what is published while there is no consumer is dropped at once",
-        mend="create the consumer that its clients need",
+        fix="create the consumer that its clients need",
     ),
     Rule(
         "NOT_CONSUMED",
         "a work queue holds messages that no consumer takes",
         "consumers",
         why="they wait for ever",
-        mend="create a consumer for them, or remove them",
+        fix="create a consumer for them, or remove them",
     ),
     Rule("API_LEVEL_DIFFERS", "servers of a cluster have different API levels", "servers"),
     Rule("CLOCKS_APART", "clocks of servers differ", "servers"),
@@ -233,28 +233,28 @@ RULES = (
         "LIMIT_NEAR",
         "a limit is nearly reached",
         "streams",
-        mend="raise the limit",
+        fix="raise the limit",
     ),
     Rule(
         "API_ERRORS",
         "requests to JetStream fail",
         "servers",
         rounds=True,
-        mend="see which requests fail: {events --js-advisory}",
+        fix="see which requests fail: {events --js-advisory}",
     ),
     Rule(
         "SLOW_CONSUMERS",
         "servers closed connections that read too slowly",
         "servers",
         why="what was sent to them meanwhile did not arrive; with core NATS it is lost",
-        mend="let these clients do less for each message, or share their subscription in a queue group",
+        fix="let these clients do less for each message, or share their subscription in a queue group",
     ),
     Rule(
         "MESSAGES_LOST",
         "a stream lost messages",
         "streams",
         why="they are lost on this server",
-        mend="look for them in a backup, or in a mirror of the stream",
+        fix="look for them in a backup, or in a mirror of the stream",
     ),
     Rule(
         "NO_SUBSCRIBER",
@@ -262,7 +262,7 @@ RULES = (
         "consumers",
         ("CONSUMER_ORPHANED",),
         why="its messages wait until a client subscribes",
-        mend="start the client that subscribes to it",
+        fix="start the client that subscribes to it",
     ),
     Rule(
         "NOBODY_PULLS",
@@ -270,63 +270,63 @@ RULES = (
         "consumers",
         ("CONSUMER_ORPHANED",),
         why="they wait until a client asks for them",
-        mend="start the client that pulls from it",
+        fix="start the client that pulls from it",
     ),
     Rule(
         "ACKS_FULL",
         "a consumer stopped at its maximum of unacknowledged messages",
         "consumers",
         why="nothing more is delivered to any of its clients until some are acknowledged",
-        mend="let its clients acknowledge what they have",
+        fix="let its clients acknowledge what they have",
     ),
     Rule(
         "GIVEN_UP",
         "a consumer gave messages up after its maximum of deliveries",
         "consumers",
         why="no client has processed them, and they are not delivered again",
-        mend="when clients can process them, have them delivered again",
+        fix="when clients can process them, have them delivered again",
     ),
     Rule(
         "UNREAD_REMOVED",
         "a stream removed messages before a consumer got them",
         "consumers",
         why="no client of it ever processes them",
-        mend="read faster, or raise the limits of the stream",
+        fix="read faster, or raise the limits of the stream",
     ),
     Rule(
         "PIN_IDLE",
         "the client to which a consumer is pinned asks for nothing",
         "consumers",
         why="no other client gets messages until its pin times out",
-        mend="if the client is gone, let another one take over",
+        fix="if the client is gone, let another one take over",
     ),
     Rule(
         "CONSUMER_PAUSED",
         "a consumer is paused",
         "consumers",
         why="nothing is delivered until then",
-        mend="resume it",
+        fix="resume it",
     ),
     Rule(
         "REDELIVERED",
         "messages are delivered again because they are not acknowledged",
         "consumers",
         why="clients fail, or take longer than the consumer waits: the same work is done again",
-        mend="let clients acknowledge within the time that the consumer waits, or let it wait longer",
+        fix="let clients acknowledge within the time that the consumer waits, or let it wait longer",
     ),
     Rule(
         "STARTS_LATER",
         "a consumer starts at a sequence that the stream has not reached",
         "consumers",
         why="nothing is delivered until then",
-        mend="wait until the stream is there",
+        fix="wait until the stream is there",
     ),
     Rule(
         "FALLING_BEHIND",
         "a consumer falls behind",
         "consumers",
         rounds=True,
-        mend="start more clients",
+        fix="start more clients",
     ),
     Rule("ANSWER_MALFORMED", "a server's answer is malformed", "servers"),
 )

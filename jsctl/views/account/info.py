@@ -3,7 +3,7 @@
 from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.views.result import Cell, Field, Result, Section, Sheet
+from jsctl.views.result import Cell, Field, InfoPage, Result, Section
 
 
 def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError | None) -> Result:
@@ -16,14 +16,14 @@ def info(user: Json, connection: Json, jetstream: Json | None, error: JsctlError
         *_build_permission_sections(user.get("permissions")),
     ]
     document: Json = {"user": user, "connection": connection, "jetstream": jetstream}
-    sheets = [Sheet("Account Information", sections)]
+    info_pages = [InfoPage("Account Information", sections)]
     if jetstream is None:
         document["error"] = str(error)
     else:
         where = f" for domain {jetstream['domain']}" if jetstream.get("domain") else ""
         heading = f"JetStream Account Information{where}:"
-        sheets.append(Sheet(heading, _build_jetstream_sections(jetstream, connection)))
-    return Result(sheets, data=document)
+        info_pages.append(InfoPage(heading, _build_jetstream_sections(jetstream, connection)))
+    return Result(info_pages, data=document)
 
 
 def _build_login_fields(user: Json) -> list[Field]:

@@ -16,7 +16,7 @@ from jsctl.views.auth.common import (
     format_doubt,
     list_users,
 )
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
 
 COLUMNS = (
     Column("Name", "name"),
@@ -30,7 +30,7 @@ _LIMIT_KEYS = tuple(field.key for field in ACCOUNT_LIMITS)
 _ALWAYS_SHOWN = tuple(key for key in _LIMIT_KEYS if key != "limits.data")
 
 
-def sheet(account: Record, store: AuthStore | None = None) -> Result:
+def info_page(account: Record, store: AuthStore | None = None) -> Result:
     """Show an account; the document is its claims, with its JWT and users as in `nats`, without seeds. store:
     its store; None for an account from a server."""
     nats = account.nats
@@ -55,7 +55,7 @@ def sheet(account: Record, store: AuthStore | None = None) -> Result:
     data = {**build_document(account), "token": account.token}
     if store:
         data["users"] = list_users(store, account)
-    return Result([Sheet(heading, sections)], data=data)
+    return Result([InfoPage(heading, sections)], data=data)
 
 
 def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result:

@@ -1,4 +1,4 @@
-"""Fields that the sheets of operators, accounts and users share."""
+"""Fields that the info pages of operators, accounts and users share."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -43,7 +43,7 @@ def build_validity_fields(record: Record) -> list[Field]:
 
 
 def build_claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
-    """Return the fields of a sheet for these keys, with their labels.
+    """Return the fields of an info page for these keys, with their labels.
 
     A key without a value is left out if its field has no `blank`.
     """
@@ -72,7 +72,7 @@ def _build_line(field: ConfigField, value: Any) -> Field:
         )
     if field.key == "times":
         return Field(field.label, [f"{span.get('start')} to {span.get('end')}" for span in value])
-    return Field(field.label, value, cast(result.Kind, kind.sheet))
+    return Field(field.label, value, cast(result.Kind, kind.shown_as))
 
 
 def format_cap(value: Any, *, in_bytes: bool = False) -> Cell:

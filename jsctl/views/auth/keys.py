@@ -5,7 +5,7 @@ from jsctl.auth.records import Json, Record, SigningKey, get_signing_key, list_s
 from jsctl.auth.store import AuthStore
 from jsctl.views.auth.common import build_claim_fields, format_cap
 from jsctl.views.auth.user import LIMITS, build_permission_lines, fill_zero_limits
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
 
 COLUMNS = (
     Column("Role", "role"),
@@ -41,12 +41,12 @@ def listing(store: AuthStore, account: Record) -> Result:
         rows,
         empty="No signing keys",
         optional=("description",),
-        spare=("seed", "subscriptions"),
+        hideable=("seed", "subscriptions"),
     )
     return Result([table])
 
 
-def sheet(store: AuthStore, account: Record, public: str) -> Result:
+def info_page(store: AuthStore, account: Record, public: str) -> Result:
     """Show a signing key; the document is its object in the claims."""
     key = get_signing_key(account.nats, public) or SigningKey(public)
     users = [user.name for user in store.load_users(account.name) if user.issuer == public]
@@ -63,7 +63,7 @@ def sheet(store: AuthStore, account: Record, public: str) -> Result:
         fields += build_claim_fields(USER, key.template, "bearer_token")
         sections.append(Section("Limits", build_claim_fields(USER, fill_zero_limits(key.template), *LIMITS)))
         sections.append(Section("Permissions", build_permission_lines(key.template)))
-    return Result([Sheet(f"Signing Key {public}", sections)], data=key.scope or {"key": public})
+    return Result([InfoPage(f"Signing Key {public}", sections)], data=key.scope or {"key": public})
 
 
 def _get_description(key: SigningKey) -> str:

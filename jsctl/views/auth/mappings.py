@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from jsctl.auth.claims import get_weight
 from jsctl.auth.mappings import list_mappings
 from jsctl.auth.records import Json, Record
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
 
 COLUMNS = (
     Column("Source Subject", "source"),
@@ -28,7 +28,7 @@ def listing(account: Record) -> Result:
     return Result([table])
 
 
-def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
+def info_page(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
     """Show some mappings; the document has the keys of `nats`, capitalized, beside those of the claim."""
     sections = []
     for source, targets in mappings.items():
@@ -38,7 +38,7 @@ def sheet(account: Record, mappings: Mapping[str, Sequence[Json]]) -> Result:
         ]
         sections.append(Section(source, fields))
     data = {source: [_build_record(target) for target in targets] for source, targets in mappings.items()}
-    return Result([Sheet(f"Subject Mappings of Account {account.name}", sections)], data=data)
+    return Result([InfoPage(f"Subject Mappings of Account {account.name}", sections)], data=data)
 
 
 def _build_record(target: Json) -> Json:

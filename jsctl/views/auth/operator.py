@@ -12,7 +12,7 @@ from jsctl.views.auth.common import (
     format_doubt,
     list_users,
 )
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
 
 COLUMNS = (
     Column("Name", "name"),
@@ -24,7 +24,7 @@ COLUMNS = (
 )
 
 
-def sheet(store: AuthStore) -> Result:
+def info_page(store: AuthStore) -> Result:
     """Show an operator; the document is its claims, with its JWT and accounts as in `nats`, without seeds."""
     operator = store.load_operator()
     nats = operator.nats
@@ -52,7 +52,7 @@ def sheet(store: AuthStore) -> Result:
     ]
     data = {**build_document(operator), "token": operator.token, "accounts": accounts}
     heading = f"Operator {operator.name} ({operator.public})"
-    return Result([Sheet(heading, [Section("Configuration", fields)])], data=data)
+    return Result([InfoPage(heading, [Section("Configuration", fields)])], data=data)
 
 
 def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -> Result:

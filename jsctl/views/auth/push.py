@@ -36,7 +36,9 @@ def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Resul
     cells = build_cells(rows, _DIFFERENCES)
     differ = is_failure and any(change.state != SAME for change in rows)
     status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
-    table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), spare=("key",))
+    table = Table(
+        "Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), hideable=("key",)
+    )
     return Result([table], status=status)
 
 

@@ -8,7 +8,7 @@ from jsctl.auth.signatures import find_activation_problem
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import SECOND, format_exact_duration
 from jsctl.errors import BadInput
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
 
 EXPORT_COLUMNS = (
     Column("Name", "name"),
@@ -49,9 +49,9 @@ def exports(account: Record, store: AuthStore) -> Result:
                 Cell(names, ", ".join(names)),
             )
         )
-    spare = ("revocations", "token_position", "advertised")
+    hideable = ("revocations", "token_position", "advertised")
     return Result(
-        [Table(f"Exports of {account.name}", EXPORT_COLUMNS, rows, spare=spare, empty="No exports")]
+        [Table(f"Exports of {account.name}", EXPORT_COLUMNS, rows, hideable=hideable, empty="No exports")]
     )
 
 
@@ -71,9 +71,9 @@ def imports(account: Record, store: AuthStore) -> Result:
         )
         for claim in list_imports(account.nats)
     ]
-    spare = ("token", "share", "allow_trace")
+    hideable = ("token", "share", "allow_trace")
     return Result(
-        [Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, spare=spare, empty="No imports")]
+        [Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, hideable=hideable, empty="No imports")]
     )
 
 
@@ -109,7 +109,7 @@ def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:
             for key, time in sorted(revoked.items())
         ]
         sections.append(Section("Revocations: tokens up to", lines))
-    return Result([Sheet(f"Export {subject} of Account {account.name}", sections)], data=export)
+    return Result([InfoPage(f"Export {subject} of Account {account.name}", sections)], data=export)
 
 
 def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
@@ -130,7 +130,7 @@ def import_sheet(imported: Json, store: AuthStore, account: Record) -> Result:
     if token := imported.get("token"):
         fields += _build_token_fields(str(token), str(imported.get("account")))
     heading = f"Import {find_local_subject(imported)} of Account {account.name}"
-    return Result([Sheet(heading, [Section("Configuration", fields)])], data=imported)
+    return Result([InfoPage(heading, [Section("Configuration", fields)])], data=imported)
 
 
 def _build_token_fields(token: str, source: str) -> list[Field]:

@@ -14,7 +14,7 @@ from jsctl.views.auth.common import (
     format_cap,
     format_doubt,
 )
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
 
 COLUMNS = (
     Column("Name", "name"),
@@ -39,7 +39,7 @@ LIMITS = (
 )
 
 
-def sheet(user: Record, account: Record) -> Result:
+def info_page(user: Record, account: Record) -> Result:
     """Show a user with the permissions and limits in effect; the document is its claims."""
     role, rules = find_effective_rules(user, account)
     fields = [
@@ -59,7 +59,7 @@ def sheet(user: Record, account: Record) -> Result:
         Section("Limits", build_claim_fields(USER, fill_zero_limits(rules), *LIMITS)),
         Section("Permissions", build_permission_lines(rules)),
     ]
-    return Result([Sheet(f"User {user.name} ({user.public})", sections)], data=build_document(user))
+    return Result([InfoPage(f"User {user.name} ({user.public})", sections)], data=build_document(user))
 
 
 def listing(account: Record, users: Sequence[Record]) -> Result:

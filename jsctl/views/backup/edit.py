@@ -6,7 +6,7 @@ from pathlib import Path
 from jsctl.jetstream.backup.archive_editor import Edit
 from jsctl.jetstream.backup.edit_options import Drop
 from jsctl.views.intent import NOTHING
-from jsctl.views.result import Field, Result, Section, Sheet, Text
+from jsctl.views.result import Field, InfoPage, Result, Section, Text
 
 _DROPS: Mapping[Drop, str] = {
     "sequence": "Dropped by Sequence Filter",
@@ -49,10 +49,10 @@ def edited(edit: Edit, target: Path, *, is_dry_run: bool) -> Result:
                 Text("The key file turns the names back: share the backup, keep the key file private.")
             )
         sections.append(Section("Obfuscation", fields))
-    sheet = Sheet("Dry Run, Nothing Was Written" if is_dry_run else "Backup Edit Report", sections)
+    info_page = InfoPage("Dry Run, Nothing Was Written" if is_dry_run else "Backup Edit Report", sections)
     if is_dry_run:
         notes.append(Text(NOTHING))
-    return Result([sheet, *notes], data=_build_data(edit, target, is_dry_run=is_dry_run))
+    return Result([info_page, *notes], data=_build_data(edit, target, is_dry_run=is_dry_run))
 
 
 def _build_message_fields(edit: Edit) -> list[Field]:

@@ -7,7 +7,7 @@ from jsctl.base.units import format_count, format_rfc3339, format_time, read_kno
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.verification import Scan
-from jsctl.views.result import Column, Field, Lines, Result, Section, Sheet, Table
+from jsctl.views.result import Column, Field, InfoPage, Lines, Result, Section, Table
 
 COLUMNS = (Column("Subject", "subject"), Column("Count", "messages", "count"))
 
@@ -61,7 +61,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
         ),
         *([Section("Edit", _build_edit_fields(backup.edit))] if backup.edit is not None else []),
     ]
-    sheet = Sheet(f"Information for backup of Stream {backup.stream} in {backup.path}", sections)
+    info_page = InfoPage(f"Information for backup of Stream {backup.stream} in {backup.path}", sections)
     known_times = {key: read_known_time(declared.get(key)) for key in ("first_ts", "last_ts")}
     data: dict[str, Any] = {
         "config": config,
@@ -79,7 +79,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
         "last_time": format_rfc3339(totals.last_time) if totals.messages else None,
     }
     tables = [_build_subjects(backup.stream, scan.subjects)] if with_subjects else []
-    return Result([sheet, *tables], data=data)
+    return Result([info_page, *tables], data=data)
 
 
 def _build_config_fields(config: Json) -> list[Field]:

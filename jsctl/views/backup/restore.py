@@ -8,11 +8,11 @@ from jsctl.views.stream import info as stream_info
 
 
 def restored(restore: StreamRestore) -> Result:
-    """Return what was restored, and the stream's sheet."""
+    """Return what was restored, and the stream's info page."""
     backup, info, duration = restore.backup, restore.info, restore.duration
     summary = (
         f'Restored stream "{info["config"]["name"]}" in {format_duration(round(duration, -9))}, '
         f"{transfer_rate(backup.size, duration)}, {pluralize(info['state']['messages'], 'message')}"
     )
-    sheet = stream_info.sheet(info)
-    return Result([Text(summary), *sheet.parts], data=sheet.data)
+    info_page = stream_info.info_page(info)
+    return Result([Text(summary), *info_page.parts], data=info_page.data)

@@ -11,7 +11,7 @@ from jsctl.bench.plan import Plan
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.views.intent import Intent
-from jsctl.views.result import Chart, Column, Field, Part, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Chart, Column, Field, InfoPage, Part, Result, Section, Table, Text
 
 NAMES: Mapping[str, tuple[str, str, str]] = {
     "pub": ("Publishing without acks", "published", "handing over a write"),
@@ -85,11 +85,11 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     latencies = outcome.latencies
     rows = [_build_row(client) for client in clients]
     latency = ("p99_9_ns", "p99_ns", "p50_ns")
-    table = Table("Clients", _CLIENTS, rows, optional=latency, spare=("bytes_per_second", *latency))
+    table = Table("Clients", _CLIENTS, rows, optional=latency, hideable=("bytes_per_second", *latency))
     sections = [Section("", _build_figure_fields(plan, outcome, limit, word))]
     if len(latencies):
         sections.append(Section(f"Latency, the time of {operation}", _build_latency_fields(latencies)))
-    parts: list[Part] = [Sheet(heading, sections)]
+    parts: list[Part] = [InfoPage(heading, sections)]
     if len(clients) > 1:
         parts.append(table)
     if plot and len(latencies):

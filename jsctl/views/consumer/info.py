@@ -1,4 +1,4 @@
-"""A consumer's information sheet, in the words of the `nats` tool."""
+"""A consumer's info page, in the words of the `nats` tool."""
 
 from jsctl.base.units import (
     NEVER,
@@ -14,7 +14,7 @@ from jsctl.base.units import (
 from jsctl.jetstream.config.consumer_fields import DELIVER_POLICY
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, InfoPage, Result, Section
 from jsctl.views.shared.config import config_lines, list_other_labels
 from jsctl.views.stream.info import cluster_sections, host_lines, metadata_section, present
 
@@ -26,7 +26,7 @@ _SPECIAL = (
 _TARGETS = (("Mirror Target", "_nats.mirror."), ("Source Target", "_nats.src."))
 
 
-def sheet(info: Json, *, state_only: bool = False) -> Result:
+def info_page(info: Json, *, state_only: bool = False) -> Result:
     """Show a consumer, for `consumer info`; the document is the server's info."""
     config = info["config"]
     title = "State" if state_only else "Information"
@@ -40,7 +40,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
         sections.append(metadata_section(config))
     sections += cluster_sections(info, "Raft Group")
     sections.append(Section("State", _build_state_fields(info)))
-    return Result([Sheet(heading, sections)], data=info)
+    return Result([InfoPage(heading, sections)], data=info)
 
 
 def format_backoff(waits: list[int]) -> str:

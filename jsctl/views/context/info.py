@@ -8,7 +8,7 @@ from jsctl.contexts import schemes
 from jsctl.contexts.model import FILES, HIDDEN, Context, expand_path
 from jsctl.contexts.settings import FILE_KEYS
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.views.result import Cell, Field, Result, Section, Sheet
+from jsctl.views.result import Cell, Field, InfoPage, Result, Section
 
 if TYPE_CHECKING:
     from jsctl.nats.context_check import ContextCheck
@@ -23,7 +23,7 @@ _PLACES = {
 """Where a value is, by its scheme."""
 
 
-def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck | None" = None) -> Result:
+def info_page(context: Context, *, show_secrets: bool = False, check: "ContextCheck | None" = None) -> Result:
     """Show what is set, whether files can be read, and the connection when it was tried."""
     document = context.document(show_secrets=show_secrets)
     fields = [
@@ -41,7 +41,7 @@ def sheet(context: Context, *, show_secrets: bool = False, check: "ContextCheck 
         data["connection"] = connection_cell(check).raw
         status = check.status
     heading = f'NATS Configuration Context "{context.name}"'
-    return Result([Sheet(heading, [Section("", fields)])], data=data, status=status)
+    return Result([InfoPage(heading, [Section("", fields)])], data=data, status=status)
 
 
 def connection_cell(check: "ContextCheck") -> Cell:

@@ -7,7 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.counter.counters import Counter
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.intent import Intent
-from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text, recorder
+from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text, recorder
 
 _record_numbers = recorder(("subject", "stream", "value", "increment", "sequence", "time"))
 
@@ -32,7 +32,7 @@ def record(counter: Counter) -> Json:
     }
 
 
-def sheet(counter: Counter) -> Result:
+def info_page(counter: Counter) -> Result:
     """Show a counter, for `counter view`."""
     fields = [
         Field("Value", counter.value),
@@ -50,7 +50,7 @@ def sheet(counter: Counter) -> Result:
     if own_part is not None and own_part != "0":
         sources.append(Field("Counted Here", own_part))
     sections = [Section("", fields), *([Section("Sources", sources)] if sources else [])]
-    return Result([Sheet(f"Counter {counter.subject}", sections)], data=record(counter))
+    return Result([InfoPage(f"Counter {counter.subject}", sections)], data=record(counter))
 
 
 _VALUE = Column("Value", "value", "number")
@@ -75,7 +75,7 @@ def listing(counters: Sequence[Counter], pattern: str, *, with_rows: bool = Fals
     # A terminal has no room for hundreds of digits: they are cut in the middle, as texts are.
     value = _VALUE if longest <= _MAX_DIGITS else _VALUE._replace(kind="text")
     columns = [value if column is _VALUE else column for column in COLUMNS]
-    return Result([Table("Counters", columns, rows, spare=("time", "stream"))], data=data)
+    return Result([Table("Counters", columns, rows, hideable=("time", "stream"))], data=data)
 
 
 def changes(

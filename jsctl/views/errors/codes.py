@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.jetstream.error_catalog import Code
-from jsctl.views.result import Column, Field, Part, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Column, Field, InfoPage, Part, Result, Section, Table, Text
 
 COLUMNS = (
     Column("NATS Code", "error_code", "number"),
@@ -17,7 +17,7 @@ COLUMNS = (
 def listing(entries: Sequence[Code]) -> Result:
     """Show errors in a table; the JSON document has all fields."""
     rows = [[entry.get(column.key, "") for column in COLUMNS] for entry in entries]
-    return Result([Table("NATS Errors", COLUMNS, rows, spare=("constant", "comment"))], data=list(entries))
+    return Result([Table("NATS Errors", COLUMNS, rows, hideable=("constant", "comment"))], data=list(entries))
 
 
 def details(entry: Code, hint: str) -> Result:
@@ -36,7 +36,7 @@ def details(entry: Code, hint: str) -> Result:
     help = "\n".join(filter(None, (str(entry.get("help") or ""), hint)))
     heading = f"NATS Error Code: {entry['error_code']}"
     parts: list[Part] = [
-        Sheet(heading, [Section("", fields)]),
+        InfoPage(heading, [Section("", fields)]),
         Text(help or "No further information available"),
     ]
     return Result(parts, data={**entry, "hint": hint} if hint else entry)

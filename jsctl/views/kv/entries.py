@@ -62,7 +62,7 @@ def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
         return [full_record(bucket, entry) if with_values else record(bucket, entry) for entry in entries]
 
     title = f"Contents of Bucket {bucket}"
-    table = Table(title, columns, LazySequence(entries, row), spare=("created", "ttl", "size"))
+    table = Table(title, columns, LazySequence(entries, row), hideable=("created", "ttl", "size"))
     return Result([table], data=document)
 
 
@@ -85,7 +85,7 @@ def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
         _VALUE._replace(read=short_value),
     )
     rows = LazySequence(entries, lambda entry: [column.get(entry) for column in columns])
-    table = Table(f"History of {bucket} > {key}", columns, rows, spare=("size",))
+    table = Table(f"History of {bucket} > {key}", columns, rows, hideable=("size",))
     return Result([table], data=lambda: [full_record(bucket, entry) for entry in entries])
 
 

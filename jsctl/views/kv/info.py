@@ -1,4 +1,4 @@
-"""`kv info`: a bucket's information sheet; and the lists of buckets."""
+"""`kv info`: a bucket's info page; and the lists of buckets."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
-from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text
 from jsctl.views.shared.config import config_lines
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.stream.info import cluster_sections, origin_lines, present
@@ -18,7 +18,7 @@ _LIMITS = ("max_bucket_size", "max_value_size", "ttl")
 _PLACES = ("storage", "replicas", "placement.cluster", "placement.tags")
 
 
-def sheet(bucket: Bucket, keys: int | None = None) -> Result:
+def info_page(bucket: Bucket, keys: int | None = None) -> Result:
     """Show a bucket, for `kv info`; the document has its configuration in the terms of buckets, and its
     stream's info. keys: those that have a value; None if they were not counted.
     """
@@ -62,12 +62,12 @@ def sheet(bucket: Bucket, keys: int | None = None) -> Result:
         )
     sections += [Section("Metadata", metadata)] if metadata else []
     sections += cluster_sections(info)
-    return Result([Sheet(heading, sections)], data=document(bucket, keys))
+    return Result([InfoPage(heading, sections)], data=document(bucket, keys))
 
 
 def document(bucket: Bucket, keys: int | None = None) -> Json:
     """Return the JSON document of a bucket. Its `config` is what `kv add --config` takes. keys: see
-    `sheet`."""
+    `info page`."""
     state = bucket.info["state"]
     return {
         "bucket": bucket.name,
@@ -127,11 +127,11 @@ def listing(buckets: Collected[Json], now: float) -> Result:
     data = sorted(row.bucket for row in rows)
     if not rows and not unreachable:
         return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
-    table = Table("Key-Value Buckets", _COLUMNS, rows, spare=("created", "last_update_ns", "description"))
+    table = Table("Key-Value Buckets", _COLUMNS, rows, hideable=("created", "last_update_ns", "description"))
     return Result([table, *unreachable], data=data)
 
 
 def named(label: str, bucket: Bucket) -> Result:
-    """Show the sheet of a bucket below a line that says what was done to it."""
-    result = sheet(bucket, 0 if not bucket.info["state"]["messages"] else None)
+    """Show the info page of a bucket below a line that says what was done to it."""
+    result = info_page(bucket, 0 if not bucket.info["state"]["messages"] else None)
     return Result([Text(label), *result.parts], data=result.data)

@@ -2,7 +2,7 @@
 
 from jsctl.base.units import SECOND, format_bytes, format_exact_duration, pluralize
 from jsctl.monitor.latency import PERCENTILES, Measurement, find_percentile
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, InfoPage, Result, Section
 
 
 def result(measured: Measurement, *, size: int, rate: int, duration: int) -> Result:
@@ -54,7 +54,7 @@ def result(measured: Measurement, *, size: int, rate: int, duration: int) -> Res
             ],
         ),
     ]
-    return Result([Sheet("Latency", sections)], data=data)
+    return Result([InfoPage("Latency", sections)], data=data)
 
 
 def announcement(published: str, subscribed: str, rate: int) -> str:

@@ -69,7 +69,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
         )
         for info in infos
     ]
-    table = Table("Object Store Buckets", _BUCKETS, rows, spare=("created", "description"))
+    table = Table("Object Store Buckets", _BUCKETS, rows, hideable=("created", "description"))
     return Result([table, *unreachable], data=sorted(row[0] for row in rows))
 
 
@@ -80,7 +80,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
         return Result([Text("No entries found")], data=data)
     has_links = any(object_info.link for object_info in infos)
     columns = _OBJECTS if has_links else _OBJECTS[:-1]
-    table = Table("Bucket Contents", columns, build_cells(infos, columns), spare=("mtime",))
+    table = Table("Bucket Contents", columns, build_cells(infos, columns), hideable=("mtime",))
     return Result([table], data=data)
 
 
@@ -101,11 +101,11 @@ def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
         )
         for info, count, unfinished in rows
     ]
-    return Result([Table("Object Store Buckets", _STATUS, cells, spare=("ttl_ns", "max_bytes"))])
+    return Result([Table("Object Store Buckets", _STATUS, cells, hideable=("ttl_ns", "max_bytes"))])
 
 
 def stored(infos: Sequence[ObjectInfo]) -> Result:
-    """Show what a put stored: the sheet of one object, or a table of several."""
+    """Show what a put stored: the info page of one object, or a table of several."""
     if len(infos) == 1:
         return one_object(infos[0])
     table = Table("Stored Objects", _STORED, build_cells(infos, _STORED))

@@ -1,8 +1,8 @@
-"""The information sheet of an object, without the fields of buckets, which take longer to load."""
+"""The info page of an object, without the fields of buckets, which take longer to load."""
 
 from jsctl.base.units import format_bytes
 from jsctl.jetstream.object.model import ObjectInfo, parse_digest
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, InfoPage, Result, Section
 
 
 def one_object(object_info: ObjectInfo) -> Result:
@@ -30,4 +30,4 @@ def one_object(object_info: ObjectInfo) -> Result:
     ]
     present = [field for field in fields if field.value is not None and field.value != ""]
     heading = f"Object information for {object_info.bucket} > {object_info.name}"
-    return Result([Sheet(heading, [Section("", present)])], data=object_info.data)
+    return Result([InfoPage(heading, [Section("", present)])], data=object_info.data)

@@ -253,8 +253,8 @@ def _build_table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence
         ]
         for key, group in sorted(groups.items())
     ]
-    spare = [f"{name}_trend" for name in reversed(layout.trends)]
-    return Table(layout.title, columns, lines, spare=spare)
+    hideable = [f"{name}_trend" for name in reversed(layout.trends)]
+    return Table(layout.title, columns, lines, hideable=hideable)
 
 
 _MEASURES = {"stored": "messages stored", "growth": "bytes grown", "shrink": "bytes shrunk"}

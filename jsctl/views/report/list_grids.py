@@ -22,7 +22,7 @@ from jsctl.views.report.units import build_grid_columns, list_grid_spare
 from jsctl.views.result import Column
 
 _COLUMNS = {kind: build_grid_columns(kind) for kind in FIGURES}
-_SPARE = {kind: list_grid_spare(kind) for kind in FIGURES}
+_HIDEABLE = {kind: list_grid_spare(kind) for kind in FIGURES}
 _RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
 
 
@@ -117,7 +117,7 @@ def _build_grid(
         place_rows(places, lines),
         [*before, *_COLUMNS[kind]],
         key,
-        spare=_SPARE[kind],
+        hideable=_HIDEABLE[kind],
         noun=noun or kind,
         record=lambda row: {**place_keys(row), **record(row.line), **more(row)},
         **attrs,

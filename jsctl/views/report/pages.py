@@ -39,7 +39,7 @@ def stream_page(page: StreamPage, rates: Sequence[int], place: Sequence[str]) ->
         parts.append(
             Table("Consumers", _CONSUMERS, [_build_consumer_row(consumer) for consumer in page.consumers])
         )
-    parts += stream_info.sheet(info).parts
+    parts += stream_info.info_page(info).parts
     parts += _list_subjects(page, place)
     return Result(parts, data=info)
 
@@ -65,7 +65,7 @@ def consumer_page(page: ConsumerPage, lags: Sequence[int], place: Sequence[str])
     if any(lags):
         parts.append(_build_chart("Messages that are not delivered yet", lags))
     if facts.consumer:
-        parts += consumer_info.sheet(facts.consumer).parts
+        parts += consumer_info.info_page(facts.consumer).parts
     return Result(parts, data=facts.consumer)
 
 

@@ -98,7 +98,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         key=lambda row: (row.number, row.line.key),
         level=lambda row: 2 if row.line.trouble.bad else 1,
         dim=lambda row: bool(row.place.error) and row.line.kind != "context",
-        spare=("kind", "drain", "why", "since"),
+        hideable=("kind", "drain", "why", "since"),
         noun="problems",
         record=record,
         line=_format_problem_line,

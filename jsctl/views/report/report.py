@@ -260,7 +260,7 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
 
 
 def _build_table(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Table:
-    columns, spare = build_table_columns(kind)
+    columns, hideable = build_table_columns(kind)
     visible = [
         column
         for column in columns
@@ -274,7 +274,7 @@ def _build_table(title: str, kind: str, rows: Sequence[Line], watched: bool) -> 
         for line, row in zip(cells, rows, strict=True):
             words = row.record["trouble"]
             line.append(Cell(words, ", ".join(words), STYLES[row.level]))
-    return Table(title, heads, cells, spare=spare)
+    return Table(title, heads, cells, hideable=hideable)
 
 
 def _format_utc(moment: float | None) -> str | None:

@@ -22,7 +22,7 @@ _COLUMNS = (
     Column("Seen", "seen_ns", "ago"),
     Column("Trouble", "trouble", "prose"),
 )
-_SPARE = ("deleted", "rows", "batch", "rate", "seen_ns")
+_HIDEABLE = ("deleted", "rows", "batch", "rate", "seen_ns")
 
 
 def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     wrong = sum(level > FINE for level in levels)
     summary = Text(pluralize(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
     messages = [] if queries else [Text("No queries yet")]
-    table = Table("Spark Queries", _COLUMNS, rows, spare=_SPARE)
+    table = Table("Spark Queries", _COLUMNS, rows, hideable=_HIDEABLE)
     return Pane("Spark", summary, messages, [table] if queries else [])
 
 

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from jsctl.base.units import MINUTE, SECOND, format_bytes, format_duration
-from jsctl.monitor.report.figures.figure import Figure, Shown
+from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.rules import objects
 from jsctl.views.report.grid_cells import (
@@ -121,7 +121,7 @@ def build_table_columns(kind: str) -> tuple[list[TableColumn], list[str]]:
                 figure.is_text,
             )
         )
-    return columns, _list_spare(_order(kind, attrgetter("table")))
+    return columns, _list_hideable(_order(kind, attrgetter("table")))
 
 
 def build_grid_columns(kind: str) -> list[Column]:
@@ -135,7 +135,7 @@ def build_grid_columns(kind: str) -> list[Column]:
 
 def list_grid_spare(kind: str) -> list[str]:
     """Return the keys of the columns that a narrow terminal leaves out, the most dispensable first."""
-    return _list_spare(_order(kind, attrgetter("screen")))
+    return _list_hideable(_order(kind, attrgetter("screen")))
 
 
 def find_grid_key(kind: str, sort: str) -> str:
@@ -154,7 +154,7 @@ def find_grid_key(kind: str, sort: str) -> str:
     return keys.get(sort, sort)
 
 
-def _build_grid_column(figure: Figure, shown: Shown) -> Column:
+def _build_grid_column(figure: Figure, shown: ColumnPlacement) -> Column:
     name = shown.unit or figure.unit
     unit, read = _UNITS[name], figure.build_reader(shown)
     attribute, cell = shown.read or figure.read or figure.key, unit.screen
@@ -174,13 +174,15 @@ def _build_grid_column(figure: Figure, shown: Shown) -> Column:
     )
 
 
-def _order(kind: str, get: Callable[[Figure], Shown | None]) -> Sequence[tuple[Figure, Shown]]:
+def _order(
+    kind: str, get: Callable[[Figure], ColumnPlacement | None]
+) -> Sequence[tuple[Figure, ColumnPlacement]]:
     """Return the figures of a list that have a column, by its position."""
     own = [(figure, shown) for figure in FIGURES[kind] if (shown := get(figure)) is not None]
     titled = [(figure, shown) for figure, shown in own if shown.title or figure.title]
     return sorted(titled, key=lambda pair: pair[1].at)
 
 
-def _list_spare(columns: Sequence[tuple[Figure, Shown]]) -> list[str]:
-    spare = sorted((pair for pair in columns if pair[1].spare), key=lambda pair: -pair[1].spare)
-    return [shown.key or figure.key for figure, shown in spare]
+def _list_hideable(columns: Sequence[tuple[Figure, ColumnPlacement]]) -> list[str]:
+    hideable = sorted((pair for pair in columns if pair[1].hideable), key=lambda pair: -pair[1].hideable)
+    return [shown.key or figure.key for figure, shown in hideable]

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import ExitStatus
-from jsctl.views.result import Field, Result, Section, Sheet, Text
+from jsctl.views.result import Field, InfoPage, Result, Section, Text
 
 
 def step(note: str, line: str) -> Result:
@@ -42,7 +42,7 @@ def done(
         fields.append(Field("Start again", line))
     heading = "The network is running" if contexts else "All servers have stopped"
     return Result(
-        [Text(""), Sheet(heading, [Section("", fields)])], data=_build_document(folder, contexts, steps)
+        [Text(""), InfoPage(heading, [Section("", fields)])], data=_build_document(folder, contexts, steps)
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jsctl.base.units import MS, SECOND, parse_time, pluralize
 from jsctl.monitor.server.reports import Json, parse_span
-from jsctl.views.result import Column, Field, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text
 
 _PING = (Column("Server", "server"), Column("RTT", "rtt", "duration"))
 PING_ID = (*_PING[:1], Column("ID", "id"), *_PING[1:])
@@ -69,7 +69,7 @@ def server(reply: Json) -> Result:
         *_list_groups(about, data),
     ]
     heading = f"Server information for {about['name']} ({about['id']})"
-    return Result([Sheet(heading, sections)], data=data)
+    return Result([InfoPage(heading, sections)], data=data)
 
 
 def _list_if(field: Field) -> list[Field]:
@@ -200,7 +200,7 @@ def account(detail: Json) -> Result:
         ),
     ]
     heading = f"Account information for account {detail.get('account_name', '')}"
-    return Result([Sheet(heading, [item for item in sections if item.fields])], data=detail)
+    return Result([InfoPage(heading, [item for item in sections if item.fields])], data=detail)
 
 
 def _format_destination(destination: Json) -> str:

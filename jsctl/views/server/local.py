@@ -40,7 +40,7 @@ def running(network: Network) -> Result:
                 "Local Servers",
                 _SERVERS,
                 [[server[c.key] for c in _SERVERS] for server in servers],
-                spare=("log", "pid"),
+                hideable=("log", "pid"),
             ),
             Table("Contexts", _CONTEXTS, [[context[c.key] for c in _CONTEXTS] for context in contexts]),
         ],

@@ -69,7 +69,7 @@ def listing(networks: Sequence[LocalNetwork]) -> Result:
             f"There is no local network. Start one with {build_line('server network up', 'hub-leaf')}."
         )
         return Result([text], data=[])
-    return Result([Table("Local Networks", NETWORKS, rows, spare=("folder",))])
+    return Result([Table("Local Networks", NETWORKS, rows, hideable=("folder",))])
 
 
 def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Result:
@@ -80,8 +80,8 @@ def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Res
     lines = [[context[column.key] for column in _CONTEXTS] for context in contexts]
     return Result(
         [
-            Table(f"Network {network.state.name}", columns, rows, spare=("domain", "cluster")),
-            Table("Contexts", _CONTEXTS, lines, spare=("url",)),
+            Table(f"Network {network.state.name}", columns, rows, hideable=("domain", "cluster")),
+            Table("Contexts", _CONTEXTS, lines, hideable=("url",)),
         ],
         data={
             "network": network.state.name,
@@ -100,7 +100,7 @@ def status(network: NetworkStatus) -> Result:
             f"Network {state.name}",
             SERVERS,
             [_build_server_row(server) for server in network.servers],
-            spare=("url", "streams", "gateways", "leafnodes", "health", "domain"),
+            hideable=("url", "streams", "gateways", "leafnodes", "health", "domain"),
         )
     ]
     if network.links:
@@ -125,7 +125,7 @@ def status(network: NetworkStatus) -> Result:
             )
             for stream in network.streams
         ]
-        tables.append(Table("Streams", _STREAMS, lines, spare=("account", "replicas", "leader")))
+        tables.append(Table("Streams", _STREAMS, lines, hideable=("account", "replicas", "leader")))
     return Result(tables, data={"network": state.name, **_map_tables(tables)})
 
 

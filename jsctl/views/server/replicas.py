@@ -41,7 +41,7 @@ CONSUMERS = (
     Column("Stream Leader", "stream_leader"),
     *_END[2:],
 )
-_SPARE = ("deleted", "subjects", "bytes", "consumers", "raft_group", "peers", "first", "account", "leader")
+_HIDEABLE = ("deleted", "subjects", "bytes", "consumers", "raft_group", "peers", "first", "account", "leader")
 _CONSUMER_SPARE = (
     "num_waiting",
     "num_redelivered",
@@ -66,7 +66,7 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
         ]
         for replica in replicas
     ]
-    return _build_result("Streams", STREAMS, rows, replicas, health, _SPARE)
+    return _build_result("Streams", STREAMS, rows, replicas, health, _HIDEABLE)
 
 
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
@@ -159,7 +159,7 @@ def _build_result(
     rows: list[list[object]],
     replicas: Sequence[Replica],
     health: Sequence[str] | None,
-    spare: Sequence[str],
+    hideable: Sequence[str],
 ) -> Result:
     if health is not None:
         columns = (*columns, _HEALTH)
@@ -190,7 +190,7 @@ def _build_result(
     at = next(index for index, column in enumerate(columns) if column.key == "account") + 1
     filed = [[*row[:at], replica.account_id, *row[at:]] for row, replica in zip(rows, replicas, strict=True)]
     file_table = Table(heading, [*columns[:at], _ACCOUNT_ID, *columns[at:]], filed)
-    return Result([Table(heading, columns, rows, spare=spare)], data=data, table=file_table)
+    return Result([Table(heading, columns, rows, hideable=hideable)], data=data, table=file_table)
 
 
 _CONSUMER_KEYS = (

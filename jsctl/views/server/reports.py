@@ -100,7 +100,7 @@ def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int, *,
         f"{len(shown_rows)} Accounts Overview",
         ACCOUNTS,
         build_cells(shown_rows, ACCOUNTS),
-        spare=("out_bytes", "in_bytes"),
+        hideable=("out_bytes", "in_bytes"),
         rising=not reverse,
     )
     data = [_build_account_document(row) for row in shown_rows]
@@ -136,10 +136,12 @@ def connections(
         *(sum(getattr(row, c.key) for row in shown_rows) for c in _TRAFFIC),
     ]
     title = f"Top {len(shown_rows)} Connections out of {len(rows)} by {order}"
-    spare = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
+    hideable = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
     footer = [*totals, ""] if closed else totals
     empty = "the servers have no such connections"
-    table = Table(title, columns, build_cells(shown_rows, columns), footer, spare, empty, rising=not reverse)
+    table = Table(
+        title, columns, build_cells(shown_rows, columns), footer, hideable, empty, rising=not reverse
+    )
     parts = [table, _build_server_counts(rows, reverse)] if len({row.server for row in rows}) > 1 else [table]
     return Result(parts, data=[row.document for row in shown_rows], table=table)
 
@@ -154,7 +156,7 @@ def _build_server_counts(rows: Sequence[ConnectionRow], reverse: bool) -> Table:
 
 def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on leaf node connections. order: one of LINK_SORTS."""
-    spare = (
+    hideable = (
         "compression",
         "out_msgs",
         "in_msgs",
@@ -165,26 +167,26 @@ def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
         "subs",
         "rtt_ns",
     )
-    return _build_link_report("Leafnode Report", "leaf nodes", LEAFNODES, spare, rows, order, reverse)
+    return _build_link_report("Leafnode Report", "leaf nodes", LEAFNODES, hideable, rows, order, reverse)
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on routes. order: one of LINK_SORTS."""
-    spare = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
-    return _build_link_report("Cluster Report", "routes", ROUTES, spare, rows, order, reverse)
+    hideable = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
+    return _build_link_report("Cluster Report", "routes", ROUTES, hideable, rows, order, reverse)
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on gateways. order: one of LINK_SORTS."""
-    spare = ("port", "address", "id", "uptime_ns", "accounts", "rtt_ns", "cluster")
-    return _build_link_report("Super Cluster Report", "gateways", GATEWAYS, spare, rows, order, reverse)
+    hideable = ("port", "address", "id", "uptime_ns", "accounts", "rtt_ns", "cluster")
+    return _build_link_report("Super Cluster Report", "gateways", GATEWAYS, hideable, rows, order, reverse)
 
 
 def _build_link_report(
     title: str,
     noun: str,
     columns: Sequence[Column],
-    spare: Sequence[str],
+    hideable: Sequence[str],
     rows: Sequence[LinkRow],
     order: str,
     reverse: bool,
@@ -195,7 +197,7 @@ def _build_link_report(
         columns,
         build_cells(ordered, columns),
         _build_totals(ordered, columns),
-        spare=spare,
+        hideable=hideable,
         empty=f"{title}: the servers have no {noun}",
         # The largest comes last, as for numbers; names are read from the first.
         rising=not reverse and find_order(_LINKS, order).kind != "text",
@@ -226,7 +228,7 @@ def health(rows: Sequence[HealthRow]) -> Result:
     good = sum(row.status == "ok" for row in rows)
     clusters = len({row.cluster for row in rows})
     footer = [str(len(rows)), str(clusters), "", f"ok: {good} / err: {len(rows) - good}", "", ""]
-    return Result([Table("Health Report", HEALTH, lines, footer, spare=("type", "domain"))])
+    return Result([Table("Health Report", HEALTH, lines, footer, hideable=("type", "domain"))])
 
 
 def usage(replies: Sequence[Json], key: str, *, with_rows: bool = False) -> Result:

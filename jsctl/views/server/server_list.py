@@ -67,7 +67,7 @@ SERVERS = (
     ),
 )
 SORTS = list_orders(SERVERS)
-_SPARE = (
+_HIDEABLE = (
     "cores",
     "gateways",
     "routes",
@@ -165,7 +165,7 @@ def _build_server_table(rows: Sequence[Row], compact: bool) -> Table:
         None,
         None,
     )
-    return Table("Server Overview", SERVERS, lines, footer, _SPARE)
+    return Table("Server Overview", SERVERS, lines, footer, _HIDEABLE)
 
 
 def _build_cluster_table(rows: Sequence[Row], clusters: Sequence[str]) -> Table:

@@ -28,7 +28,18 @@ SUMMARY = (
 )
 SORTS = list_orders(SUMMARY)
 """Orders of the JetStream summary; equal ones go by name."""
-_SPARE = ("quorum", "rescue", "pending", "api", "memory", "file", "domain", "cluster", "errors", "consumers")
+_HIDEABLE = (
+    "quorum",
+    "rescue",
+    "pending",
+    "api",
+    "memory",
+    "file",
+    "domain",
+    "cluster",
+    "errors",
+    "consumers",
+)
 _OPTIONAL = ("domain", "quorum", "rescue")
 """Columns that are left out where no server has them, and that have no total."""
 _META = (
@@ -104,7 +115,7 @@ def _build_summary(rows: Sequence[JetStreamRow], account: str, compact: bool) ->
         lines.append([server, *(getattr(row, SUMMARY[at].key) for at in keep[1:])])
     totals = [_total(rows, SUMMARY[at], account) for at in keep]
     title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
-    return Table(title, [SUMMARY[at] for at in keep], lines, totals, _SPARE)
+    return Table(title, [SUMMARY[at] for at in keep], lines, totals, _HIDEABLE)
 
 
 def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:
@@ -159,4 +170,4 @@ def _build_meta_group_table(meta: Json, compact: bool) -> Table:
         for peer, name in zip(peers, shown, strict=True)
     ]
     title = f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}"
-    return Table(title, _META, rows, spare=("id", "active_ns"))
+    return Table(title, _META, rows, hideable=("id", "active_ns"))

@@ -7,7 +7,7 @@ from jsctl.monitor.server.requests import Json
 from jsctl.monitor.server.top import ServerLoad, TopRow
 from jsctl.views.result import Column, Kind, Result, Table, Text, build_cells
 
-_SPARE = (
+_HIDEABLE = (
     "version",
     "uptime_ns",
     "lang",
@@ -37,7 +37,7 @@ def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: b
         "Connections",
         columns,
         build_cells(rows, columns),
-        spare=_SPARE,
+        hideable=_HIDEABLE,
         optional=("name",),
         empty="there are no connections",
     )

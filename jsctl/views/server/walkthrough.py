@@ -27,7 +27,7 @@ def listing(walkthrough: Walkthrough) -> Result:
         (step.number, step.part, step.say, "; ".join(f"jsctl {line}" for line in step.lines))
         for step in walkthrough.steps
     ]
-    return Result([Table(walkthrough.about, _STEPS, rows, spare=("commands",))])
+    return Result([Table(walkthrough.about, _STEPS, rows, hideable=("commands",))])
 
 
 def part(title: str) -> Result:

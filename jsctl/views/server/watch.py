@@ -88,25 +88,25 @@ JETSTREAM_SORTS = list_orders(JETSTREAM)
 def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
     """Show servers. order: one of SERVER_SORTS. number: how many at most; 0 for all."""
     chosen = select_largest(rows, SERVERS, order, number)
-    spare = ("cores", "gateways", "routes", *_TRAFFIC_SPARE, "cluster", "subscriptions", "cpu")
+    hideable = ("cores", "gateways", "routes", *_TRAFFIC_SPARE, "cluster", "subscriptions", "cpu")
     title = _format_title("Servers", len(chosen), len(rows))
-    return Result([Table(title, SERVERS, build_cells(chosen, SERVERS), spare=spare)])
+    return Result([Table(title, SERVERS, build_cells(chosen, SERVERS), hideable=hideable)])
 
 
 def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
     """Show accounts. order: one of ACCOUNT_SORTS. number: how many at most; 0 for all."""
     chosen = select_largest(rows, ACCOUNTS, order, number)
-    spare = (*_TRAFFIC_SPARE, "leafnodes", "slow_consumers", "servers")
+    hideable = (*_TRAFFIC_SPARE, "leafnodes", "slow_consumers", "servers")
     title = _format_title("Accounts", len(chosen), len(rows))
-    return Result([Table(title, ACCOUNTS, build_cells(chosen, ACCOUNTS), spare=spare)])
+    return Result([Table(title, ACCOUNTS, build_cells(chosen, ACCOUNTS), hideable=hideable)])
 
 
 def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
     """Show JetStream of servers; a star marks leaders. order: one of JETSTREAM_SORTS. number: how many."""
     chosen = select_largest(rows, JETSTREAM, order, number)
-    spare = ("snapshot_duration_ns", "pending_infos", "pending_requests", "snapshot", "cluster", "api")
+    hideable = ("snapshot_duration_ns", "pending_infos", "pending_requests", "snapshot", "cluster", "api")
     title = _format_title("JetStream Servers", len(chosen), len(rows))
-    return Result([Table(title, JETSTREAM, build_cells(chosen, JETSTREAM), spare=spare)])
+    return Result([Table(title, JETSTREAM, build_cells(chosen, JETSTREAM), hideable=hideable)])
 
 
 def requests(
@@ -130,7 +130,7 @@ def requests(
         for row in chosen
     ]
     title = _format_title("JetStream API Requests", len(chosen), len(rows))
-    return Result([Table(title, columns, lines, spare=("account",), empty="waiting for requests")])
+    return Result([Table(title, columns, lines, hideable=("account",), empty="waiting for requests")])
 
 
 def _format_title(noun: str, shown: int, total: int) -> str:

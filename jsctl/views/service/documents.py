@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import parse_time
 from jsctl.services.statistics import Row
-from jsctl.views.result import Cell, Column, Field, Result, Section, Sheet, Table, Text, build_cells
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table, Text, build_cells
 
 Json = dict[str, Any]
 
@@ -28,7 +28,7 @@ STATS = (
     Column("Processing Time", "processing_time", "duration"),
     Column("Average Time", "average_processing_time", "duration"),
 )
-_SPARE_STATS = ("queue_group", "processing_time_ns", "errors")
+_HIDEABLE_STATS = ("queue_group", "processing_time_ns", "errors")
 _NOTHING = Cell(None, "-")
 _RATES = (
     Column("Service", "service"),
@@ -56,7 +56,7 @@ def listing(infos: Sequence[Json]) -> Result:
         )
         for service_info in infos
     ]
-    return Result([Table("All Services", LIST, rows, spare=("description",))], data=list(infos))
+    return Result([Table("All Services", LIST, rows, hideable=("description",))], data=list(infos))
 
 
 def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
@@ -67,7 +67,7 @@ def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
 
 
 def info(infos: Sequence[Json], statistics: Sequence[Json], endpoint: re.Pattern[str]) -> Result:
-    """Show the sheet of each instance.
+    """Show the info page of each instance.
 
     statistics: those of the instances; one that sent none has none. endpoint: which endpoints are shown. The
     document has the first instance's info and statistics, as in `nats`; `instances` has all.
@@ -78,7 +78,7 @@ def info(infos: Sequence[Json], statistics: Sequence[Json], endpoint: re.Pattern
         for service in infos
     ]
     instances = [{"info": service, "stats": stats} for service, stats in pairs]
-    parts = [_build_sheet(service, stats or {}) for service, stats in pairs if service]
+    parts = [_build_info_page(service, stats or {}) for service, stats in pairs if service]
     return Result(parts, data={**instances[0], "instances": instances})
 
 
@@ -88,7 +88,7 @@ def _select_endpoints(document: Json | None, endpoint: re.Pattern[str]) -> Json 
     return {**document, "endpoints": [one for one in document["endpoints"] if endpoint.search(one["name"])]}
 
 
-def _build_sheet(service: Json, stats: Json) -> Sheet:
+def _build_info_page(service: Json, stats: Json) -> InfoPage:
     counts = {one["name"]: one for one in stats.get("endpoints") or ()}
     basics = [
         Field("Service", f"{service['name']} ({service['id']})"),
@@ -109,7 +109,7 @@ def _build_sheet(service: Json, stats: Json) -> Sheet:
             Section(f"Endpoint {endpoint['name']}", fields),
             *_build_metadata_sections("", endpoint),
         ]
-    return Sheet("Service Information", sections)
+    return InfoPage("Service Information", sections)
 
 
 def _build_start_field(started: str) -> Field:
@@ -170,10 +170,10 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
         for endpoint in instance["endpoints"]
     ]
     return Result(
-        [Table(f"{name} Service Statistics", STATS, rows, spare=_SPARE_STATS)], data=list(documents)
+        [Table(f"{name} Service Statistics", STATS, rows, hideable=_HIDEABLE_STATS)], data=list(documents)
     )
 
 
 def rates(rows: Sequence[Row]) -> Result:
     """Show the rates of `service stats --watch`."""
-    return Result([Table("Service Statistics", _RATES, build_cells(rows, _RATES), spare=("requests",))])
+    return Result([Table("Service Statistics", _RATES, build_cells(rows, _RATES), hideable=("requests",))])

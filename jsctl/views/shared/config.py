@@ -1,4 +1,4 @@
-"""Configurations as people see them: the lines of an information sheet, and changes."""
+"""Configurations as people see them: the lines of an info page, and changes."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -21,12 +21,12 @@ _COLUMNS = (
 
 
 def list_other_labels(schema: Schema, *keys: str) -> list[str]:
-    """Return the keys that have a label for sheets, besides these, in the order of the fields."""
+    """Return the keys that have a label for info pages, besides these, in the order of the fields."""
     return [field.key for field in schema.fields if field.label and field.key not in keys]
 
 
 def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:
-    """Return the lines of a sheet for these keys, with the labels of their fields.
+    """Return the lines of an info page for these keys, with the labels of their fields.
 
     A key without a value is left out where its field has no `blank`.
     """
@@ -35,7 +35,7 @@ def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]
         field = schema.by_key[key]
         value = _on_sheet(field.kind, get_value(config, field.path), field.blank)
         if value is not None and value != "":
-            lines.append(result.Field(field.label, value, cast(result.Kind, field.kind.sheet)))
+            lines.append(result.Field(field.label, value, cast(result.Kind, field.kind.shown_as)))
     return lines
 
 
@@ -66,7 +66,7 @@ def format_value(kind: Kind, value: Any) -> str:
 
 
 def _on_sheet(kind: Kind, value: Any, blank: Any) -> Any:
-    """Return the value as a sheet shows it; None leaves the line out."""
+    """Return the value as an info page shows it; None leaves the line out."""
     if not value or (isinstance(kind, Number) and value < 1):
         value = blank
     if value is None:

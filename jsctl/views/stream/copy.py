@@ -10,7 +10,7 @@ from jsctl.views.stream import info as stream_info
 
 
 def copied(copy: StreamCopy) -> Result:
-    """Return what was copied and compared, and the new stream's sheet."""
+    """Return what was copied and compared, and the new stream's info page."""
     messages, size = int(copy.state["messages"]), int(copy.state["bytes"])
     part = f", {format_bytes(copy.moved)} of it now" if copy.begun_at != 1 else ""
     lines = [
@@ -31,8 +31,8 @@ def copied(copy: StreamCopy) -> Result:
         "info": copy.info,
     }
     status = ExitStatus.FAILURE if copy.failed else ExitStatus.OK
-    sheet = stream_info.sheet(copy.info)
-    parts = [Lines(lines, "bad" if copy.failed else ""), *sheet.parts]
+    info_page = stream_info.info_page(copy.info)
+    parts = [Lines(lines, "bad" if copy.failed else ""), *info_page.parts]
     return Result(parts, data=document, status=status)
 
 

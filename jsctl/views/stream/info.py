@@ -1,4 +1,4 @@
-"""A stream's information sheet, in the words of the `nats` tool."""
+"""A stream's info page, in the words of the `nats` tool."""
 
 from jsctl.base.units import (
     NEVER,
@@ -13,7 +13,7 @@ from jsctl.base.units import (
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filters, read_last_active
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, InfoPage, Result, Section
 from jsctl.views.shared.config import config_lines, list_other_labels
 
 _BASICS = (
@@ -43,7 +43,7 @@ _OPTIONS = list_other_labels(STREAM, *_BASICS, "retention", "no_ack", "discard",
 _RESERVED = "_nats."
 
 
-def sheet(info: Json, *, state_only: bool = False) -> Result:
+def info_page(info: Json, *, state_only: bool = False) -> Result:
     """Show a stream, for `stream info`; the document is the server's info."""
     config = info["config"]
     title = "State" if state_only else "Information"
@@ -66,7 +66,7 @@ def sheet(info: Json, *, state_only: bool = False) -> Result:
             for number, source in enumerate(sources)
         ]
     sections.append(Section("State", _build_state_fields(info)))
-    return Result([Sheet(heading, sections)], data=info)
+    return Result([InfoPage(heading, sections)], data=info)
 
 
 def _build_configuration_sections(config: Json) -> list[Section]:

@@ -64,5 +64,5 @@ def listing(
     ]
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
-    table = Table(title, COLUMNS, rows, spare=("created", "last_message_ns", "description"))
+    table = Table(title, COLUMNS, rows, hideable=("created", "last_message_ns", "description"))
     return Result([table, *unreachable], data=data)

@@ -72,7 +72,7 @@ def purged(streams: Sequence[Purged]) -> Result:
     """Show the result of `stream purge`; the document is the stream's info, or a list of them."""
     parts: list[Part] = []
     for stream in streams:
-        parts += [Text(purged_line(stream)), *stream_info.sheet(stream.info, state_only=True).parts]
+        parts += [Text(purged_line(stream)), *stream_info.info_page(stream.info, state_only=True).parts]
     infos = [stream.info for stream in streams]
     return Result(parts, data=infos if len(infos) > 1 else infos[0], is_report=True)
 

@@ -92,8 +92,8 @@ def streams_table(rows: Sequence[StreamRow], raw: bool = False) -> Table:
         )
 
     columns = raw_columns(STREAMS) if raw else STREAMS
-    spare = ("api_level", "placement", "deleted", "storage", "lost", "replicas", "consumers")
-    return Table("Stream Report", columns, LazySequence(rows, cells), spare=spare)
+    hideable = ("api_level", "placement", "deleted", "storage", "lost", "replicas", "consumers")
+    return Table("Stream Report", columns, LazySequence(rows, cells), hideable=hideable)
 
 
 def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Table:
@@ -102,7 +102,7 @@ def replication_table(links: Sequence[ReplicationRow], raw: bool = False) -> Tab
         "Replication Report",
         raw_columns(_REPLICATION) if raw else _REPLICATION,
         build_cells(links, _REPLICATION),
-        spare=("filters", "kind", "api_prefix", "active_ns"),
+        hideable=("filters", "kind", "api_prefix", "active_ns"),
     )
 
 

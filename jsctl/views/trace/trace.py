@@ -8,7 +8,7 @@ from jsctl.base.units import US, format_duration, parse_time_ns
 from jsctl.errors import ExitStatus
 from jsctl.trace import model
 from jsctl.trace.model import Hop, Json, Step
-from jsctl.views.result import Column, Field, Lines, Part, Result, Section, Sheet, Table, Text
+from jsctl.views.result import Column, Field, InfoPage, Lines, Part, Result, Section, Table, Text
 from jsctl.views.shared.text import quote_for_dot
 
 _ARROWS = {
@@ -31,7 +31,7 @@ def tree(subject: str, documents: Mapping[str, Json], *, times: bool, deliver: b
     parts: list[Part] = [Text("\n".join(lines), drawn=True), Text(_LEGEND)]
     if counts := model.count_hops(root):
         fields = [Field(kind, count, "count") for kind, count in sorted(counts.items())]
-        parts.append(Sheet("Egress Count:", [Section("", fields)]))
+        parts.append(InfoPage("Egress Count:", [Section("", fields)]))
     if reasons := model.list_reasons(root):
         parts.append(Lines(["Nobody received it:", *(f"  {reason}" for reason in reasons)], "warn"))
     streams = [step.stream for _, step in root.deliveries if step.type == "js"]

@@ -35,9 +35,13 @@ def test_info_hides_secrets(cli: Cli, verb: str) -> None:
     ):
         for tty in (False, True):
             assert SECRET not in cli(line, tty=tty, status=0).out
-    sheet = cli(f"context {verb}", status=0).out
-    assert "Server URLs: nats://bob:********@h" in sheet
-    assert f"Credentials: {__file__} (OK)" in sheet and "CA: /nope (ERROR)" in sheet and "seen" in sheet
+    info_page = cli(f"context {verb}", status=0).out
+    assert "Server URLs: nats://bob:********@h" in info_page
+    assert (
+        f"Credentials: {__file__} (OK)" in info_page
+        and "CA: /nope (ERROR)" in info_page
+        and "seen" in info_page
+    )
     assert cli(f"context {verb} --show-secrets", status=0).out.count(SECRET) == 6
     shown = cli(f"context {verb} a --json --show-secrets", status=0).json
     assert (shown["name"], shown["password"], shown["x_other"]) == ("a", SECRET, "seen")

@@ -52,5 +52,5 @@ def test_no_heading_is_cut(width: int, demo: subprocess.Popen[str], cli: Cli) ->
         words.remove(word)
     assert sorted(heading.replace("│", " ").split()) == sorted(words)
     named = {60: "Queue Group, Errors, Processing Time", 80: "Errors"}.get(width, "")
-    assert (f"no room for: {named};" in out) == bool(left_out)
+    assert (f"left out: {named};" in out) == bool(left_out)
     assert width < 80 or all(row["id"] in out for row in cli("service stats demo --json", status=0).json)

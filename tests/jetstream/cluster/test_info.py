@@ -1,4 +1,4 @@
-"""What a cluster adds to a stream's sheet and report."""
+"""What a cluster adds to a stream's info page and report."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Tables and sheets as text: widths, cuts, folds, wide characters."""
+"""Tables and info pages as text: widths, cuts, folds, wide characters."""
 
 import json
 
@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.render import fit, sheet, table
+from jsctl.render import fit, info_page, table
 from jsctl.render.emit import format_json, format_json_items, format_json_pieces
 from jsctl.render.text import measure, show, show_all
-from jsctl.views.result import Cell, Column, Field, Kind, Result, Section, Sheet, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Kind, Result, Section, Table
 
 COLUMNS = (Column("Name", "name"), Column("Messages", "messages", "count"))
 
@@ -46,9 +46,9 @@ def titles(lines: list[str]) -> list[str]:
 
 def test_columns_are_left_out_in_the_declared_order() -> None:
     columns = [Column(f"Column-{at}", f"c{at}", "count") for at in range(6)]
-    many = Table("", columns, [range(6)], spare=("c4", "c1", "c5"))
+    many = Table("", columns, [range(6)], hideable=("c4", "c1", "c5"))
     assert titles(boxes(many, 60)) == ["0", "1", "2", "3", "5"]
-    assert boxes(many, 60)[-2:] == ["no room for: Column-4; a wider terminal or a pipe shows all", "columns"]
+    assert boxes(many, 60)[-2:] == ["left out: Column-4; a wider terminal or a pipe shows all", "columns"]
     assert titles(boxes(many, 50)) == ["0", "2", "3", "5"]
     assert titles(boxes(many, 80)) == ["0", "1", "2", "3", "4", "5"]
     assert "no room" not in "".join(boxes(many, 80))
@@ -57,11 +57,11 @@ def test_columns_are_left_out_in_the_declared_order() -> None:
 
 def test_an_empty_column_is_left_out_first_and_silently() -> None:
     columns = [Column(f"Column-{at}", f"c{at}", "count") for at in range(6)]
-    some = Table("", columns, [[0, 1, 2, 3, 4, ""]], spare=("c4", "c1", "c5"))
+    some = Table("", columns, [[0, 1, 2, 3, 4, ""]], hideable=("c4", "c1", "c5"))
     assert titles(boxes(some, 60)) == ["0", "1", "2", "3", "4"]
     assert "no room" not in "".join(boxes(some, 60))
     assert titles(boxes(some, 50)) == ["0", "1", "2", "3"]
-    assert "no room for: Column-4;" in "".join(boxes(some, 50))
+    assert "left out: Column-4;" in "".join(boxes(some, 50))
 
 
 VALUES: dict[Kind, list[object]] = {
@@ -77,8 +77,8 @@ def any_tables(draw: st.DrawFn) -> Table:
     kinds = draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=8))
     columns = [Column(f"Column {index}", f"c{index}", kind) for index, kind in enumerate(kinds)]
     rows = draw(st.lists(st.tuples(*[st.sampled_from(VALUES[kind]) for kind in kinds]), max_size=3))
-    spare = draw(st.lists(st.sampled_from([column.data_key for column in columns]), unique=True))
-    return Table("", columns, rows, spare=spare)
+    hideable = draw(st.lists(st.sampled_from([column.data_key for column in columns]), unique=True))
+    return Table("", columns, rows, hideable=hideable)
 
 
 @given(any_tables(), st.integers(20, 120))
@@ -91,16 +91,16 @@ def test_a_column_that_says_nothing_goes_before_one_that_says_something(some: Ta
         index for index, column in columns if not any(column.data_value(row[index]) for row in some.rows)
     }
     values = [max(map(measure, column[1:]), default=0) for column in texts]
-    shown = fit.fit_columns(some.columns, widths, some.spare, width - 4, 3, blank=blank, values=values)
+    shown = fit.fit_columns(some.columns, widths, some.hideable, width - 4, 3, blank=blank, values=values)
     hidden = {index for index in range(len(widths)) if index not in shown}
-    spare = {index for index, column in columns if column.data_key in some.spare}
+    hideable = {index for index, column in columns if column.data_key in some.hideable}
     empty = {index for index in blank - {0} if some.columns[index].kind in ("text", "prose")}
     assert shown
-    assert hidden <= spare | empty
+    assert hidden <= hideable | empty
     if hidden - empty:
         assert not empty & set(shown)
     if hidden - blank:
-        assert not blank & spare & set(shown) - {0}
+        assert not blank & hideable & set(shown) - {0}
 
 
 def test_titles_are_folded_before_a_column_is_left_out() -> None:
@@ -109,18 +109,18 @@ def test_titles_are_folded_before_a_column_is_left_out() -> None:
         Column("Queue Group", "group"),
         Column("Average Time", "average", "duration"),
     )
-    wide = Table("", columns, [("a", "q", 5_000_000)], spare=("group",))
+    wide = Table("", columns, [("a", "q", 5_000_000)], hideable=("group",))
     assert boxes(wide, 40)[1] == "│ ID │ Queue Group │ Average Time │"
     assert boxes(wide, 32)[1:3] == ["│    │ Queue │              │", "│ ID │ Group │ Average Time │"]
     assert boxes(wide, 24)[1:3] == ["│    │ Queue │ Average │", "│ ID │ Group │    Time │"]
-    empty = Table("", columns, [("a", "", 5_000_000)], spare=("group",))
+    empty = Table("", columns, [("a", "", 5_000_000)], hideable=("group",))
     assert boxes(empty, 24)[1] == "│ ID │ Average Time │"
 
 
 def test_a_url_is_whole_while_a_column_can_be_left_out() -> None:
     columns = (Column("URL", "url", "url"), Column("Log", "log"))
     row = ("nats://127.0.0.1:50223", "/var/lib/somewhere/hub.log")
-    assert f"│ {row[0]} │" in boxes(Table("", columns, [row], spare=("log",)), 30)[3]
+    assert f"│ {row[0]} │" in boxes(Table("", columns, [row], hideable=("log",)), 30)[3]
 
 
 def test_prose_is_folded_between_words() -> None:
@@ -150,7 +150,7 @@ def test_folded_text() -> None:
 
 def test_values_of_sheets_are_folded_beside_or_below_their_labels() -> None:
     fields = [Field("Subjects", ", ".join(["orders.new"] * 5)), Field("URL", "nats://" + "x" * 40)]
-    assert list(sheet.format_sheet(Sheet("", [Section("", fields)]), width=50)) == [
+    assert list(info_page.format_info_page(InfoPage("", [Section("", fields)]), width=50)) == [
         "  Subjects: orders.new, orders.new, orders.new,",
         "            orders.new, orders.new",
         "       URL:",

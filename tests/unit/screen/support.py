@@ -26,7 +26,7 @@ def grid(rows: Sequence[tuple[str, int, str]]) -> Grid:
         rows,
         key=itemgetter(0),
         level=lambda row: 2 if row[2] else 0,
-        spare=("messages",),
+        hideable=("messages",),
         record=lambda row: {"stream": row[0], "messages": row[1]},
         line=lambda row: f"jsctl stream info {row[0]}",
         page=lambda row: ("stream", row[0]),

@@ -24,7 +24,7 @@ def test_a_whole_screen() -> None:
         "  alpha        3,000",
         "  gamma            2",
         "",
-        "/ filter  s sort  enter open  f wrong  +1 column →",
+        "/ filter  s sort  enter open  f problems  +1 column →",
     ]
 
 

@@ -25,7 +25,7 @@ _COLUMNS = (
     Column("Slow Consumers", "slow_consumers", "count"),
 )
 _TEXTS = 4  #: columns before the numbers
-_SPARE = (
+_HIDEABLE = (
     "version",
     "leafnodes",
     "slow_consumers",
@@ -46,7 +46,7 @@ def _show_statistics(replies: Sequence[Json]) -> Result:
     ]
     totals = [sum(row[index] for row in rows) for index in range(_TEXTS, len(_COLUMNS))]
     footer = [str(len(rows)), "", "", "", *totals]
-    return Result([Table("Server Statistics", _COLUMNS, rows, footer, _SPARE, optional=("tags",))])
+    return Result([Table("Server Statistics", _COLUMNS, rows, footer, _HIDEABLE, optional=("tags",))])
 
 
 def _build_row(server: Json, account: Json) -> list[Any]:

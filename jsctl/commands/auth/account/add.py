@@ -46,4 +46,4 @@ async def add(env: Env, options: Options) -> Result:
         settings = await questions.ask_account(env.prompter, env.say, settings)
     claims = parse_expiry(options.flags.expiry, env.clock())
     record = create_account(store, name, settings.apply, signer=options.key, claims=claims)
-    return view.sheet(record, store)
+    return view.info_page(record, store)

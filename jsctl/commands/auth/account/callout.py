@@ -12,7 +12,7 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.picking.auth import of_account, pick_account, pick_operator_account, pick_user
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.views.result import Field, Result, Section, Sheet
+from jsctl.views.result import Field, InfoPage, Result, Section
 
 _ANY = "*"
 
@@ -30,7 +30,7 @@ def _show_sheet(store: AuthStore, account: Record) -> Result:
     if xkey := callout.get("xkey"):
         fields.append(Field("Encrypted with", str(xkey)))
     heading = f"Auth Callout of Account {account.name}"
-    return Result([Sheet(heading, [Section("Configuration", fields)])], data=callout)
+    return Result([InfoPage(heading, [Section("Configuration", fields)])], data=callout)
 
 
 def _format_name(key: str, names: dict[str, str]) -> str:

@@ -57,4 +57,4 @@ async def edit(env: Env, options: Options) -> Result:
     record = change_account(store, account.name, change, claims, options.key, resigning)
     if record.token == account.token:
         env.inform(f"account {account.name} was not changed")
-    return view.sheet(record, store)
+    return view.info_page(record, store)

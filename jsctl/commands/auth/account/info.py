@@ -12,4 +12,4 @@ from jsctl.views.result import Result
 async def info(env: Env, account: str, operator: str) -> Result:
     """Print the claims as they are in the JWT with --json, with the JWT itself and the names of the users."""
     store, owner = await pick_operator_account(env, operator, account, doubted=True)
-    return view.sheet(owner, store)
+    return view.info_page(owner, store)

@@ -81,7 +81,7 @@ async def query(env: Env, options: Options) -> Result:
         write_atomically(expand_home(options.output), fetched[0].token)
     if options.save:
         return changes_view.differences(_save(env, store, fetched, force=options.force), is_failure=False)
-    return view.sheet(fetched[0])
+    return view.info_page(fetched[0])
 
 
 async def _fetch_account(connection: Connection, store: AuthStore, public: str, servers: int) -> Record:

@@ -47,4 +47,4 @@ async def add(
 
     store = AuthStore(read_choices(env).folders, name)
     create_operator(store, change, signing=signing_key or strict, system=system_account)
-    return view.sheet(store)
+    return view.info_page(store)

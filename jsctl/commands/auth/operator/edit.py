@@ -90,4 +90,4 @@ async def edit(env: Env, options: Options) -> Result:
     changed = change_operator(store, change, claims, resigning)
     if changed.token == operator.token:
         env.inform(f"operator {store.operator} was not changed")
-    return view.sheet(store)
+    return view.info_page(store)

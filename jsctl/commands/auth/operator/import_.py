@@ -51,4 +51,4 @@ def import_(env: Env, file: str, key_files: tuple[str, ...], force: bool) -> Res
     for pair in pairs:
         store.write_seed(pair)
     store.write_operator(text)
-    return view.sheet(store)
+    return view.info_page(store)

@@ -11,4 +11,4 @@ from jsctl.views.result import Result
 @operator_argument()
 async def info(env: Env, name: str) -> Result:
     """Print the claims as they are in the JWT with --json, with the JWT itself and the accounts."""
-    return view.sheet(await pick_operator(env, name, flag="NAME"))
+    return view.info_page(await pick_operator(env, name, flag="NAME"))

@@ -36,4 +36,4 @@ def restore(env: Env, name: str, input: str, key: str) -> Result:
     store = AuthStore(read_choices(env).folders, name)
     import_operator(store, text)
     report_doubts(env, store)
-    return view.sheet(store)
+    return view.info_page(store)

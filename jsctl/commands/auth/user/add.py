@@ -89,4 +89,4 @@ async def add(env: Env, options: Options) -> Result:
         write_creds(store, user, options.credential)
     if options.save_context:
         save_context(env, store, account, user, options.save_context, options.credential)
-    return view.sheet(user, account)
+    return view.info_page(user, account)

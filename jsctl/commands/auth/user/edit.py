@@ -117,7 +117,7 @@ async def edit(env: Env, options: Options) -> Result:
         env.inform(f"user {user.name} was not changed")
     if options.credential:
         write_creds(store, user, options.credential)
-    return view.sheet(user, account)
+    return view.info_page(user, account)
 
 
 def _read_genuine(store: AuthStore, account: Account, user: User) -> Record | None:

@@ -13,4 +13,4 @@ from jsctl.views.result import Result
 async def info(env: Env, name: str, account: str, operator: str) -> Result:
     """Print the claims as they are in the JWT with --json."""
     _, owner, user = await pick_operator_user(env, operator, account, name, doubted=True)
-    return view.sheet(user, owner)
+    return view.info_page(user, owner)

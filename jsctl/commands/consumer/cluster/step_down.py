@@ -23,4 +23,4 @@ from jsctl.views.result import Result
 async def step_down(env: Env, stream: str, consumer: str, preferred: str, force: bool) -> Result:
     api, stream, consumer = await open_consumer(env, stream, consumer)
     change = await leaders.step_down(env, build_consumer_group(api, stream, consumer), preferred, force)
-    return view.sheet(change.info)
+    return view.info_page(change.info)

@@ -10,7 +10,7 @@ from jsctl.jetstream.cluster.peers import check_in_cluster
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
-from jsctl.views.stream.info import sheet
+from jsctl.views.stream.info import info_page
 
 _INTERVAL_SECONDS = 0.5
 _PATIENCE_SECONDS = 60
@@ -41,7 +41,7 @@ async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     for _ in range(int(_PATIENCE_SECONDS / _INTERVAL_SECONDS)):
         info = await streams.fetch_info(api, name)
         if not info["cluster"].get("desired"):
-            page = sheet(info)
+            page = info_page(info)
             return page._replace(parts=[canceled, *page.parts])
         await sleep(_INTERVAL_SECONDS)
     raise JsctlError(f"the move of stream {name} is not canceled yet", "see jsctl stream info")

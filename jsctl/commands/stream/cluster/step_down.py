@@ -22,4 +22,4 @@ from jsctl.views.stream import info as view
 async def step_down(env: Env, stream: str, preferred: str, force: bool) -> Result:
     api, name = await open_stream(env, stream)
     change = await leaders.step_down(env, build_stream_group(api, name), preferred, force)
-    return view.sheet(change.info)
+    return view.info_page(change.info)

@@ -24,8 +24,8 @@ def login_expires(snapshot: Snapshot) -> Iterator[Finding]:
         if context.error is not None:
             continue  # which says so
         for trouble in check_expiry("its login", context.expires, now):
-            mend = f"use new credentials: {build_line('context edit', context.name)}"
-            yield _build(trouble, f"context {context.name}", mend)
+            fix = f"use new credentials: {build_line('context edit', context.name)}"
+            yield _build(trouble, f"context {context.name}", fix)
     seen: set[str] = set()
     for _, account, detail in list_account_details(snapshot):
         claims = detail.get("decoded_jwt") or {}
@@ -48,9 +48,9 @@ def _read_certificate(varz: Mapping[str, Any], part: str) -> int:
     return parse_time_ns(text) if text else 0
 
 
-def _build(trouble: Trouble, about: str, mend: str) -> Finding:
+def _build(trouble: Trouble, about: str, fix: str) -> Finding:
     rule = BY_CODE[trouble.code]
-    return Finding(trouble.code, about, trouble.says, rule.why, mend or rule.mend, [about])
+    return Finding(trouble.code, about, trouble.says, rule.why, fix or rule.fix, [about])
 
 
 def slow_consumers(snapshot: Snapshot) -> Iterator[Finding]:
@@ -67,6 +67,6 @@ def slow_consumers(snapshot: Snapshot) -> Iterator[Finding]:
             f"it closed {pluralize(len(server.slow), 'connection')} within an hour, the last one at"
             f" {format_time(last)}: {', '.join(names[:4])}{' and others' if len(names) > 4 else ''}",
             rule.why,
-            rule.mend,
+            rule.fix,
             [f"server {server.name}"],
         )

@@ -106,15 +106,15 @@ def build_finding(
         builder = snapshot.build_system_line if command.asks_servers else view.build_line
         return builder(command.verb, *command.names, flags=command.flags)
 
-    advice = trouble.advice or re.sub(r"\{(.+?)\}", lambda found: build(_parse_command(found[1])), rule.mend)
+    advice = trouble.advice or re.sub(r"\{(.+?)\}", lambda found: build(_parse_command(found[1])), rule.fix)
     built = [(command.purpose, build(command)) for command in trouble.help]
     lines = [(purpose, line) for purpose, line in built if line not in advice]
     if any(purpose for purpose, _ in lines):
-        mend = "; ".join([advice, *(f"{purpose}: {line}" for purpose, line in lines)])
+        fix = "; ".join([advice, *(f"{purpose}: {line}" for purpose, line in lines)])
     else:
-        mend = f"{advice}: {' && '.join(line for _, line in lines)}" if lines else advice
+        fix = f"{advice}: {' && '.join(line for _, line in lines)}" if lines else advice
     why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
-    return Finding(trouble.code, about, trouble.says or trouble.words, why, mend, identities or [about])
+    return Finding(trouble.code, about, trouble.says or trouble.words, why, fix, identities or [about])
 
 
 def _parse_command(text: str) -> Suggestion:

@@ -232,6 +232,6 @@ def meta_rescue(snapshot: Snapshot) -> Iterator[Finding]:
                     f"server {server.name}",
                     trouble.says,
                     rule.why,
-                    f"{rule.mend}: {remove}",
+                    f"{rule.fix}: {remove}",
                     [f"server {server.name}"],
                 )

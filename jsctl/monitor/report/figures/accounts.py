@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike, to_seconds
+from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric, build_placements, to_seconds
 from jsctl.monitor.report.lines import AccountLine
 
 
@@ -15,36 +15,36 @@ ACCOUNTS = (
     Figure(
         *("tier", "text", "Tier", "text", "tier", "the tier, such as R3; empty if the account has none"),
         stored="tier",
-        **show_alike(spare=0, optional=True),
+        **build_placements(hideable=0, optional=True),
     ),
     Figure(
         *("stream_count", "natural", "Streams", "count", "streams", "streams in it"),
         stored="streams",
-        **show_alike(spare=0),
+        **build_placements(hideable=0),
     ),
     Figure(
         *("max_streams", "natural?", "of", "limit", _read_limit("max_streams")),
         "most streams that it may have, null without a limit",
         stored="max_streams",
-        **show_alike(spare=7, optional=True),
+        **build_placements(hideable=7, optional=True),
     ),
     Figure(
         *("consumer_count", "natural", "Consumers", "count", "consumers", "consumers in it"),
         stored="consumers",
-        **show_alike(spare=1),
+        **build_placements(hideable=1),
     ),
     Figure(
         *("max_consumers", "natural?", "of", "limit", _read_limit("max_consumers")),
         "most consumers that it may have, null without a limit",
         stored="max_consumers",
-        table=Shown(spare=8, optional=True),
-        screen=Shown(spare=0, wide=True),
+        table=ColumnPlacement(hideable=8, optional=True),
+        screen=ColumnPlacement(hideable=0, wide=True),
     ),
     Figure(
         *("file_used", "natural", "File", "bytes", "file", "bytes used in files"),
         Metric("jetstream_account_storage_used", "File storage that the account uses in bytes"),
         stored="file",
-        **show_alike(spare=0),
+        **build_placements(hideable=0),
     ),
     Figure(
         *("max_file", "natural?", "of", "bytes_limit", _read_limit("max_file")),
@@ -55,32 +55,32 @@ ACCOUNTS = (
             unknown=-1,
         ),
         stored="max_file",
-        **show_alike(spare=2),
+        **build_placements(hideable=2),
     ),
     Figure(
         *("file_share", "real?", "Full", "share"),
         lambda line: line.file / line.max_file if line.max_file > 0 else None,
         "how full its file storage is, 0 to 1, null without a limit",
-        **show_alike(spare=0),
+        **build_placements(hideable=0),
     ),
     Figure(
         *("file_rate", "real?", "Growth", "growth", "growth"),
         "growth of its file storage in bytes per second",
-        table=Shown(spare=4),
-        screen=Shown(spare=4, quiet=True),
+        table=ColumnPlacement(hideable=4),
+        screen=ColumnPlacement(hideable=4, quiet=True),
     ),
     Figure(
-        *("seconds_to_limit", "real?", "Full In", "remaining", lambda line: to_seconds(line.limit)),
+        *("seconds_to_limit", "real?", "Full in", "remaining", lambda line: to_seconds(line.limit)),
         "until its file storage is full",
         Metric("jsctl_account_full_seconds", "Seconds until the file storage is full at this growth"),
         table=None,
-        screen=Shown(unit="remaining_hour", spare=3, read="limit", quiet=True),
+        screen=ColumnPlacement(unit="remaining_hour", hideable=3, read="limit", quiet=True),
     ),
     Figure(
         *("memory_used", "natural", "Memory", "bytes", "memory", "bytes used in memory"),
         Metric("jetstream_account_memory_used", "Memory that the account uses in bytes"),
         stored="memory",
-        **show_alike(spare=5),
+        **build_placements(hideable=5),
     ),
     Figure(
         *("max_memory", "natural?", "of", "bytes_limit", _read_limit("max_memory")),
@@ -91,20 +91,20 @@ ACCOUNTS = (
             unknown=-1,
         ),
         stored="max_memory",
-        table=Shown(spare=9, optional=True),
-        screen=Shown(spare=0, wide=True),
+        table=ColumnPlacement(hideable=9, optional=True),
+        screen=ColumnPlacement(hideable=0, wide=True),
     ),
     Figure(
         *("request_rate", "real?", "API", "rate", "requests", "requests to the JetStream API per second"),
-        table=Shown(spare=6),
-        screen=Shown(spare=6, quiet=True),
+        table=ColumnPlacement(hideable=6),
+        screen=ColumnPlacement(hideable=6, quiet=True),
     ),
     Figure("error_rate", "real?", read="errors", about="failed requests to the JetStream API per second"),
     Figure(
         *("api_errors", "natural", "API Errors", "count", "failed", "failed requests to the JetStream API"),
         Metric("jsctl_account_api_errors", "Errors of the JetStream API for the account"),
         stored="api_errors",
-        table=Shown(spare=3),
-        screen=Shown(spare=0),
+        table=ColumnPlacement(hideable=3),
+        screen=ColumnPlacement(hideable=0),
     ),
 )

@@ -14,15 +14,15 @@ from jsctl.base.units import SECOND
 Read = str | Callable[[Any], Any]
 
 
-class Shown(NamedTuple):
-    """A column. title, unit, read: of the figure where empty. at: its position. spare: how soon a narrow
+class ColumnPlacement(NamedTuple):
+    """A column. title, unit, read: of the figure where empty. at: its position. hideable: how soon a narrow
     terminal leaves it out, the highest first, 0 for never. key: for `--sort` on the screen. wide, optional,
     quiet: see Column."""
 
     title: str = ""
     unit: str = ""
     at: int = 50
-    spare: int = 50
+    hideable: int = 50
     key: str = ""
     read: Read = ""
     wide: bool = False
@@ -30,10 +30,12 @@ class Shown(NamedTuple):
     quiet: bool = False
 
 
-def show_alike(**attrs: Any) -> dict[str, Any]:
-    """Return the columns of a figure for which a report and the screen have the same one. attrs: of Shown."""
-    shown = Shown(**attrs)
-    return {"table": shown, "screen": shown}
+def build_placements(**attrs: Any) -> dict[str, Any]:
+    """Return the columns of a figure for which a report and the screen have the same one.
+
+    attrs: of ColumnPlacement."""
+    placement = ColumnPlacement(**attrs)
+    return {"table": placement, "screen": placement}
 
 
 class Metric(NamedTuple):
@@ -70,8 +72,8 @@ class Figure(NamedTuple):
     read: Read = ""
     about: str = ""
     metric: Metric | None = None
-    table: Shown | None = Shown()
-    screen: Shown | None = Shown()
+    table: ColumnPlacement | None = ColumnPlacement()
+    screen: ColumnPlacement | None = ColumnPlacement()
     listed: bool = True
     sort: str = ""
     stored: str = ""
@@ -111,7 +113,7 @@ class Figure(NamedTuple):
         """Whether a filter may search it."""
         return self.kind.strip("[]?") not in ("natural", "real", "ns", "time", "bool", "")
 
-    def build_reader(self, shown: Shown | None = None) -> Callable[[Any], Any]:
+    def build_reader(self, shown: ColumnPlacement | None = None) -> Callable[[Any], Any]:
         """Return what reads it from a line, for JSON or for a column; -1, for never, is null."""
         read = (shown.read if shown is not None else "") or self.read or self.key
         if callable(read):

@@ -5,7 +5,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike
+from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric, build_placements
 from jsctl.monitor.report.lines import ServerLine
 
 
@@ -26,7 +26,7 @@ def _read_row(name: str) -> Callable[[ServerLine], Any]:
     return lambda line: None if line.row is None else get(line)
 
 
-_place = partial(show_alike, optional=True)
+_place = partial(build_placements, optional=True)
 """Return a column of both, which is left out where it has no value."""
 
 
@@ -37,7 +37,7 @@ def _make_hosting_figure(key: str, name: str, title: str, about: str) -> Figure:
         *(key, "natural?", title, "count"),
         lambda line: None if line.hosting is None else get(line),
         about,
-        **_place(spare=0),
+        **_place(hideable=0),
     )
 
 
@@ -55,14 +55,14 @@ SERVERS = (
     Figure(
         *("server", "text", "Server", "name", "server", "its name"),
         stored="server",
-        **show_alike(spare=0, read=lambda line: line.server + "*" * line.meta_leader),
+        **build_placements(hideable=0, read=lambda line: line.server + "*" * line.meta_leader),
     ),
     Figure(
         *("cluster", "text", "Cluster", "text", "cluster", "its cluster, empty if there is none"),
         stored="cluster",
-        **_place(spare=7),
+        **_place(hideable=7),
     ),
-    Figure("version", "text", "Version", "text", about="its version", **_place(spare=6)),
+    Figure("version", "text", "Version", "text", about="its version", **_place(hideable=6)),
     _make_hosting_figure("replicas_led", "leads", "Leads", "streams of the account that it leads"),
     _make_hosting_figure("replicas_followed", "follows", "Follows", "streams of the account that it follows"),
     _make_hosting_figure(
@@ -75,18 +75,18 @@ SERVERS = (
     Figure(
         *("cpu", "real?", "CPU", "cpu", _read_statistics("cpu", kind=float), "in percent of a core"),
         Metric("gnatsd_varz_cpu", "Processor time of the server, in percent of a core"),
-        **_place(spare=0),
+        **_place(hideable=0),
     ),
     Figure(
         *("memory_resident", "natural?", "Memory", "bytes", _read_statistics("mem"), "bytes of its process"),
         Metric("gnatsd_varz_mem", "Memory of the server in bytes"),
-        **_place(spare=1),
+        **_place(hideable=1),
     ),
     Figure(
         *("connections", "natural?", "Connections", "count", _read_statistics("connections")),
         "connections of clients",
         Metric("gnatsd_varz_connections", "Connections of clients"),
-        **_place(spare=0),
+        **_place(hideable=0),
     ),
     _make_statistic(
         "subscriptions",
@@ -96,11 +96,11 @@ SERVERS = (
     ),
     Figure(
         *("received_rate", "real?", "In", "rate", "received", "messages received per second"),
-        **_place(spare=2, quiet=True),
+        **_place(hideable=2, quiet=True),
     ),
     Figure(
         *("sent_rate", "real?", "Out", "rate", "sent", "messages sent per second"),
-        **_place(spare=3, quiet=True),
+        **_place(hideable=3, quiet=True),
     ),
     _make_statistic(
         "received_messages",
@@ -130,7 +130,7 @@ SERVERS = (
         *("slow_consumers", "natural?", "Slow", "count", _read_statistics("slow_consumers")),
         "connections that were closed because they read too slowly",
         Metric("gnatsd_varz_slow_consumers", "Connections that were closed because they read too slowly"),
-        **_place(spare=8),
+        **_place(hideable=8),
     ),
     _make_row_figure("streams_stored", "streams", "streams on it"),
     _make_row_figure("consumers_stored", "consumers", "consumers on it"),
@@ -154,7 +154,7 @@ SERVERS = (
         *("bytes_stored", "natural?", "Stored", "bytes"),
         lambda line: None if line.row is None else line.row.file + line.row.memory,
         "bytes used in memory and files",
-        **_place(spare=5),
+        **_place(hideable=5),
     ),
     _make_statistic(
         "memory_limit",
@@ -178,7 +178,7 @@ SERVERS = (
     ),
     Figure(
         *("request_rate", "real?", "API", "rate", "requests", "requests to the JetStream API per second"),
-        **_place(spare=4, quiet=True),
+        **_place(hideable=4, quiet=True),
     ),
     Figure("error_rate", "real?", read="errors", about="failed requests to the JetStream API per second"),
     _make_row_figure("api_requests", "api", "API requests since it started"),
@@ -199,7 +199,7 @@ SERVERS = (
     _make_row_figure("consumer_leaders", "consumer_leaders", "consumers that it leads"),
     Figure(
         *("started", "time?", "Started", "time", _read_statistics("start", kind=str), "when it was started"),
-        table=Shown(spare=9, optional=True),
-        screen=Shown(spare=9, wide=True, quiet=True),
+        table=ColumnPlacement(hideable=9, optional=True),
+        screen=ColumnPlacement(hideable=9, wide=True, quiet=True),
     ),
 )

@@ -1,6 +1,6 @@
 """The figures of streams. A line is a StreamLine."""
 
-from jsctl.monitor.report.figures.figure import Figure, Metric, Shown, show_alike, to_seconds
+from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric, build_placements, to_seconds
 from jsctl.monitor.report.lines import StreamLine
 
 
@@ -11,12 +11,12 @@ def _list_replicas(line: StreamLine) -> list[str]:
 STREAMS = (
     Figure(
         *("stream", "text", "Stream", "name", "row.stream", "its name"),
-        **show_alike(at=1, spare=0),
+        **build_placements(at=1, hideable=0),
     ),
     Figure(
         *("storage", "text", "Storage", "word", "row.storage", "file or memory"),
-        table=Shown(at=2, spare=6),
-        screen=Shown(at=15, spare=15, unit="text", wide=True),
+        table=ColumnPlacement(at=2, hideable=6),
+        screen=ColumnPlacement(at=15, hideable=15, unit="text", wide=True),
     ),
     Figure(
         "placement", "text", read="row.placement", about="cluster and tags that its configuration asks for"
@@ -24,58 +24,58 @@ STREAMS = (
     Figure(
         *("created", "time?", "Created", "time", "row.created", "when it was created"),
         table=None,
-        screen=Shown(at=18, spare=16, wide=True, quiet=True),
+        screen=ColumnPlacement(at=18, hideable=16, wide=True, quiet=True),
     ),
     Figure("replicas", "natural", read="row.replicas", about="configured replicas"),
     Figure(
         *("consumers", "natural", "Consumers", "count", "row.consumers", "consumers on it"),
         Metric("jetstream_stream_consumer_count", "Consumers of the stream"),
-        table=Shown(at=3, spare=5),
-        screen=Shown(at=9, spare=8),
+        table=ColumnPlacement(at=3, hideable=5),
+        screen=ColumnPlacement(at=9, hideable=8),
     ),
     Figure(
         *("messages", "natural", "Messages", "count", "row.messages", "messages in it"),
         Metric("jetstream_stream_total_messages", "Messages in the stream"),
-        table=Shown(at=4, spare=0),
-        screen=Shown(at=2, spare=0),
+        table=ColumnPlacement(at=4, hideable=0),
+        screen=ColumnPlacement(at=2, hideable=0),
     ),
     Figure(
         *("bytes", "natural", "Bytes", "bytes", "row.bytes", "bytes in it"),
         Metric("jetstream_stream_total_bytes", "Bytes in the stream"),
-        table=Shown(at=5, spare=2),
-        screen=Shown(at=3, spare=2),
+        table=ColumnPlacement(at=5, hideable=2),
+        screen=ColumnPlacement(at=3, hideable=2),
     ),
     Figure(
         *("lost", "natural", "Lost", "count", "row.lost", "messages lost"),
         Metric("jsctl_stream_lost_messages", "Messages that the server has lost"),
-        table=Shown(at=8, spare=3, unit="bad_count"),
-        screen=Shown(at=11, spare=10, optional=True, read=lambda line: line.row.lost or None),
+        table=ColumnPlacement(at=8, hideable=3, unit="bad_count"),
+        screen=ColumnPlacement(at=11, hideable=10, optional=True, read=lambda line: line.row.lost or None),
     ),
     Figure("lost_bytes", "natural", read="row.lost_bytes", about="bytes lost"),
     Figure(
         *("deleted", "natural", "Deleted", "count", "row.deleted"),
         "messages deleted between the first and the last message",
         Metric("jsctl_stream_deleted_messages", "Sequences within the stream whose messages were removed"),
-        table=Shown(at=9, spare=7),
-        screen=Shown(at=12, spare=11, optional=True, read=lambda line: line.row.deleted or None),
+        table=ColumnPlacement(at=9, hideable=7),
+        screen=ColumnPlacement(at=12, hideable=11, optional=True, read=lambda line: line.row.deleted or None),
     ),
     Figure(
         *("subjects", "natural", "Subjects", "count", "row.subjects", "distinct subjects in it"),
         Metric("jetstream_stream_subject_count", "Subjects in the stream"),
         table=None,
-        screen=Shown(at=14, spare=12, wide=True),
+        screen=ColumnPlacement(at=14, hideable=12, wide=True),
     ),
     Figure(
         *("first_seq", "natural", "First", "count", "row.first_seq", "first sequence"),
         Metric("jetstream_stream_first_seq", "First sequence of the stream"),
         table=None,
-        screen=Shown(at=16, spare=14, wide=True),
+        screen=ColumnPlacement(at=16, hideable=14, wide=True),
     ),
     Figure(
         *("last_seq", "natural", "Last Seq", "count", "row.last_seq", "last sequence"),
         Metric("jetstream_stream_last_seq", "Last sequence of the stream"),
         table=None,
-        screen=Shown(at=17, spare=13, wide=True),
+        screen=ColumnPlacement(at=17, hideable=13, wide=True),
     ),
     Figure(
         "first_ts",
@@ -93,9 +93,9 @@ STREAMS = (
     Figure(
         *("peers", "[text]", "Replicas", "names", "row.peers"),
         "followers, separated by commas; `!` after one that is offline or behind",
-        table=Shown(at=10, spare=1, optional=True, read=_list_replicas),
-        screen=Shown(
-            at=13, spare=9, optional=True, read=lambda line: _list_replicas(line) if line.row.peers else []
+        table=ColumnPlacement(at=10, hideable=1, optional=True, read=_list_replicas),
+        screen=ColumnPlacement(
+            at=13, hideable=9, optional=True, read=lambda line: _list_replicas(line) if line.row.peers else []
         ),
     ),
     Figure(
@@ -111,16 +111,16 @@ STREAMS = (
         Metric(
             "jsctl_stream_migrating", "Whether the stream's servers, replicas or retention are being changed"
         ),
-        table=Shown(at=11, spare=0, optional=True),
-        screen=Shown(at=14, spare=0, optional=True),
+        table=ColumnPlacement(at=11, hideable=0, optional=True),
+        screen=ColumnPlacement(at=14, hideable=0, optional=True),
     ),
     Figure(
         *("message_rate", "real?", "Msgs/s", "rate", "rate"),
         metric=Metric(
             "jsctl_stream_stored_messages_per_second", "Messages that the stream stores per second"
         ),
-        table=Shown(at=6, spare=0),
-        screen=Shown(
+        table=ColumnPlacement(at=6, hideable=0),
+        screen=ColumnPlacement(
             *("In", "event_rate", 4, 1, "rate"), read=lambda line: (line.rate, line.event), quiet=True
         ),
         sort="rate",
@@ -130,31 +130,31 @@ STREAMS = (
         metric=Metric(
             "jsctl_stream_growth_bytes_per_second", "Growth of the stream, negative when it shrinks"
         ),
-        table=Shown(at=7, spare=4),
-        screen=Shown(at=6, spare=5, key="growth", quiet=True),
+        table=ColumnPlacement(at=7, hideable=4),
+        screen=ColumnPlacement(at=6, hideable=5, key="growth", quiet=True),
     ),
-    Figure("rates", "", "Trend", "trend", "rates", table=None, screen=Shown(at=5, spare=7)),
+    Figure("rates", "", "Trend", "trend", "rates", table=None, screen=ColumnPlacement(at=5, hideable=7)),
     Figure(
         *("share_of_limit", "real?", "Full", "share", "share"),
         metric=Metric("jsctl_stream_used_ratio", "How full the stream is by its nearest limit, 0 to 1"),
         table=None,
-        screen=Shown(at=7, spare=4, key="share", optional=True),
+        screen=ColumnPlacement(at=7, hideable=4, key="share", optional=True),
         listed=False,
     ),
     Figure(
-        *("seconds_to_limit", "real?", "Full In", "remaining", lambda line: to_seconds(line.limit)),
+        *("seconds_to_limit", "real?", "Full in", "remaining", lambda line: to_seconds(line.limit)),
         metric=Metric(
             "jsctl_stream_full_seconds", "Seconds until a limit of the stream is reached at this growth"
         ),
         table=None,
-        screen=Shown(at=8, spare=3, key="limit", read="limit", optional=True, quiet=True),
+        screen=ColumnPlacement(at=8, hideable=3, key="limit", read="limit", optional=True, quiet=True),
         listed=False,
     ),
     Figure(
         *("idle_ns", "ns?", "Last", "since", "idle"),
         metric=Metric("jsctl_stream_idle_seconds", "Seconds since the stream stored its last message"),
         table=None,
-        screen=Shown(at=10, spare=6, key="last", quiet=True),
+        screen=ColumnPlacement(at=10, hideable=6, key="last", quiet=True),
         listed=False,
     ),
     Figure("event", "text?", read=lambda line: line.event or None, listed=False),

@@ -1,4 +1,4 @@
-"""One description of a key is enough for flags, files, validation, differences and sheets."""
+"""One description of a key is enough for flags, files, validation, differences and info pages."""
 
 import json
 from collections.abc import Mapping

@@ -95,4 +95,4 @@ async def add(env: Env, options: Options) -> Result:
         nats["signing_keys"] = [*(nats.get("signing_keys") or ()), public if options.no_scope else scope]
 
     account = change_account(store, account.name, change)
-    return view.sheet(store, account, public)
+    return view.info_page(store, account, public)

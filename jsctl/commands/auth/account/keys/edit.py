@@ -62,4 +62,4 @@ async def edit(env: Env, options: Options) -> Result:
             current.scope["description"] = options.description
 
     account = change_account(store, account.name, change)
-    return view.sheet(store, account, key.public)
+    return view.info_page(store, account, key.public)

@@ -11,4 +11,4 @@ from jsctl.views.result import Result
 @of_signing_key
 async def info(env: Env, account: str, role: str, key: str, operator: str) -> Result:
     store, owner, signing_key = await pick_operator_key(env, operator, account, role or key)
-    return view.sheet(store, owner, signing_key.public)
+    return view.info_page(store, owner, signing_key.public)

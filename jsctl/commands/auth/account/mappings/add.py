@@ -52,7 +52,7 @@ async def add(
             set_targets(nats, origin, [*before, *targets])
 
     owner = change_account(store, owner.name, change)
-    return view.sheet(owner, {origin: list_mappings(owner.nats)[origin] for origin in added})
+    return view.info_page(owner, {origin: list_mappings(owner.nats)[origin] for origin in added})
 
 
 def _get_target_identity(target: Json) -> tuple[str, str]:

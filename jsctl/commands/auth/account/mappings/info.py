@@ -16,4 +16,4 @@ from jsctl.views.result import Result
 async def info(env: Env, account: str, source: str, operator: str) -> Result:
     _, owner = await pick_operator_account(env, operator, account)
     source = await pick_source(env, owner, source)
-    return view.sheet(owner, {source: find_targets(owner.nats, source, owner.name)})
+    return view.info_page(owner, {source: find_targets(owner.nats, source, owner.name)})

@@ -1,11 +1,11 @@
-"""Information sheets of buckets."""
+"""Info pages of buckets."""
 
 from jsctl.base.units import format_bytes, format_server_time, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.intent import Intent
-from jsctl.views.result import Field, Result, Section, Sheet, Text
+from jsctl.views.result import Field, InfoPage, Result, Section, Text
 from jsctl.views.shared.config import config_lines
 from jsctl.views.stream.info import cluster_sections, metadata_section
 
@@ -33,8 +33,8 @@ def bucket(info: Json, *, first_line: str = "") -> Result:
         *cluster_sections(info),
     ]
     heading = f"Information for Object Store Bucket {name} created {format_server_time(info.get('created'))}"
-    sheet = Sheet(heading, [section for section in sections if section.fields])
-    return Result([*([Text(first_line)] if first_line else []), sheet], data=info)
+    info_page = InfoPage(heading, [section for section in sections if section.fields])
+    return Result([*([Text(first_line)] if first_line else []), info_page], data=info)
 
 
 def removal(bucket_name: str, info: Json, objects: int) -> Intent:

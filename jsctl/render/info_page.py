@@ -1,28 +1,28 @@
-"""Info sheets: labels aligned to the right, sections with titles, laid out as by the `nats` tool."""
+"""Info pages: labels aligned to the right, sections with titles, laid out as by the `nats` tool."""
 
 from collections.abc import Iterator
 
 from jsctl.render.fit import fold, measure_longest_word
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_lines, show
-from jsctl.views.result import Cell, Field, Sheet
+from jsctl.views.result import Cell, Field, InfoPage
 
 _INDENT = "    "  #: before a value that has no room beside its label
 
 
-def format_sheet(
-    sheet: Sheet, scheme: str = "", color: bool = False, width: int | None = None
+def format_info_page(
+    info_page: InfoPage, scheme: str = "", color: bool = False, width: int | None = None
 ) -> Iterator[str]:
-    """Yield the lines of the sheet. width: columns of the terminal, in which values are folded between words;
-    None for no limit."""
+    """Yield the lines of the info page. width: columns of the terminal, in which values are folded between
+    words; None for no limit."""
     colon = paint(":", scheme) if color and scheme else ":"
-    labels = [len(f.label) for section in sheet.sections for f in section.fields]
+    labels = [len(f.label) for section in info_page.sections for f in section.fields]
     longest = max(labels, default=0) + 2
-    if sheet.heading:
-        yield from _fold(clean(sheet.heading), width)
+    if info_page.heading:
+        yield from _fold(clean(info_page.heading), width)
         yield ""
     first = True
-    for section in sheet.sections:
+    for section in info_page.sections:
         if not section.fields:
             continue
         if not first:
