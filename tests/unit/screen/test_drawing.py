@@ -24,7 +24,7 @@ def test_a_whole_screen() -> None:
         "  alpha        3,000",
         "  gamma            2",
         "",
-        "/ filter  s sort  enter open  f problems  +1 column →",
+        "/ filter  s sort  enter open           +1 column →",
     ]
 
 
@@ -130,7 +130,7 @@ def test_hidden_columns_are_counted_and_named() -> None:
     narrow = texts(model(ROWS, 30))
     assert narrow[-1].rstrip().endswith("+2 columns →")
     assert "Messages" not in narrow[2] and "Subjects" not in narrow[2]
-    wide = texts(model(ROWS, 120))
+    wide = texts(model(ROWS, 132))
     assert wide[-1].rstrip().endswith("+1 column → Subjects")
     assert "+" not in texts(pressed(model(ROWS, 120), "w"))[-1].replace("+ -", "")
     help = "\n".join(texts(pressed(model(ROWS, 120), "?")))
