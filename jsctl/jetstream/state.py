@@ -1,5 +1,8 @@
 """Values from the infos of streams and consumers that several modules need."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from jsctl.base.units import NEVER
 from jsctl.jetstream.api import Json
 
@@ -30,7 +33,7 @@ def find_required_level(config: Json) -> int:
     return int(level) if level.isdigit() else 0
 
 
-def format_origin_filters(source: Json) -> str:
+def format_origin_filters(source: Mapping[str, Any]) -> str:
     """Describe the subjects that a mirror or source copies: `a.> to b.>, c untransformed`; empty for all."""
     transforms = source.get("subject_transforms") or []
     parts = [

@@ -4,6 +4,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.nats.connection import Connection
+from jsctl.nats.subjects import matches
 
 _ATTEMPTS = 20
 """Maximum number of requests until the connected server is the one that replies."""
@@ -39,6 +40,14 @@ async def fetch_user(connection: Connection) -> Json:
     except JsctlError:
         return {**user, "system": False}
     return {**user, "system": True}
+
+
+def may_publish(rules: Json, subject: str) -> bool:
+    """Return whether a login may publish to a subject. rules: `permissions.publish` of `fetch_login`."""
+    allowed = rules.get("allow") or [">"]
+    return any(matches(rule, subject) for rule in allowed) and not any(
+        matches(rule, subject) for rule in rules.get("deny") or ()
+    )
 
 
 async def describe_connection(connection: Connection) -> Json:

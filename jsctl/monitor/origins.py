@@ -2,7 +2,7 @@
 places are asked."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -12,7 +12,6 @@ from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain, list_origins
 from jsctl.jetstream.message.progress import Copying, Progress, measure_progress
-from jsctl.jetstream.state import format_origin_filters
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.rules.links import (
     Edge,
@@ -29,8 +28,10 @@ from jsctl.monitor.stream.rows import (
     Snapshot,
     StreamRow,
     build_link_key,
+    build_origin_key,
     build_stream_links,
     build_stream_row,
+    get_external,
 )
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.connection import Connection
@@ -132,8 +133,7 @@ async def measure_lag(api: Api, info: Json) -> Json:
     lags = {build_link_key(row): row.lag for row in rows}
     for kind, own in (("mirror", [info.get("mirror")]), ("source", info.get("sources") or ())):
         for origin in filter(None, own):
-            key = name, kind, str(origin["name"]), get_external(origin), format_origin_filters(origin)
-            origin["lag"] = lags.get(key, origin.get("lag", 0))
+            origin["lag"] = lags.get(build_origin_key(name, kind, origin), origin.get("lag", 0))
     return info
 
 
@@ -152,11 +152,6 @@ class _Place:
             return ("" if external else place), str(origin.get("name", ""))
         is_known = not place or external.startswith("$JS.")
         return (external if is_known else f"{place} {external}"), str(origin.get("name", ""))
-
-
-def get_external(origin: Json) -> str:
-    """Return the API prefix of a mirror or source; empty for the own."""
-    return str((origin.get("external") or {}).get("api") or "").rstrip(".")
 
 
 async def check_origins(
@@ -182,9 +177,9 @@ async def check_origins(
     silent_origins = frozenset(node for node, own in far.items() if own is _SILENT)
     ends = read_ends(nodes.items())._replace(missing=frozenset(missing), silent=silent_origins, names=names)
     troubles = check_links(edges, ends)
-    progress = await _measure(api, links, edges, nodes, known)
-    rows = []
     by_key = {edge.key: edge for edge in edges}
+    progress = await _measure(api, links, by_key, nodes, known)
+    rows = []
     for row in links:
         key = build_link_key(row)
         done = progress.get(key, Progress(row.lag))
@@ -211,19 +206,15 @@ def _describe_gap(unknown: Sequence[Node]) -> Sequence[Gap]:
 async def _measure(
     api: Api,
     links: Sequence[ReplicationRow],
-    edges: Sequence[Edge],
+    by_key: Mapping[Hashable, Edge],
     nodes: Mapping[Node, Json],
     known: _Known,
 ) -> dict[LinkKey, Progress]:
     """Return how far the copies are whose origin is known. Those whose origin has to be asked for that are
     asked once for each state of both."""
-    if not links:
-        known.measured = {}
-        return {}
     await enter_event_loop()
     import asyncio
 
-    by_key = {edge.key: edge for edge in edges}
     gate = asyncio.Semaphore(_MAX_AT_ONCE)
     asked = 0
     before, known.measured = known.measured, {}
@@ -260,7 +251,7 @@ def _list_edges(place: _Place, node: Node, facts: Json) -> Iterator[Edge]:
     sources = facts.get("sources") or ()
     for origin in list_origins(facts):
         kind = "mirror" if origin is facts.get("mirror") else "source"
-        own = node[1], kind, str(origin.get("name", "")), get_external(origin), format_origin_filters(origin)
+        own = build_origin_key(node[1], kind, origin)
         key = (node[0], *own) if node[0] else own
         yield Edge(node, place.find_origin(str(node[0]), origin), kind, origin, sources, key)
 

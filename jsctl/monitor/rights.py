@@ -7,10 +7,9 @@ from jsctl.base.units import SECOND, format_count
 from jsctl.errors import Denied, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer.requests import is_pull
-from jsctl.monitor.account import fetch_login
+from jsctl.monitor.account import fetch_login, may_publish
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.connection import Connection
-from jsctl.nats.subjects import matches
 
 _MAX_TRIED = 10  #: consumers for each connection whose login may not ask for its permissions
 _TIMEOUT = SECOND  #: ns that an answer to a trial may take
@@ -80,18 +79,11 @@ def _build_ack_subjects(name: Name) -> list[str]:
 
 
 def _is_denied(permissions: Json, api: Api, name: Name) -> bool:
-    if permissions.get("responses"):  # it may reply to what it receives
+    rules = permissions.get("publish")
+    if not rules or permissions.get("responses"):  # it may reply to what it receives
         return False
-    rules = permissions.get("publish") or {}
-    return _allows(rules, _build_request_subject(api, name)) and not any(
-        _allows(rules, subject) for subject in _build_ack_subjects(name)
-    )
-
-
-def _allows(rules: Json, subject: str) -> bool:
-    allowed = rules.get("allow") or [">"]
-    return any(matches(rule, subject) for rule in allowed) and not any(
-        matches(rule, subject) for rule in rules.get("deny") or ()
+    return may_publish(rules, _build_request_subject(api, name)) and not any(
+        may_publish(rules, subject) for subject in _build_ack_subjects(name)
     )
 
 

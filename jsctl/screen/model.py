@@ -91,7 +91,7 @@ class Model(NamedTuple):
     @property
     def query(self) -> Query:
         """The query for what is on the screen."""
-        return Query(self.part, self.pages[-1] if self.pages else None, self.refresh, self.position)
+        return Query(self.pages[-1] if self.pages else None, self.refresh, self.position)
 
     def with_view(self, **changes: Any) -> "Model":
         """Return the state with another view of the part that is shown."""

@@ -145,18 +145,17 @@ class Board(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What is on the screen. part: its key. page: what `enter` opened, None for no page. again: counts the
-    requests to fetch at once. position: the round that a replay shows, from 0.
+    """What is on the screen. page: what `enter` opened, None for no page. again: counts the requests to fetch
+    at once. position: the round that a replay shows, from 0.
     """
 
-    part: str
     page: Hashable | None = None
     again: int = 0
     position: int = 0
 
 
 class Fetch(Protocol):
-    """A function that fetches the data of the screen once. `query` says which part is shown at the time of
+    """A function that fetches the data of the screen once. `query` says which page is open at the time of
     the call.
 
     It yields a board after each answer, and ends when all is answered, at the latest after the interval.

@@ -3,7 +3,6 @@
 import asyncio
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from jsctl.base.files import naming_write_errors, write_atomically
 from jsctl.base.posix import make_private_folder
@@ -11,11 +10,8 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.localserver.templates import Template
+from jsctl.localserver.templates import Operator, Template
 from jsctl.views.result import Field, InfoPage, Result, Section, Text
-
-if TYPE_CHECKING:
-    from jsctl.localserver.templates import Operator, Template
 
 
 def _show_generated(template: Template, target: str, files: Sequence[str], message: str) -> Result:

@@ -56,15 +56,17 @@ def read_archived(
     selectors = [*_find_selectors(endpoint, body or {})]
     replies: dict[str, Json] = {}
     for kind in kinds:
-        for _, document in _load_answers(archive, endpoint, kind):
+        for tags, document in _load_answers(archive, endpoint, kind):
             if _matches_filter(document["server"], server_filter):
+                if kind == _ACCOUNT_KINDS["CONNZ"]:
+                    _add_account(document, tags.get("account", ""))
                 merged = replies.setdefault(str(document["server"]["id"]), document)
                 if merged is not document:
                     merged["data"] = _merge(endpoint, merged.get("data") or {}, document.get("data") or {})
     if not replies:
         raise BadInput(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
     if endpoint == "CONNZ":
-        _add_accounts(archive, replies)
+        _join_connections(archive, replies)
     for reply in replies.values():
         for select, value in selectors:
             reply["data"] = select(reply.get("data") or {}, value)
@@ -75,13 +77,7 @@ def _merge(endpoint: str, data: Json, page: Json) -> Json:
     """Return two pages of an answer as one."""
     if not (key := LISTS.get(endpoint)):
         return {**data, **page}
-    rows = [*(data.get(key) or ()), *(page.get(key) or ())]
-    if endpoint == "CONNZ":  # while a server is asked for page after page, connections come and go
-        by_number: dict[Any, Json] = {}
-        for row in rows:
-            by_number.setdefault(row.get("cid"), row)
-        rows = list(by_number.values())
-    return {**data, key: rows}
+    return {**data, key: [*(data.get(key) or ()), *(page.get(key) or ())]}
 
 
 Select = Callable[[Json, Any], Json]
@@ -239,20 +235,29 @@ def _load_answers(archive: Archive, endpoint: str, kind: str) -> Iterator[tuple[
         yield tags, document
 
 
-def _add_accounts(archive: Archive, replies: Mapping[str, Json]) -> None:
-    accounts = {
-        (str(document["server"]["id"]), connection.get("cid")): tags.get("account", "")
-        for tags, document in _load_answers(archive, "CONNZ", "account_connections")
-        for connection in (document.get("data") or {}).get("connections") or ()
-    }
+def _add_account(document: Json, account: str) -> None:
+    """Store the account of connections that a server reported for one account."""
+    for connection in (document.get("data") or {}).get("connections") or ():
+        if not connection.get("account"):
+            connection["account"] = account
+
+
+def _join_connections(archive: Archive, replies: Mapping[str, Json]) -> None:
+    """Leave each connection once, with its account: while a server is asked for page after page, connections
+    come and go, and its answers about each account have them again."""
     names = {
         tags.get("account", ""): str((document.get("data") or {}).get("name_tag") or "")
         for tags, document in archive.load(artifact_type="account_info")
     }
-    for id, reply in replies.items():
-        for connection in (reply.get("data") or {}).get("connections") or ():
-            if not connection.get("account") and (id, connection.get("cid")) in accounts:
-                connection["account"] = accounts[id, connection["cid"]]
+    for reply in replies.values():
+        data, by_number = reply.get("data") or {}, dict[Any, Json]()
+        for row in data.get("connections") or ():
+            connection = by_number.setdefault(row.get("cid"), row)
+            if not connection.get("account") and row.get("account"):
+                connection["account"] = row["account"]
+        if by_number:
+            data["connections"] = list(by_number.values())
+        for connection in by_number.values():
             if (name := names.get(str(connection.get("account") or ""))) and not connection.get("name_tag"):
                 connection["name_tag"] = name
 

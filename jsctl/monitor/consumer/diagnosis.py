@@ -128,7 +128,7 @@ def _diagnose_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
     yield from _diagnose_removed(facts, config)
     yield from _diagnose_login(facts)
     for trouble in facts.queue:
-        yield Cause("not consumed", PARTIAL, trouble.says, {}, trouble.help, trouble._replace(help=()))
+        yield Cause("not consumed", PARTIAL, trouble.says, {}, trouble.help, trouble)
     if now.unacked and not (now.at_limit and now.pending):
         yield from diagnose_missing_acks(facts, config, now)
     if not now.pending and not now.unacked:
@@ -197,15 +197,16 @@ def _diagnose_pin(facts: Facts, now: Delivery, pin: Json, *, is_idle: bool) -> C
     some."""
     group, client = pin.get("group"), pin["pinned_client_id"]
     is_gone = is_idle and (now.age == NEVER or now.age >= _RECENT)
-    silence = (
-        f"{group} is pinned to client {client}, which has asked for nothing for {format_duration(now.age)}"
-    )
+    says = ": others wait"
+    if is_gone:
+        says = (
+            f", which has asked for nothing for {format_duration(now.age)}: it may be gone, and others wait"
+            " until its pin times out"
+        )
     return Cause(
         kind="pinned",
         weight=STOPPED if is_gone else SLOW,
-        says=f"group {silence}: it may be gone, and others wait until its pin times out"
-        if is_gone
-        else f"group {group} is pinned to client {client}: others wait",
+        says=f"group {group} is pinned to client {client}{says}",
         numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
         help=[facts.suggest("unpin", group)],
         trouble=Trouble("its pinned client asks for nothing", True, "PIN_IDLE") if is_gone else None,

@@ -67,7 +67,7 @@ async def gather_evidence(api: Api, facts: Mapping[str, Json], infos: Iterable[J
                 consumers[name].setdefault(consumer, {})["left"] = left
 
     stopped = [info for own in by_stream.values() for info in own if _is_stopped(info)]
-    queues = [name for name, own in by_stream.items() if _is_queue(facts[name])]
+    queues = [name for name, own in by_stream.items() if is_queue(facts[name])]
     suspects = [name for name in queues if _count_unclaimed(facts[name], by_stream[name]) > 0]
     for name in queues:
         consumers[name] = {info["name"]: {"left": [0, 0, ""]} for info in by_stream[name]}
@@ -82,7 +82,8 @@ def _is_stopped(info: Json) -> bool:
     return 0 < limit <= int(info.get("num_ack_pending", 0)) and bool(info.get("num_pending"))
 
 
-def _is_queue(facts: Json) -> bool:
+def is_queue(facts: Json) -> bool:
+    """Return whether a stream keeps a message until it is acknowledged. facts: see `select_stream_facts`."""
     return str(facts["config"].get("retention", "limits")) != "limits"
 
 

@@ -10,7 +10,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.consumer.evidence import gather_evidence
+from jsctl.monitor.consumer.evidence import gather_evidence, is_queue
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.consumer.rows import count_messages
 from jsctl.monitor.rights import find_ack_denials
@@ -32,7 +32,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
             raise ApiError(404, ErrorCode.CONSUMER_NOT_FOUND, f"consumer {stream} > {name} not found")
         return Facts(stream, name, {}, stream_info, silent=consumer_info)
     facts, infos = select_stream_facts(stream_info), [consumer_info]
-    if facts["config"].get("retention", "limits") != "limits":
+    if is_queue(facts):
         with contextlib.suppress(JsctlError):
             infos = list((await consumers.list_consumers(api, stream)).infos)
     matching, evidence, denied = await asyncio.gather(

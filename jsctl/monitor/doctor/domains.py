@@ -158,10 +158,11 @@ async def _find_stuck_links(api: Api, view: DomainView) -> frozenset[LinkKey]:
     except JsctlError:
         return frozenset()
     current = view._replace(streams={**view.streams, **infos})
+    keys = {link.key for link in links}
     idle = [
         link
         for link in list_links(current)
-        if link.key in {link.key for link in links}
+        if link.key in keys
         and link.info["state"]["last_seq"] == view.streams[link.stream]["state"]["last_seq"]
     ]
     progress = await _measure(api, idle)

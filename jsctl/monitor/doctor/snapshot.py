@@ -10,11 +10,10 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain, pair_origins
 from jsctl.jetstream.message.progress import Progress
-from jsctl.jetstream.state import format_origin_filters
 from jsctl.monitor.consumer.evidence import Evidence
 from jsctl.monitor.rights import Name
 from jsctl.monitor.rules.links import is_full
-from jsctl.monitor.stream.rows import LinkKey
+from jsctl.monitor.stream.rows import LinkKey, build_origin_key, get_external
 from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]
@@ -233,8 +232,7 @@ class Link(NamedTuple):
     @property
     def api(self) -> str:
         """The API prefix on which the messages are requested."""
-        external = self.config.get("external") or {}
-        return str(external.get("api") or "").rstrip(".")
+        return get_external(self.config)
 
     @property
     def deliver(self) -> str:
@@ -268,7 +266,7 @@ class Link(NamedTuple):
     @property
     def key(self) -> LinkKey:
         """What distinguishes it from others of its domain."""
-        return self.stream, self.kind, self.name, self.api, format_origin_filters(dict(self.config))
+        return build_origin_key(self.stream, self.kind, self.config)
 
     @property
     def progress(self) -> Progress:

@@ -10,7 +10,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.identity import Identity, fetch_identity
-from jsctl.monitor.account import fetch_user
+from jsctl.monitor.account import fetch_login
 from jsctl.monitor.exporter.metrics import Account, Names, build_samples
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.text import format_samples
@@ -101,7 +101,7 @@ class Exporter:
 async def _fetch_account(api: Api) -> tuple[Identity, Account]:
     """Fetch which JetStream a place is, and its account, with the server that has it."""
     info = api.connection.server_info
-    identity, user = await asyncio.gather(fetch_identity(api), fetch_user(api.connection))
+    identity, user = await asyncio.gather(fetch_identity(api), fetch_login(api.connection))
     key, name = str(user.get("account") or ""), str(user.get("account_name") or "")
     if identity.account not in ("", key):  # another name on the other side of a leaf node connection
         key = name = identity.account

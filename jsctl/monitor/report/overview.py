@@ -91,6 +91,13 @@ class Overview(NamedTuple):
     login: Sequence[Trouble] = ()
     queues: Mapping[str, Sequence[Trouble]] = MappingProxyType({})
 
+    @property
+    def waiting(self) -> set[str]:
+        """The streams with consumers that were not listed in this round, because it was not their turn."""
+        if self.listed is None:
+            return set()
+        return {row.stream for row in self.streams if row.consumers} - self.listed
+
 
 class StreamParts(NamedTuple):
     """What an overview takes from the info of a stream. link_facts: what its links, and copies of it, need.
@@ -116,8 +123,6 @@ def is_static(info: Json) -> bool:
 async def fetch_overview(
     api: Api,
     *,
-    context: str = "",
-    domain: str = "",
     pattern: str = "",
     consumers: bool = True,
     order: PollingOrder | None = None,
@@ -144,8 +149,8 @@ async def fetch_overview(
         limits = _read_limits(info["config"])
         return StreamParts(
             link_facts,
-            build_stream_row(info, context, domain or api.domain),
-            build_stream_links(info, context, domain or api.domain),
+            build_stream_row(info, "", api.domain),
+            build_stream_links(info, "", api.domain),
             objects.check_stream(info, datetime.now(UTC)),
             select_stream_facts(info) if info["state"].get("consumer_count") else None,
             None if limits == _UNBOUNDED else limits,
@@ -174,7 +179,7 @@ async def fetch_overview(
         if row is not None
     ]
     rows += [
-        build_silent_row(name, reason, context, domain or api.domain)
+        build_silent_row(name, reason, "", api.domain)
         for name, reason in sorted(silent.items())
         if name not in collected.items and _matches(name, pattern)
     ]

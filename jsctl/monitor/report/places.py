@@ -248,7 +248,7 @@ class Places:
         """Leave out the places that answer and are the JetStream of an earlier one; return whether there are
         any."""
         answering = [poller for poller in self._watch.pollers if poller.at is not None and not poller.failure]
-        if self._say is None or answering == self._compared:
+        if self._say is None or len(answering) < 2 or answering == self._compared:
             return False
         try:
             apis = await gather(poller.ask(_get_api) for poller in answering)

@@ -144,8 +144,6 @@ def _encode_answers(answers: Answers) -> Json:
     document: Json = {}
     if answers.overview is not None:
         document["overview"] = _encode_overview(answers.overview)
-    if answers.account is not None:
-        document["account"] = answers.account
     if answers.servers is not None:
         statistics, jetstream = answers.servers
         document["servers"] = {"statistics": list(statistics), "jetstream": list(jetstream)}

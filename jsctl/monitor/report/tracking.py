@@ -104,12 +104,8 @@ class Tracker:
 
     def _keep_queues(self, overview: Overview) -> None:
         """Keep what only consumers show of streams whose turn it was not in this round."""
-        names = {row.stream for row in overview.streams if row.consumers}
-        if overview.listed is not None:
-            names -= overview.listed
-            self._queues = {name: own for name, own in self._queues.items() if name in names}
-        else:
-            self._queues = {}
+        waiting = overview.waiting
+        self._queues = {name: own for name, own in self._queues.items() if name in waiting}
         self._queues |= overview.queues
 
     def add_gap(self, gap: Gap) -> None:
@@ -205,12 +201,8 @@ class Tracker:
     def _keep_consumer_lines(self, overview: Overview) -> list[ConsumerLine]:
         """Return the lines of consumers that were not asked for in this round, because it was not the turn of
         their streams."""
-        if overview.listed is None:
-            return []
-        names = {
-            row.stream for row in overview.streams if row.consumers and row.stream not in overview.listed
-        }
-        kept_lines = [line for line in self.consumers or () if line.stream in names]
+        waiting = overview.waiting
+        kept_lines = [line for line in self.consumers or () if line.stream in waiting]
         for line in kept_lines:
             for counters in (self._pending, self._delivered, self._acknowledged):
                 counters.keep((line.stream, line.consumer))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import read_known_time
 from jsctl.jetstream.api import Api, Json
@@ -199,3 +199,13 @@ def _build_replication_row(
 def build_link_key(row: ReplicationRow) -> LinkKey:
     """Return what distinguishes one mirror or source from another."""
     return row.stream, row.kind, row.origin, row.api_prefix.rstrip("."), row.filters
+
+
+def build_origin_key(stream: str, kind: str, origin: Mapping[str, Any]) -> LinkKey:
+    """Return the same for a mirror or source in the configuration or info of a stream."""
+    return stream, kind, str(origin.get("name", "")), get_external(origin), format_origin_filters(origin)
+
+
+def get_external(origin: Mapping[str, Any]) -> str:
+    """Return the API prefix of a mirror or source; empty for the own."""
+    return str((origin.get("external") or {}).get("api") or "").rstrip(".")

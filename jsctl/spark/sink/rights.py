@@ -1,10 +1,9 @@
 """What the login of a write may publish to, as far as its server tells."""
 
 from jsctl.jetstream.shape_check import Malformed, Shape, check
-from jsctl.monitor.account import fetch_login
+from jsctl.monitor.account import fetch_login, may_publish
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import denied_error
-from jsctl.nats.subjects import matches
 
 _RIGHTS = Shape({"allow": [str], "deny": [str]})
 _USER = Shape({"permissions": Shape({"publish": _RIGHTS})})
@@ -20,9 +19,5 @@ async def check_may_publish(connection: Connection, subject: str) -> None:
         check(user, _USER)
     except Malformed:
         return
-    rights = (user.get("permissions") or {}).get("publish") or {}
-    allowed, denied = rights.get("allow"), rights.get("deny") or ()
-    if allowed and not any(matches(pattern, subject) for pattern in allowed):
-        raise denied_error("publish", subject)
-    if any(matches(pattern, subject) for pattern in denied):
+    if not may_publish((user.get("permissions") or {}).get("publish") or {}, subject):
         raise denied_error("publish", subject)

@@ -105,7 +105,7 @@ def unchecked(places: Sequence[Place], part: str = "", *, is_last: bool = False)
             whys = [place.failure.message]
         elif place.is_system and part != "servers":
             whys = ["the account has no JetStream; only its servers are known"]
-        elif outage := place.find_outage(part if place.is_system else ""):
+        elif outage := place.find_outage():
             whys = [outage] if is_last else []
         else:
             whys = [gap.why for gap in place.tracker.gaps if not gap.is_chosen]

@@ -1,6 +1,5 @@
 """`jsctl server report jetstream`."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import click
@@ -9,7 +8,6 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import (
     Flags,
-    Json,
     build_server_filter,
     is_reversed,
     report_answers,
@@ -17,7 +15,6 @@ from jsctl.commands.server.report.flags import (
 )
 from jsctl.env import Env
 from jsctl.monitor.server import requests
-from jsctl.views.result import Result
 from jsctl.views.server import servers as view
 
 
@@ -54,8 +51,5 @@ async def jetstream(
         partial=bool(server_filter.body() or limit),
     )
     ask = partial(requests.fetch_jetstream, account=account, server_filter=server_filter, expect=limit or 0)
-
-    def show(replies: Sequence[Json]) -> Result:
-        return view.jetstream_report(replies, report)
-
+    show = partial(view.jetstream_report, report=report)
     return await report_answers(env, "JSZ", servers, ask, show, {"account": account})

@@ -207,31 +207,20 @@ def _find_away(info: dict[str, Any], snapshot: Snapshot) -> Iterator[tuple[str, 
 
 def server_limit_near(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield servers whose storage is nearly used."""
-    for server in snapshot.servers:
-        for trouble in object_rules.check_server(server.jsz):
-            if trouble.code == "LIMIT_NEAR":
-                yield Finding(
-                    trouble.code,
-                    f"server {server.name}",
-                    trouble.says,
-                    "at the limit no stream on it takes messages",
-                    trouble.advice,
-                    [f"server {server.name}"],
-                )
+    yield from _find_in_servers(snapshot, "LIMIT_NEAR", "at the limit no stream on it takes messages")
 
 
 def meta_rescue(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield servers whose meta group acts without a majority."""
+    rule = BY_CODE["META_RESCUE"]
+    remove = snapshot.build_system_line("server cluster peer-remove")
+    yield from _find_in_servers(snapshot, rule.code, rule.why, f"{rule.fix}: {remove}")
+
+
+def _find_in_servers(snapshot: Snapshot, code: str, why: str, fix: str = "") -> Iterator[Finding]:
+    """Yield what a rule of `rules.objects` finds in servers. fix: empty for the advice that it gives."""
     for server in snapshot.servers:
         for trouble in object_rules.check_server(server.jsz):
-            if trouble.code == "META_RESCUE":
-                rule = BY_CODE[trouble.code]
-                remove = snapshot.build_system_line("server cluster peer-remove")
-                yield Finding(
-                    trouble.code,
-                    f"server {server.name}",
-                    trouble.says,
-                    rule.why,
-                    f"{rule.fix}: {remove}",
-                    [f"server {server.name}"],
-                )
+            if trouble.code == code:
+                name = f"server {server.name}"
+                yield Finding(code, name, trouble.says, why, fix or trouble.advice, [name])
