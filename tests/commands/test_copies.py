@@ -59,7 +59,7 @@ def test_a_copy_that_is_ahead(cli: Cli, url: str) -> None:
     }
     one = finding(cli, "LINK_AHEAD", "MIRROR")
     assert "4 sequences past the last one of O" in one["seen"]
-    line = one["mend"].rpartition(": jsctl ")[2]
+    line = one["fix"].rpartition(": jsctl ")[2]
     assert line == "stream copy MIRROR MIRROR_NEW"
     cli(line, status=0)
     wait_for(lambda: last(url, "MIRROR_NEW") == 2, "the new one copies nothing")
@@ -82,8 +82,8 @@ def test_a_mirror_that_is_full(cli: Cli, url: str) -> None:
     assert cli("stream report --json", status=0).json["replication"][0]["lag"] == 7
     assert cli("server check stream --stream M --lag-critical 5").status == 2
     one = finding(cli, "MIRROR_FULL", "M")
-    assert "7 messages behind O" in one["seen"] and "do not lift the limit" in one["mend"]
-    line = one["mend"].rpartition(": jsctl ")[2]
+    assert "7 messages behind O" in one["seen"] and "do not lift the limit" in one["fix"]
+    line = one["fix"].rpartition(": jsctl ")[2]
     cli(line, status=0)
     wait_for(lambda: last(url, "M_NEW") == 10, "the new one is not complete")
     assert js.info(url, "M_NEW")["config"]["discard"] == "old"

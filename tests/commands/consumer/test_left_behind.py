@@ -55,7 +55,7 @@ def test_a_message_that_was_given_up_and_passed(cli: Cli, url: str) -> None:
     assert list(found) == ["GIVEN_UP"]
     cause = causes(cli, "Q")["GIVEN_UP"]
     assert cause["says"] == "message 1 (q.0) was given up after 1 try without acknowledgement"
-    assert found["GIVEN_UP"]["seen"] == cause["says"] and found["GIVEN_UP"]["mend"].endswith(cause["help"])
+    assert found["GIVEN_UP"]["seen"] == cause["says"] and found["GIVEN_UP"]["fix"].endswith(cause["help"])
     assert cli("consumer report Q --json", status=0).json["consumers"][0]["trouble"] == ["1 given up"]
     cli(cause["help"].removeprefix("jsctl ") + " -f", status=0)
     assert "q.0" in cli("consumer next Q C", status=0).out
@@ -74,7 +74,7 @@ def test_subjects_of_a_work_queue_that_no_filter_covers(cli: Cli, url: str) -> N
     why = causes(cli, "Q")
     assert why["verdict"] == "partial" and why["NOT_CONSUMED"]["says"] == found["NOT_CONSUMED"]["seen"]
     js.ask(url, "STREAM.PURGE.Q", {"filter": "q.c"})
-    line = findings(cli)["NOT_CONSUMED"]["mend"].rpartition("jsctl ")[2]
+    line = findings(cli)["NOT_CONSUMED"]["fix"].rpartition("jsctl ")[2]
     assert line == "consumer add Q --filter q.b.1"
     cli(f"{line} D --pull --defaults", status=0)
     assert "NOT_CONSUMED" not in findings(cli)
