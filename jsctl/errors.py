@@ -26,7 +26,10 @@ class ExitStatus(IntEnum):
     FAILURE = 1, "the command failed"
     DIFFERENT = 2, "`diff` or `edit --dry-run` found a difference"
     NOT_FOUND = 3, "the stream, consumer, context or message does not exist"
-    UNREACHABLE = 4, "no server, no JetStream in that domain, or no reply in time"
+    UNREACHABLE = (
+        4,
+        "no server, no JetStream in that domain, no reply in time, or a `wait` that ended at its --timeout",
+    )
     DENIED = 5, "the login was refused, or a permission is missing"
     USAGE = 64, "the command line is not valid; nothing was done"
     INTERRUPTED = 130, "stopped with ctrl-C, also at a question"

@@ -38,6 +38,7 @@ VERBS: dict[str, Entry] = {
     "history": reads("Show the earlier values of a key"),
     "revert": changes("Restore an earlier value of a key"),
     "watch": reads("Show changes of a bucket as they happen"),
+    "wait": reads("Wait until a key has a value, or has none", own=True),
     "compact": destroys("Remove what is left of deleted keys"),
     "diff": reads("Compare two buckets; exits with 2 if they differ", own=True),
     "export": reads("Write a bucket's values as JSON lines", own=True),

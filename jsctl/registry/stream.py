@@ -32,6 +32,7 @@ VERBS: dict[str, Entry] = {
     "seal": changes("Seal a stream permanently"),
     "gaps": reads("List the sequences missing between a stream's first and last message"),
     "graph": reads("Plot a stream's messages and rates over time"),
+    "wait": reads("Wait until a stream has a number of messages, or none", own=True),
     "cluster": group("Manage the leaders and peers of replicated streams", aliases=("c",)),
     "cluster step-down": changes(
         "Make a stream's leader step down, so that another is elected", "stepdown", "sd", "elect", "down", "d"

@@ -76,6 +76,8 @@ OF_ACCOUNT = {
     "backup validate": "backup validate saved",
     "backup lookup": "backup lookup obfuscated.keys.json x",
     "consumer add": "consumer add ORDERS OTHER --pull --defaults",
+    "consumer wait": "consumer wait HITS DRAINED --drained",
+    "kv wait": "kv wait CONFIG user.1",
     "kv add": "kv add OTHER",
     "kv update": "kv update CONFIG user.1 Ann 8",
     "kv import": "kv import CONFIG --force",
@@ -300,6 +302,7 @@ def fill(cli: Cli, url: str, here: Path) -> None:
     prepare(cli, url, here)
     js.stream(url, "HITS", "hits.>", allow_msg_counter=True, allow_direct=True)
     js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 7\r\n\r\n", b"")
+    cli("consumer add HITS DRAINED --pull --filter hits.none --defaults", status=0)
     for name in ("here", "x", "old"):
         cli(f"context add {name} --server {url}", status=0)
     cli("backup stream ORDERS saved", status=0)

@@ -18,6 +18,9 @@ def choose_idle_limit(env: Env, wait: int, count: int) -> int:
 
     0 means no limit.
     """
-    if wait or not count or "timeout" in env.from_environment:
-        return wait
-    return int(env.flags.get("timeout") or 0)
+    return wait if wait or not count else find_time_limit(env)
+
+
+def find_time_limit(env: Env) -> int:
+    """Return the --timeout of the command line in ns, for a verb that ends then; 0 without one."""
+    return 0 if "timeout" in env.from_environment else int(env.flags.get("timeout") or 0)
