@@ -1,6 +1,7 @@
 """`jsctl export stream`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -26,11 +27,13 @@ from jsctl.errors import BadInput
 from jsctl.spark.decoding.model import WITH_SCHEMA
 from jsctl.spark.export import formats
 from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
+from jsctl.spark.export.engines import EngineStart, SparkStart
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.partitions import parse_field, parse_partitions
 from jsctl.spark.export.stream_plan import build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportRun
 from jsctl.spark.export.stream_target import FILE_FORMATS
+from jsctl.spark.export.task_pool import TaskPool
 from jsctl.spark.source.options import parse_read_options
 from jsctl.views.export import export as view
 from jsctl.views.result import Result
@@ -59,6 +62,7 @@ class Options:
     limit: int
     verify: bool
     force: bool
+    engine: str
     spark: SparkOptions
 
     def __post_init__(self) -> None:
@@ -90,6 +94,28 @@ class Options:
             raise BadInput("--file-size must be 1 or more")
         if self.every <= 0:
             raise BadInput("--every must be more than 0")
+        if self.engine == "arrow":
+            self._check_arrow(format)
+
+    def _check_arrow(self, format: str) -> None:
+        spark = self.spark
+        for name, is_there in {
+            "--table": self.table,
+            f"--format {format}": format != "parquet",
+            f"--to {self.to}": self.to and not isinstance(parse_destination(self.to, ""), Path),
+            "--decode json without --schema": self.decoding.decode == "json" and not self.decoding.schema,
+            "--decode variant": self.decoding.decode == "variant",
+            "--backfill": self.backfill,
+            "--query": self.sql,
+            "--verify": self.verify,
+            "--master, --remote, --conf and --packages": any(
+                (spark.master, spark.remote, spark.conf, spark.packages)
+            ),
+        }.items():
+            if is_there:
+                raise BadInput(
+                    f"--engine arrow cannot be used with {name}", "leave --engine out: Spark does it"
+                )
 
     def _check_backfill(self) -> None:
         if not self.backfill:
@@ -147,6 +173,12 @@ class Options:
 )
 @query_options
 @option("--verify", is_flag=True, help="Read the tables back and compare them with the streams")
+@option(
+    "--engine",
+    type=click.Choice(["spark", "arrow"]),
+    default="spark",
+    help="arrow writes the same files without Spark's start: Parquet in a folder of this machine (spark)",
+)
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")
 @spark_options
 def stream(env: Env, options: Options) -> Result:
@@ -158,7 +190,9 @@ def stream(env: Env, options: Options) -> Result:
     """
     format = formats.parse_format(options.format or "parquet")
     place = parse_destination(options.to, options.table)
-    session = prepare(options.spark, "jsctl export stream", place, format)
+    start: EngineStart = TaskPool()
+    if options.engine == "spark":
+        start = SparkStart(prepare(options.spark, "jsctl export stream", place, format))
     sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
     export = StreamExportOptions(
         sources=sources,
@@ -177,7 +211,7 @@ def stream(env: Env, options: Options) -> Result:
         verify=options.verify,
         sql=options.sql,
         limit=options.limit,
-        session=session,
+        start=start,
     )
     for source in sources:
         parse_read_options(build_source_options(source, export.selection), settings=source.settings)

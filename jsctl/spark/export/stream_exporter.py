@@ -14,11 +14,10 @@ from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.decoding.model import BAD_PAYLOAD
 from jsctl.spark.decoding.registry_decoder import encode_schema
-from jsctl.spark.export import shared_folder
 from jsctl.spark.export.arrangement import Arrangement
 from jsctl.spark.export.backfill import merge_rows, replace_rows
-from jsctl.spark.export.catalog_table import CatalogTable
 from jsctl.spark.export.checkpoint_settings import build_settings, check_settings
+from jsctl.spark.export.engines import Engine, Written
 from jsctl.spark.export.exported_tables import check_columns
 from jsctl.spark.export.found_schema import extend_schema, infer_schema, say_rounding
 from jsctl.spark.export.job_errors import job_error
@@ -33,15 +32,14 @@ from jsctl.spark.export.stream_plan import (
     plan_backfill,
     plan_read,
 )
-from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles, has_parquet_settings
+from jsctl.spark.export.table_files import SparkFiles, TableFiles, TaskFiles
 from jsctl.spark.export.table_target import TableTarget
-from jsctl.spark.export.targets import Destination, TablesTarget, read_rows
-from jsctl.spark.export.task_folders import FolderOpener, find_opener
+from jsctl.spark.export.targets import TablesTarget, read_rows
+from jsctl.spark.export.task_folders import FolderOpener
 from jsctl.spark.export.verify import Comparison, compare
-from jsctl.spark.session.cluster import runs_elsewhere
 from jsctl.spark.session.read_counter import ReadCounter
 from jsctl.spark.session.session import FOLDERS
-from jsctl.spark.session.task_progress import find_context, report_task_progress
+from jsctl.spark.session.task_progress import report_repeatedly, report_task_progress
 from jsctl.spark.source import plan as source_plan
 from jsctl.spark.source.failures import format_messages
 from jsctl.spark.source.newest_schema import find_newest_schema
@@ -51,7 +49,6 @@ from jsctl.spark.source.range_reader import DataLoss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 Progress = Callable[[str, int, int], AbstractContextManager[Callable[[float], None]]]
 """(label, messages, bytes) -> what is called with the share that is done, from 0 to 1."""
@@ -61,7 +58,7 @@ class _Run(NamedTuple):
     """One run for a stream. checkpoint: of the table that it extends, None for a new one. counter: counts
     what tasks of this machine read, None for others."""
 
-    spark: "SparkSession"
+    engine: Engine
     source: StreamSource
     plan: ReadPlan
     checkpoint: dict[str, Any] | None
@@ -109,16 +106,14 @@ class StreamExporter:
             )
         return with_connection(options, lambda link: plan_read(link, options, self.selection, checkpoint))
 
-    def run(
-        self, spark: "SparkSession", source: StreamSource, read_plan: ReadPlan, incremental: bool
-    ) -> Outcome:
+    def run(self, engine: Engine, source: StreamSource, read_plan: ReadPlan, incremental: bool) -> Outcome:
         """Read and commit. Raises JsctlError; nothing of the run remains then."""
         begin = time.monotonic()
         self._notify_of_loss(source, read_plan.lost, "before they were read")
         checkpoint = self.target.read_checkpoint(source.table) if incremental else None
         try:
-            with _open_counter(spark) as counter:
-                run = _Run(spark, source, read_plan, checkpoint, counter)
+            with _open_counter(engine) as counter:
+                run = _Run(engine, source, read_plan, checkpoint, counter)
                 if self.backfill and checkpoint:
                     outcome = self._write_backfill(run, checkpoint)
                 else:
@@ -180,10 +175,10 @@ class StreamExporter:
     def _choose_table_files(self, run: _Run) -> tuple[TableFiles, TableLayout]:
         """Return the writer of the messages, and the layout with its schema."""
         layout = self._find_schema(run)
-        if open_folder := self._find_task_folders(run.spark):
+        if open_folder := self._find_task_folders(run.engine):
             reader = self.reads.build_reader(run.source, run.plan)
             arrangement = Arrangement.of(layout)
-            files = TaskFiles(run.spark, reader, arrangement, open_folder, counter=run.counter)
+            files = TaskFiles(run.engine.run, reader, arrangement, open_folder, counter=run.counter)
             if run.checkpoint:
                 names = check_columns(self.target.path, run.checkpoint, files.schema.names)
                 files = replace(files, columns=names)
@@ -192,16 +187,13 @@ class StreamExporter:
 
     def _read_messages(self, run: _Run) -> "DataFrame":
         reads = replace(self.reads, counter=run.counter)
-        return reads.build_frame(run.spark, run.source, run.plan.start, run.plan.end, run.plan)
+        return reads.build_frame(run.engine.spark, run.source, run.plan.start, run.plan.end, run.plan)
 
-    def _find_task_folders(self, spark: "SparkSession") -> FolderOpener | None:
+    def _find_task_folders(self, engine: Engine) -> FolderOpener | None:
         """Return what opens folders for the tasks that read messages, None if they cannot write the table."""
         if self.target.format != "parquet" or self.layout.decode == "variant":
             return None
-        path = self.target.path
-        if isinstance(path, CatalogTable) or find_context(spark) is None or has_parquet_settings(spark):
-            return None
-        return find_opener(path)
+        return engine.find_task_folders(self.target.path)
 
     def _build_spark_files(
         self, messages: "DataFrame", layout: TableLayout, checkpoint: dict[str, Any] | None
@@ -247,7 +239,7 @@ class StreamExporter:
                 settings = {**checkpoint["settings"], **build_settings(self.layout, self.selection, layout)}
                 changed = {**checkpoint, "settings": settings, "written": format_rfc3339(time.time_ns())}
                 counts = replace_rows(
-                    run.spark, target, source.table, files, read_plan, changed, self._check_bad(source)
+                    run.engine.spark, target, source.table, files, read_plan, changed, self._check_bad(source)
                 )
         return Outcome(
             source.stream,
@@ -287,13 +279,9 @@ class StreamExporter:
             with self._show_reading(run, f"exporting {source.table}"):
                 counts = files.write(folder)
             self._check_bad(source)(counts.bad)
-            shared_folder.check_visible(
-                run.spark,
-                folder,
-                counts.rows,
-                lambda: read_rows(run.spark, self.target, source.table, schema, folder),
-            )
-            deleted, lost = self._count_missing(run, folder, counts.rows, schema)
+            written = Written(self.target, source.table, schema, folder)
+            run.engine.check_visible(written, counts.rows)
+            deleted, lost = self._count_missing(run, written, counts.rows)
             earlier: dict[str, Any] = checkpoint or {}
             outcome = Outcome(
                 stream=source.stream,
@@ -350,9 +338,7 @@ class StreamExporter:
         message = earlier.get("found_message") or self.layout.message
         return self.layout._replace(schema=earlier["schema"], message=message)
 
-    def _count_missing(
-        self, run: _Run, folder: Destination, rows: int, schema: "StructType"
-    ) -> tuple[int | None, int]:
+    def _count_missing(self, run: _Run, written: Written, rows: int) -> tuple[int | None, int]:
         """Return how many of the planned messages were (deleted, lost) before they were read.
 
         Lost is 0 when loss fails the run.
@@ -365,10 +351,7 @@ class StreamExporter:
         allows_loss = not self.selection.fail_on_loss
         if (allows_loss or not read_plan.is_promised) and stream.first > read_plan.start:
             first_available = min(stream.first, read_plan.end)
-            files = self.target.list_uncommitted(source.table)
-            written = read_rows(run.spark, self.target, source.table, schema, folder, files)
-            is_planned = f"sequence >= {read_plan.start} AND sequence < {first_available}"
-            read_before = written.where(is_planned).count()
+            read_before = run.engine.count_rows(written, read_plan.start, first_available)
             dropped = first_available - read_plan.start - read_before
         lost = dropped if allows_loss else 0
         if not allows_loss:  # what was not promised is not lost
@@ -380,18 +363,19 @@ class StreamExporter:
     @contextlib.contextmanager
     def _show_reading(self, run: _Run, label: str) -> Iterator[None]:
         """Show how far a job has read the plan."""
-        with (
-            self.progress(label, run.plan.messages, run.plan.bytes) as advance,
-            run.measuring() as measure,
-            report_task_progress(run.spark, advance, measure),
-        ):
-            yield
+        with self.progress(label, run.plan.messages, run.plan.bytes) as advance, run.measuring() as measure:
+            if measure is None:
+                reporting = report_task_progress(run.engine.spark, advance)
+            else:
+                reporting = report_repeatedly(lambda: advance(measure()))
+            with reporting:
+                yield
 
 
 @contextlib.contextmanager
-def _open_counter(spark: "SparkSession") -> Iterator[ReadCounter | None]:
+def _open_counter(engine: Engine) -> Iterator[ReadCounter | None]:
     """Yield a counter for tasks on this machine, None for those on others."""
-    if runs_elsewhere(spark):
+    if not engine.is_here:
         yield None
         return
     with temporary_folder(FOLDERS) as folder:

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 from jsctl.base.loops import THREAD_WAIT, wait_for_thread
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
-from jsctl.spark.export import formats, query
+from jsctl.spark.export import query
 from jsctl.spark.export.catalog_table import CatalogTable, TableChanged
+from jsctl.spark.export.engines import Engine, EngineStart
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.targets import TablesTarget
 from jsctl.spark.session import jvm
-from jsctl.spark.session.session import SessionOptions, preload
-from jsctl.spark.session.task_progress import cancel_jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +59,7 @@ class StreamExportOptions:
     """The options of `jsctl export stream`.
 
     backfill: write a range of existing tables again. every: ns between two looks with --follow. sql: a query
-    to run afterwards, empty for none. limit: rows of its answer. session: of Spark.
+    to run afterwards, empty for none. limit: rows of its answer. start: of what runs the tasks.
     """
 
     sources: Sequence[StreamSource]
@@ -73,7 +72,7 @@ class StreamExportOptions:
     verify: bool
     sql: str
     limit: int
-    session: SessionOptions
+    start: EngineStart
 
 
 class StreamExportResult(NamedTuple):
@@ -91,9 +90,9 @@ class StreamExportRun:
     """One run of an export, as a context. `list_existing_tables` and then `plan` may be called before
     `run`, to ask the user and to check the options.
 
-    Spark starts when the streams' servers have answered, or, for places that only Spark reaches, at once.
-    It works in a thread of its own: a signal in the middle of a call to the JVM would break the connection
-    to it.
+    The engine starts when the streams' servers have answered, or, for places that only Spark reaches, at
+    once. It works in a thread of its own: a signal in the middle of a call to the JVM would break the
+    connection to it.
     """
 
     options: StreamExportOptions
@@ -104,7 +103,7 @@ class StreamExportRun:
     _exporter: StreamExporter = field(init=False)
     _incremental: bool = field(init=False)
     _outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)  #: by table
-    _spark: "SparkSession | None" = field(init=False, default=None)
+    _engine: Engine | None = field(init=False, default=None)
     _stop: threading.Event = field(init=False, default_factory=threading.Event)
     _may_finish: threading.Event = field(init=False, default_factory=threading.Event)
     """--follow was stopped, and what comes after it may run."""
@@ -147,23 +146,22 @@ class StreamExportRun:
         if self.target.needs_session:
             answer = self._run_in_thread(self._run_locked)
         else:
-            with self.target.lock(), self.options.session.starting():
-                self._thread.submit(preload)
+            with self.target.lock(), self.options.start.starting():
+                self._thread.submit(self.options.start.preload)
                 plans = self.plan()
-                needs_spark = self._needs_spark(plans)
-                answer = self._run_in_thread(partial(self._run_with_spark, plans)) if needs_spark else None
+                needs_engine = self._needs_engine(plans)
+                answer = self._run_in_thread(partial(self._run_with_engine, plans)) if needs_engine else None
         duration = time.monotonic() - begin
         return StreamExportResult(self._ordered_outcomes(), dict(self.failures), answer, duration)
 
     def _connect(self) -> None:
-        is_short = not self.options.follow
-        self._spark = self._stack.enter_context(self.options.session.open(fast_start=is_short))
-        self.target.connect(self._spark)
+        self._engine = self._stack.enter_context(self.options.start.open(fast_start=not self.options.follow))
+        self.target.connect(self._engine.spark)
 
     def _run_locked(self) -> query.Answer | None:
         with self.target.lock():
             plans = self.plan()
-            return self._run_with_spark(plans) if self._needs_spark(plans) else None
+            return self._run_with_engine(plans) if self._needs_engine(plans) else None
 
     def _run_in_thread(self, task: Callable[[], T]) -> T:
         work = self._thread.submit(task)
@@ -173,10 +171,10 @@ class StreamExportRun:
             self._stop.set()
             deadline = time.monotonic() + _GRACE
             while not work.done() and not self._may_finish.is_set():
-                if self._spark is None:
+                if self._engine is None:
                     jvm.abort()
                 elif time.monotonic() < deadline:
-                    cancel_jobs(self._spark)
+                    self._engine.cancel()
                 else:
                     jvm.kill()
                 wait([work], THREAD_WAIT)
@@ -246,14 +244,14 @@ class StreamExportRun:
             count += rows
         return count
 
-    def _run_with_spark(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
+    def _run_with_engine(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
         due = self._select_due(plans)
-        if self._spark is not None:
-            return self._run_in(self._spark, due)
+        if self._engine is not None:
+            return self._run_in(self._engine, due)
         is_short = not self.options.follow and _is_short(plans.values())
-        with self.options.session.open(fast_start=is_short) as spark:
-            self._spark = spark
-            return self._run_in(spark, due)
+        with self.options.start.open(fast_start=is_short) as engine:
+            self._engine = engine
+            return self._run_in(engine, due)
 
     def _select_due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
         """Return the plans of streams that have something to export, in the order of the streams."""
@@ -263,25 +261,25 @@ class StreamExportRun:
             if source.table in plans and self._has_work(source.table, plans[source.table])
         }
 
-    def _needs_spark(self, plans: Mapping[str, ReadPlan]) -> bool:
+    def _needs_engine(self, plans: Mapping[str, ReadPlan]) -> bool:
         options = self.options
         return bool(self._select_due(plans) or options.verify or options.sql or options.follow)
 
-    def _run_in(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> query.Answer | None:
+    def _run_in(self, engine: Engine, due: Mapping[str, ReadPlan]) -> query.Answer | None:
         self._check_stop()
-        formats.check_available(spark, self.target.format)
+        engine.check_format(self.target.format)
         if self.options.sql:
-            sql = query.check_query(spark, self.options.sql)
-            query.check_tables(spark, sql, self.target.path, self.target.tables)
-        self._export(spark, due)
+            sql = query.check_query(engine.spark, self.options.sql)
+            query.check_tables(engine.spark, sql, self.target.path, self.target.tables)
+        self._export(engine, due)
         if self.options.follow:
-            self._follow(spark)
+            self._follow(engine)
             self._may_finish.set()
         if self.options.verify:
             for source in self.sources:
                 if source.table not in self.failures:
-                    self._isolate(source, partial(self._verify, spark, source))
-        return self._query(spark) if self.options.sql else None
+                    self._isolate(source, partial(self._verify, engine.spark, source))
+        return self._query(engine.spark) if self.options.sql else None
 
     def _verify(self, spark: "SparkSession", source: StreamSource) -> None:
         comparison = self._exporter.verify(spark, source)
@@ -291,17 +289,17 @@ class StreamExportRun:
         is_new = self.options.backfill or not self._incremental or self.target.read_checkpoint(table) is None
         return is_new or plan.start < plan.end or plan.lost > 0
 
-    def _export(self, spark: "SparkSession", due: Mapping[str, ReadPlan]) -> None:
+    def _export(self, engine: Engine, due: Mapping[str, ReadPlan]) -> None:
         for source in self.sources:
             if plan := due.get(source.table):
                 self._check_stop()
-                self._isolate(source, partial(self._export_one, spark, source, plan))
+                self._isolate(source, partial(self._export_one, engine, source, plan))
 
-    def _export_one(self, spark: "SparkSession", source: StreamSource, plan: ReadPlan) -> None:
-        outcome = self._exporter.run(spark, source, plan, self._incremental)
+    def _export_one(self, engine: Engine, source: StreamSource, plan: ReadPlan) -> None:
+        outcome = self._exporter.run(engine, source, plan, self._incremental)
         self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
 
-    def _follow(self, spark: "SparkSession") -> None:
+    def _follow(self, engine: Engine) -> None:
         """Export what is new until Ctrl-C; wait for a server that is away."""
         self._incremental = True
         self._exporter = replace(self._exporter, selection=self.options.selection.with_checkpoint())
@@ -312,7 +310,7 @@ class StreamExportRun:
                 try:
                     plan = self._exporter.plan(source, True)
                     if self._has_work(source.table, plan):
-                        self._export_one(spark, source, plan)
+                        self._export_one(engine, source, plan)
                 except JsctlError as error:
                     if self._stop.is_set():
                         return

@@ -168,11 +168,12 @@ def has_parquet_settings(spark: "SparkSession") -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TaskFiles:
-    """A table that the reading tasks write into Parquet files like Spark's. open_folder: returns a folder as
-    they write to it. columns: its first columns, which those of the arrangement follow that are not among
-    them. counter: counts what tasks read."""
+    """A table that the reading tasks write into Parquet files like Spark's. run_tasks: returns what a
+    function returns for the numbers below a count. open_folder: returns a folder as they write to it.
+    columns: its first columns, which those of the arrangement follow that are not among them. counter: counts
+    what tasks read."""
 
-    spark: "SparkSession"
+    run_tasks: Callable[[Callable[[int], Part], int], list[Part]]
     reader: "JetStreamReader"
     arrangement: Arrangement
     open_folder: FolderOpener
@@ -205,10 +206,7 @@ class TaskFiles:
             start = partitions[number].job.start
             return files.write(number, counter.follow(number, start, rows) if counter else rows)
 
-        # Numbers alone are data, which goes through a file: partitions may hold logins. Not of frames: for
-        # these, each Python imports pandas.
-        numbers = range(len(partitions))
-        parts = self.spark.sparkContext.parallelize(numbers, len(numbers)).map(write).collect()
+        parts = self.run_tasks(write, len(partitions))
         _keep_only(folder, write_id, {name for part in parts for name in part.files})
         full = [part for part in parts if part.rows]
         return Counts(

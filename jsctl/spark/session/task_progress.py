@@ -18,20 +18,13 @@ def find_context(spark: "SparkSession") -> Any:
 
 
 @contextlib.contextmanager
-def report_task_progress(
-    spark: "SparkSession", advance: Callable[[float], None], measure: Callable[[], float] | None = None
-) -> Iterator[None]:
+def report_task_progress(spark: "SparkSession", advance: Callable[[float], None]) -> Iterator[None]:
     """Call `advance` with the share of this thread's tasks that is done, from 0 to 1, while the context is
     open.
 
-    A Spark Connect server counts the tasks of all threads. measure: returns the share, if it is known better
-    than by finished tasks.
+    A Spark Connect server counts the tasks of all threads.
     """
     advance(0)
-    if measure is not None:
-        with _report_repeatedly(lambda: advance(measure())):
-            yield
-        return
     context = find_context(spark)
     if context is None:
         with _report_over_connect(spark, advance):
@@ -40,14 +33,14 @@ def report_task_progress(
     group = f"jsctl-{uuid.uuid4().hex}"
     context.setJobGroup(group, "jsctl")
     try:
-        with _report_repeatedly(lambda: _report_tasks(context, group, advance)):
+        with report_repeatedly(lambda: _report_tasks(context, group, advance)):
             yield
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)
 
 
 @contextlib.contextmanager
-def _report_repeatedly(report: Callable[[], None]) -> Iterator[None]:
+def report_repeatedly(report: Callable[[], None]) -> Iterator[None]:
     """Run `report` several times a second. Its errors end that: the failing job reports them."""
     ended = threading.Event()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.spark.export import stream_exporter
+from jsctl.spark.export import engines
 from tests.support import js
 from tests.support.cases import sample
 from tests.support.run import Cli
@@ -26,7 +26,7 @@ def query(cli: Cli, folder: Path, sql: str) -> Any:
 def writer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Who writes the table: the tasks that read, or Spark, in Parquet or another format."""
     if request.param == "spark":
-        monkeypatch.setattr(stream_exporter, "has_parquet_settings", lambda _: True)
+        monkeypatch.setattr(engines, "has_parquet_settings", lambda _: True)
     return "csv" if request.param == "csv" else "parquet"
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jsctl.spark.export import message_reads, parts, stream_exporter, table_files
+from jsctl.spark.export import engines, message_reads, parts, table_files
 from tests.commands.export.test_stream import fill, sequences
 from tests.support import js
 from tests.support.cases import sample
@@ -62,7 +62,7 @@ def test_parts_are_what_spark_writes(
         js.ask(url, "STREAM.MSG.DELETE.ORDERS", {"seq": sequence})
     line = f"export stream ORDERS {flags} --json --to"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream_exporter, "has_parquet_settings", lambda _: True)
+        patch.setattr(engines, "has_parquet_settings", lambda _: True)
         by_spark = cli(f"{line} {tmp_path / 'spark'}", status=0).json
     request.getfixturevalue("in_parts")
     in_parts = cli(f"{line} {tmp_path / 'parts'} --verify", status=0).json

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from jsctl.spark.export import parts, stream_exporter
+from jsctl.spark.export import engines, parts
 from tests.support import js
 from tests.support.run import Cli
 
@@ -57,7 +57,7 @@ def test_equals_what_spark_writes(
     js.wait_until_stored(url, "ORDERS", 48)
     tables = []
     for name, forced in (("tasks", False), ("spark", True)):
-        monkeypatch.setattr(stream_exporter, "has_parquet_settings", lambda _, forced=forced: forced)
+        monkeypatch.setattr(engines, "has_parquet_settings", lambda _, forced=forced: forced)
         line = f"export stream ORDERS --to {tmp_path / name} {flags} --incremental --json"
         done = cli(f"{line} --to-seq 20 --verify", status=0).json["streams"][0]
         again = cli(f"{line} --verify", status=0).json["streams"][0]
