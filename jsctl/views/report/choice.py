@@ -7,7 +7,6 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
-from jsctl.views.report.units import build_table_columns
 
 LISTS = tuple(FIGURES)
 """The lists of a report, in its order. Each is a part."""
@@ -20,7 +19,14 @@ EMPTY = {
 """What is shown in the place of a list without rows."""
 
 _RECORDERS = {kind: build_recorder(kind) for kind in LISTS}
-_TEXTS = {kind: [column.read for column in build_table_columns(kind)[0] if column.is_text] for kind in LISTS}
+_TEXTS = {
+    kind: [
+        figure.build_reader(figure.table)
+        for figure in own
+        if figure.is_text and figure.title and figure.table
+    ]
+    for kind, own in FIGURES.items()
+}
 
 
 class Line(NamedTuple):

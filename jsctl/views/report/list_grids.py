@@ -18,11 +18,11 @@ from jsctl.views.report.grid_cells import (
     place_rows,
     suggest,
 )
-from jsctl.views.report.units import build_grid_columns, list_grid_spare
+from jsctl.views.report.units import build_columns, list_hideable
 from jsctl.views.result import Column
 
-_COLUMNS = {kind: build_grid_columns(kind) for kind in FIGURES}
-_HIDEABLE = {kind: list_grid_spare(kind) for kind in FIGURES}
+_COLUMNS = {kind: build_columns(kind, "screen") for kind in FIGURES}
+_HIDEABLE = {kind: list_hideable(kind, "screen") for kind in FIGURES}
 _RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
 
 

@@ -21,8 +21,8 @@ from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import EMPTY, LISTS, Choice, Line, build_lines
 from jsctl.views.report.panes import STYLES, Pane
-from jsctl.views.report.units import build_table_columns
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.report.units import build_columns, list_hideable
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
 
 _ALL = Choice()
 _TITLES = {
@@ -260,21 +260,18 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
 
 
 def _build_table(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Table:
-    columns, hideable = build_table_columns(kind)
-    visible = [
+    heads = [
         column
-        for column in columns
-        if (watched or not column.is_rate)
-        and (not column.is_optional or any(column.read(row.line) for row in rows))
+        for column in build_columns(kind, "table", with_rates=watched)
+        if not column.optional or any(map(column.get_raw, rows))
     ]
-    cells = [[column.cell(column.read(row.line), row.level) for column in visible] for row in rows]
-    heads = [column.column for column in visible]
+    cells = build_cells(rows, heads)
     if any(row.level for row in rows):
         heads.append(Column("Trouble", "trouble", "prose"))
         for line, row in zip(cells, rows, strict=True):
             words = row.record["trouble"]
             line.append(Cell(words, ", ".join(words), STYLES[row.level]))
-    return Table(title, heads, cells, hideable=hideable)
+    return Table(title, heads, cells, hideable=list_hideable(kind, "table"))
 
 
 def _format_utc(moment: float | None) -> str | None:

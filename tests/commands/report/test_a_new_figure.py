@@ -27,7 +27,7 @@ from tests.support.run import Cli
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from jsctl.spark.export.report_tables import SCHEMAS
-from jsctl.views.report.units import build_grid_columns, build_table_columns
+from jsctl.views.report.units import build_columns
 
 cli = Cli(Path("."), url)
 document = cli(f"report --json --part {kind}", status=0).json
@@ -37,7 +37,7 @@ assert "Answer" in cli(f"report --part {kind} --sort answer", status=0).out
 assert "answer" in cli(f"report --part {kind} --as csv", status=0).out.splitlines()[0]
 cli(["report", "--part", kind, "--fail-on", "answer == 42", "--allow-unchecked"], status=1)
 cli(["report", "--part", kind, "--fail-on", "answer == 41", "--allow-unchecked"], status=0)
-assert "answer" in [column.key for column in build_grid_columns(kind)]
+assert "answer" in [column.key for column in build_columns(kind, "screen")]
 text = cli("exporter --textfile - --count 1", status=0).out
 assert "# HELP jsctl_answer Its help" in text and "jsctl_answer{" in text, text
 assert SCHEMAS[kind].columns[-1 if kind != "streams" else -3].about == "about it"

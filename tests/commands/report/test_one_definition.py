@@ -18,7 +18,8 @@ from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.export.report_tables import SCHEMAS, build_recorded_rows
 from jsctl.views.report import list_grids
-from jsctl.views.report.units import build_grid_columns, build_table_columns
+from jsctl.views.report.choice import Line
+from jsctl.views.report.units import build_columns
 from jsctl.views.result import Cell
 from tests.support import js
 from tests.support.run import Cli
@@ -124,14 +125,13 @@ def test_a_figure_is_one_number_in_every_form(cli: Cli, url: str, system_url: st
                         assert float(cell) == value, (kind, figure.key)
                     elif value is None:
                         assert cell == "", (kind, figure.key)
-                for column in build_table_columns(kind)[0]:
-                    value = row.get(column.column.key)
-                    raw = get_raw(column.cell(column.read(line.line), 0))
-                    if isinstance(value, int) and not isinstance(raw, str) and not isinstance(raw, tuple):
-                        assert raw == value, (kind, column.column.key)
+                for column in build_columns(kind, "table"):
+                    value, raw = row.get(column.key), column.get_raw(Line(line.line, row, 0))
+                    if isinstance(value, int) and not isinstance(raw, str):
+                        assert raw == value, (kind, column.key)
                         seen["table"] += 1
                 keys = {figure.key for figure in FIGURES[kind]}
-                for grid_column in build_grid_columns(kind):
+                for grid_column in build_columns(kind, "screen"):
                     if grid_column.key in keys and isinstance(value := shown.get(grid_column.key), int):
                         assert grid_column.get_raw(line) in (value, None if value == 0 else value), (
                             grid_column.key

@@ -116,9 +116,7 @@ class Figure(NamedTuple):
     def build_reader(self, shown: ColumnPlacement | None = None) -> Callable[[Any], Any]:
         """Return what reads it from a line, for JSON or for a column; -1, for never, is null."""
         read = (shown.read if shown is not None else "") or self.read or self.key
-        if callable(read):
-            return read
-        get = attrgetter(read)
+        get = read if callable(read) else attrgetter(read)
         if not self.kind.startswith("ns"):
             return get
         return lambda line: None if (span := get(line)) is None or span < 0 else span
