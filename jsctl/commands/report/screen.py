@@ -27,8 +27,8 @@ from jsctl.views.report import board as view
 from jsctl.views.report import pages
 from jsctl.views.report.choice import Choice
 from jsctl.views.report.grid_cells import Page
-from jsctl.views.report.units import find_grid_key
 from jsctl.views.result import Result, Text
+from jsctl.views.shared.figures import find_grid_key
 
 
 class ReportInterval(Parsed):

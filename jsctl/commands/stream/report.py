@@ -1,5 +1,7 @@
 """`jsctl stream report`."""
 
+import click
+
 from jsctl.base.files import write_output
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
@@ -23,6 +25,7 @@ from jsctl.views.stream import report as view
 @option("--messages", "-m", "order", flag_value="messages", help="Sort by number of messages")
 @option("--name", "-n", "order", flag_value="name", help="Sort by name")
 @option("--storage", "-t", "order", flag_value="storage", help="Sort by storage")
+@option("--sort", "order", type=click.Choice(view.SORTS), help="Sort by this")
 @option("--raw", "-r", is_flag=True, help="Show exact numbers, without units or separators")
 @option("--dot", metavar="FILE", help="Also write the replication as a GraphViz graph")
 @option("--leaders", "-l", is_flag=True, help="Show which servers lead how many streams")

@@ -7,6 +7,7 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
+from jsctl.views.shared.figures import Line
 
 LISTS = tuple(FIGURES)
 """The lists of a report, in its order. Each is a part."""
@@ -27,14 +28,6 @@ _TEXTS = {
     ]
     for kind, own in FIGURES.items()
 }
-
-
-class Line(NamedTuple):
-    """A row of a table. line: tracked. record: its JSON object. level: FINE, WARN or BAD."""
-
-    line: Any
-    record: Mapping[str, Any]
-    level: int
 
 
 Lines = Mapping[str, Sequence[Line] | None]

@@ -5,9 +5,7 @@ from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.units import (
-    MINUTE,
     SECOND,
-    format_bytes,
     format_exact_duration,
     seconds_to_ns,
     truncate_to_seconds,
@@ -15,8 +13,7 @@ from jsctl.base.units import (
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Detail, Grid
-from jsctl.views.report.panes import STYLES
-from jsctl.views.result import Cell, Column, Kind
+from jsctl.views.result import Column
 
 
 class Row(NamedTuple):
@@ -76,68 +73,6 @@ def place_grid(
         level=lambda row: find_level(row.line.troubles),
         dim=lambda row: bool(row.place.error),
         **attrs,
-    )
-
-
-def column(title: str, key: str, kind: Kind, read: Callable[[Any], Any], **attrs: Any) -> Column:
-    """Return a column that reads the line of a row."""
-    return Column(title, key, kind, read=lambda row: read(row.line), **attrs)
-
-
-TROUBLE = column(
-    *("Trouble", "trouble", "prose"),
-    lambda line: ", ".join(trouble.words for trouble in line.troubles),
-    optional=True,
-)
-
-
-def remaining_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
-    """Return a cell for a remaining time (ns); one of at most `soon` ns is a warning."""
-    if span is None:
-        return None
-    return Cell(span, format_exact_duration(span), "warn" if span <= soon else "")
-
-
-def drain_cell(span: int | None) -> Any:
-    """Return a cell for the time (ns) until a lag is gone."""
-    if span is not None:
-        return Cell(span, format_exact_duration(span), "good")
-    return None
-
-
-def growth_cell(value: float | None) -> Any:
-    """Return a cell for bytes per second, with their sign."""
-    if value is None:
-        return None
-    rounded = round(value)
-    if not rounded:
-        return Cell(0, "")
-    return Cell(rounded, f"{'+' if rounded > 0 else '-'}{format_bytes(abs(rounded))}/s")
-
-
-def rate_cell(value: float | None, event: str = "") -> Any:
-    """Return a cell for a rate, or for what reset its counter."""
-    if event:
-        return Cell(None, event, "warn")
-    if not value:
-        return Cell(value, "" if value is None else "0")
-    return Cell(value, f"{value:,.0f}/s" if value >= 10 else f"{value:,.1f}/s")
-
-
-def share_cell(value: float | None) -> Any:
-    """Return a cell for how full something is, 0 to 1."""
-    if value is None:
-        return None
-    style = STYLES[2] if value >= 1 else STYLES[1] if value >= 0.9 else ""
-    return Cell(value, f"{value * 100:.0f}%", style)
-
-
-def ago_cell(span: int | None) -> Any:
-    """Return a cell for the time (ns) since something, None for never."""
-    return (
-        Cell(None, "never", "dim")
-        if span is None
-        else Cell(span, format_exact_duration(truncate_to_seconds(span)))
     )
 
 

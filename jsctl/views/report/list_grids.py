@@ -18,8 +18,8 @@ from jsctl.views.report.grid_cells import (
     place_rows,
     suggest,
 )
-from jsctl.views.report.units import build_columns, list_hideable
 from jsctl.views.result import Column
+from jsctl.views.shared.figures import build_columns, list_hideable
 
 _COLUMNS = {kind: build_columns(kind, "screen") for kind in FIGURES}
 _HIDEABLE = {kind: list_hideable(kind, "screen") for kind in FIGURES}

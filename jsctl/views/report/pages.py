@@ -10,8 +10,8 @@ from jsctl.monitor.rules.objects import check_stream
 from jsctl.monitor.trouble import BAD, WARN
 from jsctl.views.consumer import info as consumer_info
 from jsctl.views.consumer import why
-from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Chart, Column, Part, Result, Table, Text
+from jsctl.views.shared.figures import STYLES
 from jsctl.views.stream import info as stream_info
 
 _CONSUMERS = (

@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jsctl.views.result import Style, Table, Text
-
-STYLES: tuple[Style, ...] = ("", "warn", "bad")
-"""The styles of FINE, WARN and BAD."""
+from jsctl.views.result import Table, Text
 
 
 class Pane(NamedTuple):

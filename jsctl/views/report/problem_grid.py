@@ -14,14 +14,13 @@ from jsctl.views.report.grid_cells import (
     Row,
     age_words,
     build_consumers_detail,
-    drain_cell,
     is_waiting,
     place_keys,
     place_rows,
     suggest,
 )
-from jsctl.views.report.panes import STYLES
 from jsctl.views.result import Cell, Column
+from jsctl.views.shared.figures import STYLES, drain_cell
 
 _PROBLEMS = (
     Column("What", "kind", "text", read=lambda row: row.line.kind),

@@ -19,10 +19,10 @@ from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
 from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
-from jsctl.views.report.choice import EMPTY, LISTS, Choice, Line, build_lines
-from jsctl.views.report.panes import STYLES, Pane
-from jsctl.views.report.units import build_columns, list_hideable
+from jsctl.views.report.choice import EMPTY, LISTS, Choice, build_lines
+from jsctl.views.report.panes import Pane
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
+from jsctl.views.shared.figures import STYLES, Line, build_columns, list_hideable
 
 _ALL = Choice()
 _TITLES = {

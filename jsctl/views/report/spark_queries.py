@@ -6,8 +6,9 @@ from typing import Any
 from jsctl.base.units import SECOND, compute_age, format_duration, pluralize, seconds_to_ns
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.trouble import BAD, FINE, WARN
-from jsctl.views.report.panes import STYLES, Pane
+from jsctl.views.report.panes import Pane
 from jsctl.views.result import Cell, Column, Table, Text
+from jsctl.views.shared.figures import STYLES
 
 _COLUMNS = (
     Column("Query", "query"),

@@ -11,7 +11,7 @@ from tests.support import js
 
 PROGRAM = """
 import importlib, json, sys
-from jsctl.monitor.report.figures.figure import Figure, Metric
+from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric
 
 url, kind, module, name = sys.argv[1:]
 declared = importlib.import_module(f"jsctl.monitor.report.figures.{module}")
@@ -19,6 +19,7 @@ new = Figure(
     *("answer", "natural", "Answer", "count", lambda line: 42, "about it"),
     metric=Metric("jsctl_answer", "Its help"),
     stored="answer",
+    own=ColumnPlacement(),
 )
 setattr(declared, name, (*getattr(declared, name), new))
 
@@ -27,7 +28,7 @@ from tests.support.run import Cli
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from jsctl.spark.export.report_tables import SCHEMAS
-from jsctl.views.report.units import build_columns
+from jsctl.views.shared.figures import build_columns
 
 cli = Cli(Path("."), url)
 document = cli(f"report --json --part {kind}", status=0).json
@@ -38,6 +39,10 @@ assert "answer" in cli(f"report --part {kind} --as csv", status=0).out.splitline
 cli(["report", "--part", kind, "--fail-on", "answer == 42", "--allow-unchecked"], status=1)
 cli(["report", "--part", kind, "--fail-on", "answer == 41", "--allow-unchecked"], status=0)
 assert "answer" in [column.key for column in build_columns(kind, "screen")]
+if kind == "streams":
+    shown = cli("stream report --sort answer", status=0)
+    assert "Answer" in shown.out and "42" in shown.out
+    assert "answer" in cli("stream report --as csv", status=0).out.splitlines()[0]
 text = cli("exporter --textfile - --count 1", status=0).out
 assert "# HELP jsctl_answer Its help" in text and "jsctl_answer{" in text, text
 assert SCHEMAS[kind].columns[-1 if kind != "streams" else -3].about == "about it"

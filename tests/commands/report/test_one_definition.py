@@ -18,9 +18,8 @@ from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.export.report_tables import SCHEMAS, build_recorded_rows
 from jsctl.views.report import list_grids
-from jsctl.views.report.choice import Line
-from jsctl.views.report.units import build_columns
 from jsctl.views.result import Cell
+from jsctl.views.shared.figures import Line, build_columns
 from tests.support import js
 from tests.support.run import Cli
 

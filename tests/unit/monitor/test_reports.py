@@ -65,7 +65,7 @@ def test_a_clustered_stream() -> None:
     assert (row.leader, row.cluster, row.peers) == ("n2", "c1", ("n1", "n3!", "n4!"))
     assert (row.deleted, row.lost, row.lost_bytes, row.api_level) == (3, 2, 2048, 2)
     assert row.placement == "cluster: c1 tags: a, b"
-    [shown] = list_cells(view.streams_table([row]))
+    [shown] = list_cells(view.report(Report([row], [])).tables()[0])
     assert shown["Lost"].shown == "2 (2.0 KiB)" and shown["Replicas"].shown == "n1, n2*, n3!, n4!"
 
 

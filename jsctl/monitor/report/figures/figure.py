@@ -58,11 +58,11 @@ class Figure(NamedTuple):
 
     key: its name in JSON, conditions, recordings and tables. kind: its type in JSON, as in
     `schema/definitions.yaml`; empty for a column alone. title, unit: of its columns; a figure without a title
-    has none, and the units are those of `views/report/units.py`. read: the attribute of a line that holds it,
-    or what computes it. about: of the tables' columns. table, screen: its columns in a report and on the
-    screen, None for none. listed: whether the JSON of reports has it; otherwise only the screen knows it.
-    sort: its name in `--sort`, beside its key. stored: its name in Spark's tables; for figures of a row of
-    answers, that of the attribute.
+    has none, and the units are those of `views/shared/figures.py`. read: the attribute of a line that holds
+    it, or what computes it. about: of the tables' columns. table, screen: its columns in a report and on the
+    screen, None for none. own: its column in the report of the noun alone, such as `stream report`. listed:
+    whether the JSON of reports has it; otherwise only the screen knows it. sort: its name in `--sort`, beside
+    its key. stored: its name in Spark's tables; for figures of a row of answers, that of the attribute.
     """
 
     key: str
@@ -74,6 +74,7 @@ class Figure(NamedTuple):
     metric: Metric | None = None
     table: ColumnPlacement | None = ColumnPlacement()
     screen: ColumnPlacement | None = ColumnPlacement()
+    own: ColumnPlacement | None = None
     listed: bool = True
     sort: str = ""
     stored: str = ""

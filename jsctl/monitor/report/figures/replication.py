@@ -6,28 +6,33 @@ LINKS = (
     Figure(
         *("stream", "text", "Stream", "name", "row.stream", "the stream that copies"),
         **build_placements(at=1, hideable=0),
+        own=ColumnPlacement(hideable=0),
     ),
     Figure(
         *("kind", "mirror|source", "Kind", "word", "row.kind", "mirror or source"),
         table=ColumnPlacement(at=2, hideable=2),
         screen=ColumnPlacement(at=2, hideable=5, unit="text"),
+        own=ColumnPlacement(hideable=3),
     ),
     Figure(
         *("api_prefix", "text", "API Prefix", "text", "row.api_prefix"),
         "API prefix of the origin, empty for the same domain and account",
         table=ColumnPlacement(at=3, hideable=3),
         screen=ColumnPlacement(at=4, hideable=6, optional=True),
+        own=ColumnPlacement(hideable=2),
     ),
     Figure(
         *("origin", "text", "Origin", "text", "row.origin", "the stream that is copied"),
         table=ColumnPlacement("Source Stream", at=4, hideable=0),
         screen=ColumnPlacement(at=3, hideable=0),
+        own=ColumnPlacement("Source Stream", hideable=0, key="source"),
     ),
     Figure(
         *("filters", "text", "Filters", "text", "row.filters"),
         "what is copied and under which subjects, empty for all",
         table=ColumnPlacement(at=5, hideable=4, optional=True),
         screen=ColumnPlacement(at=9, hideable=7, wide=True, optional=True),
+        own=ColumnPlacement("Filters and Transforms", hideable=4),
     ),
     Figure(
         *("active_ns", "ns?", "Last Seen", "since", "row.active"),
@@ -35,11 +40,13 @@ LINKS = (
         Metric("jsctl_replication_seen_seconds", "Seconds since the origin was heard from"),
         table=ColumnPlacement("Active", "seen", at=6, hideable=0),
         screen=ColumnPlacement(at=8, hideable=1, key="active", quiet=True),
+        own=ColumnPlacement("Active", hideable=1),
     ),
     Figure(
         *("lag", "natural", "Lag", "count", "row.lag", "messages behind the origin"),
         table=ColumnPlacement(at=7, hideable=0),
         screen=ColumnPlacement(at=5, hideable=0),
+        own=ColumnPlacement(hideable=0),
     ),
     Figure(
         *("ahead", "natural", "Ahead", "count", "row.ahead", "sequences past the last one of the origin"),
@@ -53,6 +60,7 @@ LINKS = (
         Metric("jsctl_replication_failed", "Whether the copy reports an error"),
         table=ColumnPlacement(at=9, hideable=0, optional=True),
         screen=ColumnPlacement(at=100, hideable=2, unit="prose", optional=True),
+        own=ColumnPlacement(hideable=0),
     ),
     Figure("lag_messages", "natural", read="row.lag"),
     Figure(

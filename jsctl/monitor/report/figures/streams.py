@@ -12,44 +12,60 @@ STREAMS = (
     Figure(
         *("stream", "text", "Stream", "name", "row.stream", "its name"),
         **build_placements(at=1, hideable=0),
+        own=ColumnPlacement(hideable=0),
+        sort="name",
     ),
     Figure(
         *("storage", "text", "Storage", "word", "row.storage", "file or memory"),
         table=ColumnPlacement(at=2, hideable=6),
         screen=ColumnPlacement(at=15, hideable=15, unit="text", wide=True),
+        own=ColumnPlacement(hideable=4),
     ),
     Figure(
-        "placement", "text", read="row.placement", about="cluster and tags that its configuration asks for"
+        *("placement", "text", "Placement", "text", "row.placement"),
+        "cluster and tags that its configuration asks for",
+        table=None,
+        screen=None,
+        own=ColumnPlacement(hideable=6),
     ),
     Figure(
         *("created", "time?", "Created", "time", "row.created", "when it was created"),
         table=None,
         screen=ColumnPlacement(at=18, hideable=16, wide=True, quiet=True),
     ),
-    Figure("replicas", "natural", read="row.replicas", about="configured replicas"),
+    Figure(
+        *("replicas", "natural", "Replicas", "replicas", "row.replicas", "configured replicas"),
+        table=None,
+        screen=None,
+        own=ColumnPlacement(at=60, hideable=2, read=lambda line: (line.row.replicas, _list_replicas(line))),
+    ),
     Figure(
         *("consumers", "natural", "Consumers", "count", "row.consumers", "consumers on it"),
         Metric("jetstream_stream_consumer_count", "Consumers of the stream"),
         table=ColumnPlacement(at=3, hideable=5),
         screen=ColumnPlacement(at=9, hideable=8),
+        own=ColumnPlacement(hideable=1),
     ),
     Figure(
         *("messages", "natural", "Messages", "count", "row.messages", "messages in it"),
         Metric("jetstream_stream_total_messages", "Messages in the stream"),
         table=ColumnPlacement(at=4, hideable=0),
         screen=ColumnPlacement(at=2, hideable=0),
+        own=ColumnPlacement(hideable=0),
     ),
     Figure(
         *("bytes", "natural", "Bytes", "bytes", "row.bytes", "bytes in it"),
         Metric("jetstream_stream_total_bytes", "Bytes in the stream"),
         table=ColumnPlacement(at=5, hideable=2),
         screen=ColumnPlacement(at=3, hideable=2),
+        own=ColumnPlacement(hideable=0),
     ),
     Figure(
         *("lost", "natural", "Lost", "count", "row.lost", "messages lost"),
         Metric("jsctl_stream_lost_messages", "Messages that the server has lost"),
         table=ColumnPlacement(at=8, hideable=3, unit="bad_count"),
         screen=ColumnPlacement(at=11, hideable=10, optional=True, read=lambda line: line.row.lost or None),
+        own=ColumnPlacement(unit="lost", hideable=3, read=lambda line: (line.row.lost, line.row.lost_bytes)),
     ),
     Figure("lost_bytes", "natural", read="row.lost_bytes", about="bytes lost"),
     Figure(
@@ -58,6 +74,7 @@ STREAMS = (
         Metric("jsctl_stream_deleted_messages", "Sequences within the stream whose messages were removed"),
         table=ColumnPlacement(at=9, hideable=7),
         screen=ColumnPlacement(at=12, hideable=11, optional=True, read=lambda line: line.row.deleted or None),
+        own=ColumnPlacement(hideable=5),
     ),
     Figure(
         *("subjects", "natural", "Subjects", "count", "row.subjects", "distinct subjects in it"),
@@ -86,7 +103,11 @@ STREAMS = (
     ),
     Figure("last_ts", "time?", read="row.last_ts", about="time of the last message"),
     Figure(
-        "api_level", "natural", read="row.api_level", about="JetStream API level that its configuration needs"
+        *("api_level", "natural", "API Level", "count", "row.api_level"),
+        "JetStream API level that its configuration needs",
+        table=None,
+        screen=None,
+        own=ColumnPlacement(hideable=7),
     ),
     Figure("cluster", "text?", read="row.cluster", about="its cluster, null on a server without one"),
     Figure("leader", "text?", read="row.leader", about="the server that leads it, null without a leader"),

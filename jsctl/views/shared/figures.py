@@ -2,27 +2,46 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from jsctl.base.units import MINUTE, SECOND, format_bytes, format_duration
+from jsctl.base.units import (
+    MINUTE,
+    SECOND,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_exact_duration,
+    truncate_to_seconds,
+)
 from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.rules import objects
-from jsctl.views.report.grid_cells import (
-    TROUBLE,
-    ago_cell,
-    drain_cell,
-    growth_cell,
-    rate_cell,
-    remaining_cell,
-    share_cell,
+from jsctl.monitor.trouble import FINE
+from jsctl.views.result import Cell, Column, Kind, Style
+from jsctl.views.shared.tables import raw_columns
+
+STYLES: tuple[Style, ...] = ("", "warn", "bad")
+"""The styles of FINE, WARN and BAD."""
+
+TROUBLE = Column(
+    *("Trouble", "trouble", "prose"),
+    read=lambda row: ", ".join(trouble.words for trouble in row.line.troubles),
+    optional=True,
 )
-from jsctl.views.report.panes import STYLES
-from jsctl.views.result import Cell, Column, Kind
+
+
+class Line(NamedTuple):
+    """A row of a table. line: of a list. record: its JSON object. level: FINE, WARN or BAD."""
+
+    line: Any
+    record: Mapping[str, Any] = MappingProxyType({})
+    level: int = FINE
 
 
 class _Unit(NamedTuple):
     """How people read a figure. table, screen: make a cell of a value; None shows the value as it is.
+    raw: makes it with numbers in full (`--raw`), where `table` would round them.
     is_rate: whether it needs two rounds. is_styled: whether its cells have the style of their row's level in
     a table, as a screen marks whole rows."""
 
@@ -31,6 +50,57 @@ class _Unit(NamedTuple):
     screen: Callable[[Any], Any] | None = None
     is_rate: bool = False
     is_styled: bool = False
+    raw: Callable[[Any], Any] | None = None
+
+
+def remaining_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
+    """Return a cell for a remaining time (ns); one of at most `soon` ns is a warning."""
+    if span is None:
+        return None
+    return Cell(span, format_exact_duration(span), "warn" if span <= soon else "")
+
+
+def drain_cell(span: int | None) -> Any:
+    """Return a cell for the time (ns) until a lag is gone."""
+    if span is not None:
+        return Cell(span, format_exact_duration(span), "good")
+    return None
+
+
+def growth_cell(value: float | None) -> Any:
+    """Return a cell for bytes per second, with their sign."""
+    if value is None:
+        return None
+    rounded = round(value)
+    if not rounded:
+        return Cell(0, "")
+    return Cell(rounded, f"{'+' if rounded > 0 else '-'}{format_bytes(abs(rounded))}/s")
+
+
+def rate_cell(value: float | None, event: str = "") -> Any:
+    """Return a cell for a rate, or for what reset its counter."""
+    if event:
+        return Cell(None, event, "warn")
+    if not value:
+        return Cell(value, "" if value is None else "0")
+    return Cell(value, f"{value:,.0f}/s" if value >= 10 else f"{value:,.1f}/s")
+
+
+def share_cell(value: float | None) -> Any:
+    """Return a cell for how full something is, 0 to 1."""
+    if value is None:
+        return None
+    style = STYLES[2] if value >= 1 else STYLES[1] if value >= 0.9 else ""
+    return Cell(value, f"{value * 100:.0f}%", style)
+
+
+def ago_cell(span: int | None) -> Any:
+    """Return a cell for the time (ns) since something, None for never."""
+    return (
+        Cell(None, "never", "dim")
+        if span is None
+        else Cell(span, format_exact_duration(truncate_to_seconds(span)))
+    )
 
 
 def _build_cpu_cell(value: float | None) -> Any:
@@ -67,6 +137,20 @@ def _build_slope_cell(value: tuple[float | None, int]) -> Any:
     return Cell(rate, f"↓ {shown}{remaining_note}", "good")
 
 
+def _build_lost_cell(value: tuple[int, int], format_number: Callable[[int], str] = format_count) -> Any:
+    """Return `3 (1.5 KiB)`, with numbers in full where that is not their format."""
+    lost, size = value
+    size_text = format_bytes(size) if format_number is format_count else format_number(size)
+    return Cell(lost, f"{format_number(lost)} ({size_text})", "bad") if lost else 0
+
+
+def _build_replicas_cell(value: tuple[int, Sequence[str]]) -> Cell:
+    """Return `n1*, n2, n3!`: `*` marks the leader and `!` a server that is behind or offline."""
+    count, names = value
+    style: Style = "bad" if any(name.endswith("!") for name in names) else ""
+    return Cell(count, ", ".join(sorted(names)), style)
+
+
 _UNITS: Mapping[str, _Unit] = {
     "text": _Unit("text"),
     "cpu": _Unit("rate", _build_cpu_cell, _build_cpu_cell),
@@ -82,6 +166,8 @@ _UNITS: Mapping[str, _Unit] = {
     "names": _Unit("text", lambda names: Cell(names, ", ".join(names)), " ".join),
     "error": _Unit("prose", lambda words: Cell(words, words, "bad" if words else "")),
     "bad_count": _Unit("count", lambda count: Cell(count, f"{count:,}", "bad") if count else count),
+    "lost": _Unit("count", _build_lost_cell, raw=lambda value: _build_lost_cell(value, str)),
+    "replicas": _Unit("text", _build_replicas_cell),
     "rate": _Unit("rate", None, rate_cell, is_rate=True),
     "event_rate": _Unit("rate", None, lambda value: rate_cell(*value)),
     "growth": _Unit("bytes", _build_growth_cell, growth_cell, is_rate=True),
@@ -96,22 +182,22 @@ _UNITS: Mapping[str, _Unit] = {
 _SCREEN_KINDS: Mapping[str, Kind] = {"growth": "rate"}
 _TROUBLE_AT = 99
 
-Form = Literal["table", "screen"]
-"""Where a column is: in a report, or on the screen."""
+Form = Literal["table", "screen", "own"]
+"""Where a column is: in `report`, on its screen, or in the report of its noun."""
 
 
-def build_columns(kind: str, form: Form, *, with_rates: bool = True) -> list[Column]:
+def build_columns(kind: str, form: Form, *, with_rates: bool = True, raw: bool = False) -> list[Column]:
     """Return the columns of a list, which read the line of a row (`row.line`, and in a table `row.level`).
-    with_rates: with those that need two rounds."""
+    with_rates: with those that need two rounds. raw: with numbers in full."""
     ordered = [
         (figure, shown)
         for figure, shown in _order(kind, form)
         if with_rates or not _UNITS[shown.unit or figure.unit].is_rate
     ]
-    columns = [_build_column(figure, shown, form) for figure, shown in ordered]
+    columns = [_build_column(figure, shown, form, raw) for figure, shown in ordered]
     if form == "screen":
         columns.insert(sum(shown.at < _TROUBLE_AT for _, shown in ordered), TROUBLE)
-    return columns
+    return raw_columns(columns) if raw else columns
 
 
 def list_hideable(kind: str, form: Form) -> list[str]:
@@ -136,10 +222,11 @@ def find_grid_key(kind: str, sort: str) -> str:
     return keys.get(sort, sort)
 
 
-def _build_column(figure: Figure, shown: ColumnPlacement, form: Form) -> Column:
+def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool) -> Column:
     name = shown.unit or figure.unit
     unit = _UNITS[name]
     get, cell = figure.build_reader(shown), unit.screen if form == "screen" else unit.table
+    cell = unit.raw if raw and unit.raw else cell
 
     def read(row: Any) -> Any:
         return get(row.line) if cell is None else cell(get(row.line))
@@ -155,6 +242,7 @@ def _build_column(figure: Figure, shown: ColumnPlacement, form: Form) -> Column:
         shown.title or figure.title,
         shown.key or figure.key,
         _SCREEN_KINDS.get(name, unit.kind) if form == "screen" else unit.kind,
+        sort=tuple(filter(None, (figure.key, figure.sort))) if form == "own" else (),
         read=attrgetter(f"line.{attribute}") if is_plain else read_styled if is_styled else read,
         wide=shown.wide,
         optional=shown.optional,
