@@ -66,7 +66,8 @@ def root() -> None:
     from jsctl.contexts.environment import forget_secrets
 
     # The flags hold them; child processes must not inherit them, except the script of an agent.
-    if click.get_current_context().invoked_subcommand != "agent":
+    ctx = click.get_current_context()
+    if not ctx.obj.is_embedded and ctx.invoked_subcommand != "agent":
         forget_secrets(os.environ)
 
 
@@ -94,7 +95,8 @@ def run(args: Sequence[str], env: Env) -> int:
         else:
             show_python_warning(message, category, *where, **more)
 
-    warnings.showwarning = show_warning
+    if not env.is_embedded:
+        warnings.showwarning = show_warning
     try:
         with lines_at(find_place):
             return _run(args, env)
@@ -105,7 +107,8 @@ def run(args: Sequence[str], env: Env) -> int:
     except BaseException as error:  # while the outcome was being shown
         return _fail(env, JsctlError(f"unexpected {_format_exception(error)}", _BUG))
     finally:
-        warnings.showwarning = show_python_warning
+        if not env.is_embedded:
+            warnings.showwarning = show_python_warning
         for line in env.closing_lines:
             with contextlib.suppress(OSError, ValueError):  # stderr cannot be written
                 env.say(line)
@@ -172,7 +175,8 @@ def _run(args: Sequence[str], env: Env) -> int:
         return _fail(env, BadInput(*_describe_usage_error(error, has_files=has_files).split("; ", 1)))
     except (KeyboardInterrupt, click.Abort) as error:
         # Python would warn of a coroutine that was just created and is no longer awaited.
-        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        if not env.is_embedded:
+            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         if env.asks_for_json:
             return _fail(env, Cancelled("stopped by ctrl-C"))
         if isinstance(error, KeyboardInterrupt):  # click has written a line end
@@ -293,6 +297,7 @@ def _describe_system_error(env: Env, error: OSError) -> str:
 
 def _fail(env: Env, error: JsctlError) -> int:
     """Write the line of an error, if that is possible, and return the status: with --json, a JSON object."""
+    env.failure = error
     try:
         env.streams.stdout.flush()
     except (OSError, ValueError):  # the disk is full, or the reader is gone

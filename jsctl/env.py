@@ -50,6 +50,10 @@ class Env:
     words: the command line.
     run_line: runs a further command line in this process, in an Env of its own; set by the app.
     begin: called before a verb begins, from which on ctrl-C no longer ends the process immediately.
+    is_embedded: whether it is a call of another program, whose process must stay as it is (`jsctl.run`).
+    runner: runs the coroutine of the verb in place of `loops.run_verb`.
+    writes_lines: whether the verb writes events, each as a line of JSON.
+    failure: the error whose line was written last.
     """
 
     def __init__(
@@ -75,6 +79,10 @@ class Env:
         self.words: Sequence[str] = ()
         self.run_line: Callable[[Sequence[str], Env], int] | None = None
         self.begin: Callable[[], None] = lambda: None
+        self.is_embedded = False
+        self.runner: Callable[[Coroutine[Any, Any, None]], None] | None = None
+        self.writes_lines = False
+        self.failure: JsctlError | None = None
         self._connections: dict[str, Connection] = {}
         self._places: dict[str, None] = {}  #: labels of the places that the verb works in
         self._selects = False  #: whether repeated results are what --columns and --filter choose
@@ -434,7 +442,7 @@ class Env:
 
         self.begin()
         try:
-            (self.session.run if self.session else loops.run_verb)(scoped())
+            (self.session.run if self.session else self.runner or loops.run_verb)(scoped())
         finally:
             if not self.session:
                 work.close()  # ctrl-C may have come before it began
@@ -488,6 +496,7 @@ class Env:
     async def _write_events(self, events: "Events[Any]") -> "Result | ExitStatus | None":
         from jsctl.render.event_writer import write_events
 
+        self.writes_lines = events.shown.layout == "lines"
         return await write_events(
             events,
             self.streams.stdout,

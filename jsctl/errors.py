@@ -6,6 +6,7 @@ Every error that users see is one line: what is wrong, then what to do.
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import IntEnum
+from typing import Any
 
 
 class ExitStatus(IntEnum):
@@ -186,6 +187,31 @@ class NoJetStream(ApiError):
     @property
     def status(self) -> ExitStatus:  # type: ignore[override]
         return ExitStatus.UNREACHABLE
+
+
+class CommandError(JsctlError):
+    """A command line that did not end with status 0.
+
+    message, hint: what is wrong and what to do, without logins; `str` has both. status: the exit status that
+    `jsctl` would have. err_code: JetStream's own number (server/errors.json), None if the error is not its.
+    code: HTTP-like, with it. data: what the line answered nevertheless, as `diff` and `doctor` do.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        status: int = ExitStatus.FAILURE,
+        err_code: int | None = None,
+        code: int | None = None,
+        data: object = None,
+    ) -> None:
+        super().__init__(message, hint)
+        self.status = status  # type: ignore[assignment]  # that of `server check` has another meaning
+        self.err_code = err_code
+        self.code = code
+        self.data: Any = data
 
 
 class DryRun(Exception):

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
@@ -26,7 +27,7 @@ def _add_nothing(verb: str) -> Sequence[str]:
     return ()
 
 
-_find_place: Callable[[str], Sequence[str]] = _add_nothing
+_find_place = ContextVar[Callable[[str], Sequence[str]]]("find_place", default=_add_nothing)
 
 
 @contextmanager
@@ -35,12 +36,11 @@ def lines_at(find_place: Callable[[str], Sequence[str]]) -> Iterator[None]:
 
     find_place: returns those that a verb takes, such as "stream info".
     """
-    global _find_place  # a process runs one command at a time, and every layer and thread makes its errors
-    outer, _find_place = _find_place, find_place
+    token = _find_place.set(find_place)
     try:
         yield
     finally:
-        _find_place = outer
+        _find_place.reset(token)
 
 
 def build_line(
@@ -56,7 +56,7 @@ def build_line(
     "3"]; see `build_flag`. place: flags that say where it works; None for where the present command does.
     program: what starts jsctl, quoted.
     """
-    all_flags = [*flags, *(_find_place(verb) if place is None else place)]
+    all_flags = [*flags, *(_find_place.get()(verb) if place is None else place)]
     words = (
         [*all_flags, "--", *names]
         if any(name.startswith(_SPECIAL) for name in names)

@@ -226,8 +226,7 @@ class Interpreter:
             return ExitStatus.FAILURE
         self.session.is_busy = True
         try:
-            with contextlib.redirect_stdout(out):  # click writes help there
-                return int(self._env.run_line(words, self._create_env(out=out)))
+            return int(self._env.run_line(words, self._create_env(out=out)))
         finally:
             self.session.end_command()
 

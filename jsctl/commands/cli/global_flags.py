@@ -76,7 +76,9 @@ class GlobalOption(Completed, click.Option):
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
         """Return the variable's value; none in a shell of jsctl, whose lines have the shell's own values."""
-        return None if getattr(ctx.obj, "session", None) else super().resolve_envvar_value(ctx)
+        if ctx.obj is None:
+            return super().resolve_envvar_value(ctx)
+        return None if ctx.obj.session else ctx.obj.environ.get(self.envvar) or None
 
 
 class GroupOption(GlobalOption):
@@ -112,9 +114,9 @@ def show_version(ctx: click.Context, param: click.Parameter | None, value: bool)
     from jsctl import __version__
 
     if ctx.obj.asks_for_json:
-        click.echo(f'{{\n  "version": "{__version__}"\n}}')
+        click.echo(f'{{\n  "version": "{__version__}"\n}}', ctx.obj.streams.stdout)
     else:
-        click.echo(f"jsctl {__version__}")
+        click.echo(f"jsctl {__version__}", ctx.obj.streams.stdout)
     ctx.exit()
 
 

@@ -1,5 +1,6 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,9 @@ from jsctl.commands.cli.verbs import Command, GlobalFlagsCommand, copy_as_older
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+_LOADING = threading.RLock()  #: threads share the commands: the prompt of a shell, callers of `jsctl.run`
 
 
 class Group(GlobalFlagsCommand, click.Group):
@@ -35,14 +39,13 @@ class Group(GlobalFlagsCommand, click.Group):
             name = next((n for n, entry in children.items() if cmd_name in entry.aliases), "")
         if not name:
             return None
-        if name not in self._loaded:
-            loaded = self._load(name, children[name])
-            # Added once only: two threads of a shell may load the group, as the prompt completes while a line
-            # runs.
-            missing = [p for p in self.params if isinstance(p, GroupOption) and p not in loaded.params]
-            vars(loaded)["is_own"] = children[name].is_own or self.is_own
-            loaded.params = [*loaded.params, *missing]
-            self._loaded[name] = loaded
+        with _LOADING:
+            if name not in self._loaded:
+                loaded = self._load(name, children[name])
+                missing = [p for p in self.params if isinstance(p, GroupOption) and p not in loaded.params]
+                vars(loaded)["is_own"] = children[name].is_own or self.is_own
+                loaded.params = [*loaded.params, *missing]
+                self._loaded[name] = loaded
         return self._loaded[name]
 
     def _load(self, name: str, entry: registry.Entry) -> click.Command:

@@ -18,10 +18,11 @@ def show_help(ctx: click.Context, param: click.Parameter | None, value: Any) -> 
     if not value or ctx.resilient_parsing:
         return
     env = ctx.obj
+    out = env and env.streams.stdout
     if (param is not None and param.name == "help_llm") or (env is not None and env.is_for_models):
-        click.echo(cast(HelpfulRoot, ctx.find_root().command).build_markdown_help(ctx))
+        click.echo(cast(HelpfulRoot, ctx.find_root().command).build_markdown_help(ctx), out)
         ctx.exit()
     text = ctx.get_help() + "\n"
     if env is None or not env.page(text):
-        click.echo(text, nl=False, color=ctx.color)
+        click.echo(text, out, nl=False, color=ctx.color)
     ctx.exit()

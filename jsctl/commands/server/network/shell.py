@@ -8,7 +8,7 @@ from jsctl.commands.cli import command
 from jsctl.commands.server.network.choose import network_argument
 from jsctl.contexts.environment import forget_secrets
 from jsctl.env import Env
-from jsctl.errors import JsctlError
+from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import identities
 from jsctl.localserver.networks import VARIABLE, LocalNetwork, build_label, find_network
 from jsctl.views.result import Result, Text
@@ -35,6 +35,8 @@ async def shell(env: Env, network: str) -> None:
     """Open your shell with the contexts of the network, and no others. The first is selected. jsctl auth,
     jsctl apply and nsc use the operator of the network, if it has one.
     """
+    if env.is_embedded:
+        raise BadInput("another program cannot become your shell", "server network env prints its variables")
     local = find_network(env.environ, network)
     program = env.environ.get("SHELL") or "/bin/sh"
     environ = {**env.environ, **_list_variables(local, env.environ)}
