@@ -1,11 +1,19 @@
 """`jsctl kv diff`."""
 
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jsctl.base.loops import gather
+from jsctl.base.units import format_time
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import open_named, parse_patterns
+from jsctl.commands.kv.shared import at_flag, open_named, parse_at, parse_patterns, warn_of_unknown
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.jetstream.identity import are_same
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.compare import compare
+from jsctl.jetstream.kv.compare import compare, fetch_values
+from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.past import fetch_past
 from jsctl.views.kv import diff as view
 from jsctl.views.result import Result
 
@@ -18,11 +26,15 @@ from jsctl.views.result import Result
         "jsctl kv diff CONFIG CONFIG@leaf",
         "jsctl kv diff CONFIG CONFIG --from-context east --to-context west",
         "jsctl kv diff CONFIG CONFIG_OLD 'user.*' --json",
+        "jsctl kv diff CONFIG --at 2h",
+        "jsctl kv diff CONFIG CONFIG 'user.*' --at 2h --to-at 1h",
     ],
 )
 @argument("bucket")
-@argument("other", noun="bucket", metavar="BUCKET")
+@argument("other", noun="bucket", metavar="BUCKET", required=False, default="")
 @argument("keys", metavar="[KEY]...", nargs=-1, completes="key")
+@at_flag("Compare the first bucket as it was at this time, or this long ago: 2h")
+@at_flag("Compare the second bucket as it was then, instead of now", "--to-at")
 @option("--from-context", metavar="NAME", default="", noun="context", help="Context of the first bucket")
 @option("--to-context", metavar="NAME", default="", noun="context", help="Context of the second bucket")
 @option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the first bucket")
@@ -32,25 +44,52 @@ async def diff(
     bucket: str,
     other: str,
     keys: tuple[str, ...],
+    at: str,
+    to_at: str,
     from_context: str,
     to_context: str,
     from_domain: str | None,
     to_domain: str | None,
 ) -> Result:
     """Compare the newest values of all keys, or of those that match KEY; deleted keys count as missing.
-    NAME@DOMAIN is a bucket of another JetStream domain.
+    NAME@DOMAIN is a bucket of another JetStream domain. With --at, one bucket is compared with itself as it
+    was; the exit status is 1 if nothing differs, and what some keys were cannot be known.
     """
+    if not other and not at:
+        raise BadInput("the second bucket is missing", "specify BUCKET twice, or --at TIME")
+    times = [parse_at(env, text, flag) if text else None for text, flag in ((at, "--at"), (to_at, "--to-at"))]
     patterns = parse_patterns(env, keys)
     first = await _open_bucket(env, bucket, from_context, from_domain)
-    second = await _open_bucket(env, other, to_context, to_domain)
-    differing, same = await compare(first, second, patterns)
-    label = _format_label(bucket, from_context, from_domain)
-    other_label = _format_label(other, to_context, to_domain)
+    second = await _open_bucket(env, other or bucket, to_context, to_domain)
+    stores = zip((first, second), times, strict=True)
+    sides = await gather(_fetch_side(env, store, patterns, time) for store, time in stores)
+    unknown = sorted({key for side in sides for key in side.unknown})
+    values = [{key: entry for key, entry in side.values.items() if key not in unknown} for side in sides]
+    differing, same = compare(*values)
+    label = _format_label(bucket, from_context, from_domain, times[0])
+    other_label = _format_label(other or bucket, to_context, to_domain, times[1])
+    other_label += " now" if times[1] is None and not other else ""
     if label == other_label:
         label, other_label = f"{label} (first)", f"{other_label} (second)"
-    if not differing and first.name == second.name and await are_same([first.api, second.api]):
+    is_now = times == [None, None]
+    if not differing and is_now and first.name == second.name and await are_same([first.api, second.api]):
         other_label += ", the same bucket,"
-    return view.differences(label, other_label, differing, same)
+    return view.differences(label, other_label, differing, same, unknown if any(times) else None)
+
+
+class _Side(NamedTuple):
+    """The values of one bucket, and the keys of which it cannot be known whether they had one."""
+
+    values: Mapping[str, Entry]
+    unknown: Sequence[str] = ()
+
+
+async def _fetch_side(env: Env, store: Bucket, patterns: Sequence[str], time: int | None) -> _Side:
+    if time is None:
+        return _Side(await fetch_values(store, patterns))
+    past = await fetch_past(store, patterns, time)
+    warn_of_unknown(env, past)
+    return _Side(past.values, past.unknown)
 
 
 async def _open_bucket(env: Env, text: str, context: str, domain: str | None) -> Bucket:
@@ -59,6 +98,7 @@ async def _open_bucket(env: Env, text: str, context: str, domain: str | None) ->
     return await open_named(env, name, api)
 
 
-def _format_label(name: str, context: str, domain: str | None) -> str:
+def _format_label(name: str, context: str, domain: str | None, time: int | None) -> str:
     bucket = name if "@" in name or not domain else f"{name}@{domain}"
-    return f"{bucket} of {context}" if context else bucket
+    bucket = f"{bucket} of {context}" if context else bucket
+    return f"{bucket} at {format_time(time)}" if time is not None else bucket

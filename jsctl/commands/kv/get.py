@@ -1,11 +1,11 @@
 """`jsctl kv get`."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import REVISION, check_found, open_named
+from jsctl.commands.kv.shared import REVISION, at_flag, check_found, open_named, parse_at, warn_of_unknown
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -23,17 +23,22 @@ from jsctl.views.kv import entries as view
         "jsctl kv get CONFIG user.1 --raw > value",
         "jsctl kv get CONFIG 'user.*' --json",
         "jsctl kv get CONFIG user.1 --revision 7",
+        "jsctl kv get CONFIG user.1 --at 2h",
     ],
 )
 @argument("bucket")
 @argument("key", nargs=-1, required=True)
 @option("--revision", type=REVISION, metavar="REVISION", help="The value at this revision")
+@at_flag("The value at this time, or this long ago: 2h")
 @option(
     "--raw", is_flag=True, help="Only the value, in a pipe byte for byte; with several keys, one per line"
 )
-async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None, raw: bool) -> Events[Entry]:
+async def get(
+    env: Env, bucket: str, key: tuple[str, ...], revision: int | None, at: str, raw: bool
+) -> Events[Entry]:
     """Show the value of KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the >
-    for the rest. For a deleted key, the exit status is 3 and the error says why.
+    for the rest. For a deleted key, the exit status is 3 and the error says why. What a key was at a time of
+    which its history is gone cannot be known: that is status 1 for one key, and a warning for several.
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
@@ -43,8 +48,14 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
         raise BadInput(
             "--revision is for one key", f"{build_line('kv history')} shows the revisions of several"
         )
+    if revision and at:
+        raise BadInput("--revision and --at cannot be used together")
+    time = parse_at(env, at) if at else None
     store = await open_named(env, bucket)
-    if single and revision:
+    batches: AsyncIterator[Sequence[Entry]]
+    if time is not None:
+        batches = _read_past(env, store, patterns, time)
+    elif single and revision:
         entry = await read.fetch_revision(store, patterns[0], revision)
         if not entry.is_value:
             raise BadInput(f"revision {revision} of key {entry.key} has no value: it {entry.removal} then")
@@ -54,6 +65,24 @@ async def get(env: Env, bucket: str, key: tuple[str, ...], revision: int | None,
     else:
         batches = _read_several(store, patterns)
     return view.values(store.name, batches, raw=raw, single=single)
+
+
+async def _read_past(
+    env: Env, store: Bucket, patterns: Sequence[str], time: int
+) -> AsyncGenerator[Sequence[Entry], None]:
+    """Yield the values that keys had; then raise NotFound or JsctlError for those that had none, or of which
+    that cannot be known.
+    """
+    from jsctl.jetstream.kv.past import fetch_past, get_value
+
+    past = await fetch_past(store, patterns, time)
+    named = [key for key in patterns if not is_pattern(key)]
+    if len(named) < len(patterns):
+        warn_of_unknown(env, past)
+    yield list(past.values.values())
+    check_found(store, patterns, past.values)
+    for key in named:
+        get_value(store, past, key)
 
 
 async def _read_several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerator[Sequence[Entry], None]:

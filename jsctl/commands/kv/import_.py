@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 
 from jsctl.base.units import format_count, pluralize
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.kv.shared import open_named
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
@@ -26,21 +26,28 @@ from jsctl.views.result import Result
     examples=[
         "jsctl kv import CONFIG < config.jsonl",
         "jsctl kv import CONFIG config.jsonl --dry-run",
+        "jsctl kv import CONFIG config.jsonl --atomic",
     ],
 )
 @argument("bucket")
 @argument("file", default="-")
+@option("--atomic", is_flag=True, help="Store all entries or none of them; up to 1,000")
 @unprotect_flag
 @destructive(
     "Replace values of a bucket that is not empty without asking",
     "Only read the file, and show how much would be stored",
 )
-async def import_(env: Env, bucket: str, file: str, unprotect: tuple[str, ...], force: bool) -> Result:
+async def import_(
+    env: Env, bucket: str, file: str, atomic: bool, unprotect: tuple[str, ...], force: bool
+) -> Result:
     """Read lines that jsctl kv export wrote from FILE, or from stdin without FILE or with -. Values, markers,
     TTLs and their order are as exported; revisions and times are new. A file is checked before anything is
-    stored; a pipe is not, and if it fails the status is 1.
+    stored; a pipe is not, and if it fails the status is 1. With --atomic a pipe is checked, too, and all is
+    stored as one batch; this needs nats-server 2.12 and a bucket whose stream allows batches.
     """
     store = await open_named(env, bucket)
+    if atomic:
+        write.require_batches(store)
     messages = int(store.info["state"]["messages"])
     refuse_protected([store.info], unprotect, [store.info] if messages else [])
     if messages and not env.dry_run:
@@ -53,6 +60,9 @@ async def import_(env: Env, bucket: str, file: str, unprotect: tuple[str, ...], 
         env.announce(view.import_intent(store.name, counts[True], counts[False], messages))
     counts, stored = Counter[bool](), Counter[str]()
     bursts = _read_bursts(env, store, file, counts)
+    if atomic:
+        await write.store_atomically(store, bursts, env.say)
+        return view.imported(store.name, counts[True], counts[False])
     try:
         await write.store_all(store, bursts, lambda number: stored.update(all=number))
     except JsctlError as error:

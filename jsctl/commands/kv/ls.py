@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import open_named, parse_patterns
+from jsctl.commands.kv.shared import at_flag, open_named, parse_at, parse_patterns, warn_of_unknown
 from jsctl.env import Env
+from jsctl.errors import BadInput
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
@@ -24,6 +25,7 @@ from jsctl.views.result import Result
         "jsctl kv ls",
         "jsctl kv ls CONFIG",
         "jsctl kv ls CONFIG 'user.*' --verbose --display-value",
+        "jsctl kv ls CONFIG --at 2026-11-21T06:57:05Z",
     ],
 )
 @argument("bucket", default="")
@@ -31,12 +33,17 @@ from jsctl.views.result import Result
 @option("--names", "-n", "names_only", is_flag=True, help="Only names, one per line")
 @option("--verbose", "-v", is_flag=True, help="Show when each key was stored, its revision and its size")
 @option("--display-value", is_flag=True, help="Show values, too; needs --verbose")
+@at_flag("The keys that had a value at this time, or this long ago: 2h")
 async def ls(
-    env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool
+    env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool, at: str
 ) -> Result | Events[str]:
     """Show the keys that match KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>'
-    the > for the rest. Deleted keys are left out; jsctl kv history shows them.
+    the > for the rest. Deleted keys are left out; jsctl kv history shows them. With --at, warnings say which
+    keys may have had a value that is gone.
     """
+    if at and not bucket:
+        raise BadInput("--at is for the keys of a bucket", "specify BUCKET")
+    time = parse_at(env, at) if at else None
     api = await env.jetstream()
     if not bucket:
         if names_only:
@@ -45,7 +52,10 @@ async def ls(
     store = await open_named(env, bucket, api)
     patterns = parse_patterns(env, key)
     with_values = verbose and display_value and not names_only
-    entries = await _list_entries(store, patterns, with_values=with_values)
+    if time is not None:
+        entries = await _list_past_entries(env, store, patterns, time)
+    else:
+        entries = await _list_entries(store, patterns, with_values=with_values)
     if not entries:
         condition = f" that match {', '.join(patterns)}" if key else ""
         env.inform(f"jsctl: no keys{condition} in bucket {store.name}")
@@ -70,6 +80,18 @@ async def _list_entries(store: Bucket, patterns: Sequence[str], *, with_values: 
             if key not in existing:
                 await read.get(store, key)
     return entries
+
+
+async def _list_past_entries(env: Env, store: Bucket, patterns: Sequence[str], time: int) -> list[Entry]:
+    """Return the keys that are known to have had a value at a time (ns since 1970)."""
+    from jsctl.jetstream.kv.past import fetch_past, get_value
+
+    past = await fetch_past(store, patterns, time)
+    warn_of_unknown(env, past)
+    for key in patterns:
+        if not is_pattern(key):
+            get_value(store, past, key)
+    return list(past.values.values())
 
 
 async def _split_pages(items: Sequence[str]) -> AsyncIterator[Sequence[str]]:

@@ -1,6 +1,9 @@
 """`jsctl kv put`."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+
+import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.kv.shared import open_named, warn_of_older, warn_of_ttl
@@ -20,17 +23,27 @@ from jsctl.views.result import Result
         "jsctl kv put CONFIG logo < logo.png",
         "jsctl kv put CONFIG limit -5",
         "jsctl kv put SESSIONS user.1 online --ttl 30s",
+        "jsctl kv put CONFIG user.1 Ann --if-revision 7",
     ],
 )
 @argument("bucket")
 @argument("new_key", metavar="KEY", label="Key", completes="key")
 @argument("value", required=False)
 @option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the value lives: 30s, 2h")
-async def put(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:
+@option(
+    "--if-revision",
+    type=click.IntRange(min=0),
+    metavar="REVISION",
+    help="Only if the key is still at this revision; 0: if nothing was ever stored for it",
+)
+async def put(
+    env: Env, bucket: str, new_key: str, value: str | None, ttl: int, if_revision: int | None
+) -> Result:
     """Store VALUE or, without it or with -, all bytes of stdin. After -- a key or a value may begin with a
     dash. --ttl needs a bucket with --marker-ttl.
     """
-    return await store_value(env, write.put, bucket, new_key, value, ttl)
+    store = write.put if if_revision is None else partial(write.update, expected=if_revision)
+    return await store_value(env, store, bucket, new_key, value, ttl)
 
 
 async def store_value(

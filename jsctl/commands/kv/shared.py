@@ -1,19 +1,25 @@
 """The common parts of the verbs of `jsctl kv`: opening a bucket, keys and patterns."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import format_exact_duration
+from jsctl.base.units import MINUTE, format_exact_duration, seconds_to_ns
+from jsctl.commands.cli import option
+from jsctl.commands.options.past_time import parse_time_flag_ns
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
-from jsctl.errors import JsctlError, NotFound
+from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.nats.subjects import explain_wildcards
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.kv.past import Past
 
 REVISION = click.IntRange(min=1)
 """The type of a revision on the command line."""
@@ -34,6 +40,25 @@ def parse_patterns(env: Env, keys: Sequence[str]) -> list[str]:
     if note := explain_wildcards(keys):
         env.say(f"jsctl: {note}, as in 'user.*'")
     return [parse_key_pattern(key) for key in keys] or [">"]
+
+
+def at_flag(help: str, name: str = "--at") -> Callable[[Any], Any]:
+    """Declare a flag that takes a time in the past, for `parse_at`."""
+    return option(name, metavar="TIME", default="", help=help)
+
+
+def parse_at(env: Env, text: str, flag: str = "--at") -> int:
+    """Return the time of --at, in ns since 1970. Raises BadInput."""
+    time = parse_time_flag_ns(env, flag, text)
+    if time > seconds_to_ns(env.clock()) + MINUTE:  # a server's clock may be a little ahead
+        raise BadInput(f"{flag} {text!r} is in the future")
+    return time
+
+
+def warn_of_unknown(env: Env, past: "Past") -> None:
+    """Warn of what is not known of keys at a time."""
+    for sentence in past.describe_unknown():
+        env.say(f"warning: {sentence}")
 
 
 def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) -> None:

@@ -12,10 +12,13 @@ def parse_time_flag(env: Env, flag: str, text: str | None) -> datetime | None:
     """Parse a time, or how long ago it was (7d), as a datetime in UTC. None for an empty text. Raises
     BadInput.
     """
-    if not text:
-        return None
+    return to_datetime(parse_time_flag_ns(env, flag, text)) if text else None
+
+
+def parse_time_flag_ns(env: Env, flag: str, text: str) -> int:
+    """Parse a time, or how long ago it was, to the nanosecond. Returns ns since 1970. Raises BadInput."""
     try:
-        return to_datetime(parse_past_time(text, seconds_to_ns(env.clock())))
+        return parse_past_time(text, seconds_to_ns(env.clock()))
     except ValueError:
         hint = "write 7d for 7 days ago, 2026-11-21, or 2026-11-21T06:57:05Z"
         raise BadInput(f"{flag} {text!r} is not a time", hint) from None

@@ -1,7 +1,6 @@
 """The differences between the values of two buckets."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Literal, NamedTuple
 
@@ -27,14 +26,9 @@ class KeyDifference(NamedTuple):
         return "removed" if self.after is None else "changed"
 
 
-async def compare(
-    first_bucket: Bucket, second_bucket: Bucket, patterns: Sequence[str]
-) -> tuple[list[KeyDifference], int]:
-    """Return the keys whose newest values differ, sorted, and the number of those with equal values. Deleted
-    keys count as missing; revisions and times do not matter."""
-    first, second = await asyncio.gather(
-        _fetch_values(first_bucket, patterns), _fetch_values(second_bucket, patterns)
-    )
+def compare(first: Mapping[str, Entry], second: Mapping[str, Entry]) -> tuple[list[KeyDifference], int]:
+    """Return the keys whose values differ, sorted, and the number of those with equal values. Revisions and
+    times do not matter."""
     differing = []
     for key in sorted(first.keys() | second.keys()):
         before, after = first.get(key), second.get(key)
@@ -43,7 +37,8 @@ async def compare(
     return differing, len(first.keys() | second.keys()) - len(differing)
 
 
-async def _fetch_values(bucket: Bucket, patterns: Sequence[str]) -> dict[str, Entry]:
+async def fetch_values(bucket: Bucket, patterns: Sequence[str]) -> dict[str, Entry]:
+    """Return the newest values of the keys that match; deleted keys are missing."""
     entries: dict[str, Entry] = {}
     async with aclosing(fetch_newest_entries(bucket, patterns)) as pages:
         async for page in pages:

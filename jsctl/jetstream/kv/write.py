@@ -4,6 +4,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from jsctl.base.command_lines import build_line
+from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
 from jsctl.jetstream.api import Json, is_conflict
@@ -70,11 +71,11 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
         expected = entry.revision
 
 
-async def update(bucket: Bucket, key: str, value: bytes, expected: int) -> int:
+async def update(bucket: Bucket, key: str, value: bytes, expected: int, *, ttl: str = "") -> int:
     """Store a value in place of the one at a revision (0 for none); return the new revision.
     Raises Conflict, NotFound."""
     try:
-        return await put(bucket, key, value, expected=expected)
+        return await put(bucket, key, value, ttl=ttl, expected=expected)
     except ApiError as error:
         if not is_conflict(error):
             raise
@@ -127,6 +128,40 @@ async def store_all(
     except ApiError as error:
         raise _with_hint(bucket, error) from None
     return totals.messages
+
+
+def require_batches(bucket: Bucket) -> None:
+    """Raise BadInput for a bucket whose stream does not allow atomic batches; a mirror's origin may."""
+    config = bucket.stream_config
+    if not config.get("allow_atomic") and not config.get("mirror"):
+        line = build_line("stream edit", bucket.stream, flags=["--allow-batch"])
+        raise BadInput(f"bucket {bucket.name} does not allow atomic batches", f"{line} allows them")
+
+
+async def store_atomically(
+    bucket: Bucket, bursts: AsyncIterator[Sequence[OutgoingMessage]], say: Callable[[str], None]
+) -> None:
+    """Store all messages as one batch, or none of them (ADR-50). say: writes a line about what is waited for.
+
+    Raises BadInput for more messages than a batch may have, and what one of them raises."""
+    from jsctl.jetstream.message.publish_atomic import MAX_BATCH, publish_atomically
+    from jsctl.jetstream.message.retry_policy import RetryPolicy
+
+    messages: list[OutgoingMessage] = []
+    async for burst in bursts:
+        messages += burst
+        if len(messages) > MAX_BATCH:
+            hint = "leave --atomic out: entries are then stored one by one"
+            raise BadInput(f"there are more than {MAX_BATCH:,} entries, the most that a batch may have", hint)
+    if not messages:
+        return
+    await enter_event_loop()  # answers arrive while others are sent
+    try:
+        await publish_atomically(bucket.api.connection, messages, RetryPolicy(bucket.api, say))
+    except NoResponders:
+        raise _unanswered_error(bucket) from None
+    except ApiError as error:
+        raise _with_hint(bucket, error) from None
 
 
 async def _store(bucket: Bucket, key: str, value: bytes, headers: list[tuple[str, str]]) -> int:

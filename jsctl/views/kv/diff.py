@@ -12,8 +12,15 @@ from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 _STYLES: dict[str, Style] = {"added": "good", "removed": "bad", "changed": "warn"}
 
 
-def differences(first: str, second: str, differing: Sequence[KeyDifference], same: int) -> Result:
-    """Show what differs between two buckets, by key. same: number of keys with the same value in both."""
+def differences(
+    first: str,
+    second: str,
+    differing: Sequence[KeyDifference],
+    same: int,
+    unknown: Sequence[str] | None = None,
+) -> Result:
+    """Show what differs between two buckets, by key. same: number of keys with the same value in both.
+    unknown: keys that are not compared, as their values at a time are gone; None without a time."""
     data: Json = {
         "same": same,
         "differences": [
@@ -26,8 +33,12 @@ def differences(first: str, second: str, differing: Sequence[KeyDifference], sam
             for difference in differing
         ],
     }
+    if unknown is not None:
+        data["unknown"] = unknown
     if not differing:
-        return Result([Text(f"{first} and {second} hold the same values ({same:,} of them)")], data=data)
+        status = ExitStatus.FAILURE if unknown else ExitStatus.OK
+        text = f"{first} and {second} hold the same values ({same:,} of them)"
+        return Result([Text(text)], data=data, status=status)
     columns = (
         Column("Key", "key"),
         Column("Change", "change"),

@@ -147,3 +147,14 @@ def test_a_mirror_keeps_what_its_origin_keeps(cli: Cli, url: str, tmp_path: Path
     cli("kv put CONFIG a x --ttl 1s", status=0)
     wait_for(lambda: js.info(url, "KV_COPY")["state"]["messages"], "nothing is mirrored")
     wait_for(lambda: all(cli(f"kv get {name} a").status == 3 for name in configs), "one keeps what expired")
+
+
+def test_a_value_is_stored_only_at_a_revision(config: Cli) -> None:
+    assert (
+        "key user.1 is at revision 2, not 1" in config("kv put CONFIG user.1 Z --if-revision 1", status=1).err
+    )
+    assert config("kv put CONFIG user.1 Z --if-revision 2 --json", status=0).json["revision"] == 6
+    config("kv put CONFIG new x --if-revision 0", status=0)
+    assert "not 0" in config("kv put CONFIG new x --if-revision 0", status=1).err
+    assert "key none not found" in config("kv put CONFIG none x --if-revision 3", status=3).err
+    config("kv put CONFIG new x --if-revision -1", status=64)
