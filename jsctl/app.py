@@ -27,6 +27,7 @@ from jsctl.errors import (
     JsctlError,
     NoConnection,
 )
+from jsctl.registry import list_children
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -65,9 +66,10 @@ def root() -> None:
     """
     from jsctl.contexts.environment import forget_secrets
 
-    # The flags hold them; child processes must not inherit them, except the script of an agent.
+    # The flags hold them; child processes must not inherit them, except the script of an agent and plugins.
     ctx = click.get_current_context()
-    if not ctx.obj.is_embedded and ctx.invoked_subcommand != "agent":
+    is_ours = ctx.invoked_subcommand in list_children("", old=True)
+    if is_ours and not ctx.obj.is_embedded and ctx.invoked_subcommand != "agent":
         forget_secrets(os.environ)
 
 

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 
 import click
 
+from jsctl.base.children import wait_for_child
 from jsctl.commands.agent.folder import SOCKET, VARIABLE, make_folder, start_agent
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 
-_FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-_OF_TERMINAL = ("SIGINT", "SIGQUIT")  #: which reach the command by themselves
 _END_TIMEOUT = 2  #: seconds for the agent to end; it takes longer if calls in the background go on
 
 
@@ -35,26 +34,12 @@ def run(env: Env, words: tuple[str, ...]) -> None:
             script = subprocess.Popen(words, env=variables)
         except OSError as error:
             raise JsctlError(f"cannot run {words[0]}: {error.strerror}") from None
-        status = _wait(script)
+        status = wait_for_child(script)
     if status < 0:
         with contextlib.suppress(OSError):  # SIGKILL has no handler
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     raise SystemExit(status)
-
-
-def _wait(script: subprocess.Popen[bytes]) -> int:
-    """Wait for a command, and forward signals to it."""
-
-    def forward(number: int, frame: object) -> None:
-        if signal.Signals(number).name in _FORWARDED:
-            script.send_signal(number)
-
-    for name in (*_FORWARDED, *_OF_TERMINAL):
-        number = getattr(signal, name, None)
-        if number and signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, forward)
-    return script.wait()
 
 
 @contextlib.contextmanager

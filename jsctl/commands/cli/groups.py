@@ -38,7 +38,7 @@ class Group(GlobalFlagsCommand, click.Group):
         if name not in children:
             name = next((n for n, entry in children.items() if cmd_name in entry.aliases), "")
         if not name:
-            return None
+            return None if self.path else self.find_plugin(cmd_name)
         with _LOADING:
             if name not in self._loaded:
                 loaded = self._load(name, children[name])
@@ -47,6 +47,12 @@ class Group(GlobalFlagsCommand, click.Group):
                 loaded.params = [*loaded.params, *missing]
                 self._loaded[name] = loaded
         return self._loaded[name]
+
+    def find_plugin(self, name: str) -> click.Command | None:
+        """Return the command of a plugin with this name, None if there is none."""
+        from jsctl.commands.cli import plugins
+
+        return plugins.find(name)
 
     def _load(self, name: str, entry: registry.Entry) -> click.Command:
         path = f"{self.path} {name}".strip()
@@ -104,8 +110,12 @@ class Group(GlobalFlagsCommand, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = dict(self._list_rows())
         width = max(map(len, rows), default=0)  # one for all groups
-        for title, names in (registry.list_groups() if not self.path else {"Commands": [*rows]}).items():
-            shown = [name for name in names if self.path or not is_cut(ctx) or registry.is_first(name)]
+        groups = registry.list_groups() if not self.path else {"Commands": (*rows,)}
+        known = {name for names in groups.values() for name in names}
+        plugins = tuple(name for name in rows if name not in known)
+        for title, names in {**groups, "Plugins": plugins}.items():
+            is_whole = self.path or names is plugins or not is_cut(ctx)
+            shown = [name for name in names if is_whole or registry.is_first(name)]
             listed = [(name.ljust(width), rows[name]) for name in shown]
             if others := [name for name in names if name not in shown]:
                 listed.append(("also".ljust(width), ", ".join(others)))
@@ -116,7 +126,13 @@ class Group(GlobalFlagsCommand, click.Group):
     def _list_rows(self) -> list[tuple[str, str]]:
         """Return the commands and their help."""
         rows = [(name, entry.help) for name, entry in registry.list_children(self.path).items()]
-        return rows if self.path else [*rows, *BUILT_IN.items()]
+        return rows if self.path else [*rows, *BUILT_IN.items(), *self._list_plugins()]
+
+    def _list_plugins(self) -> list[tuple[str, str]]:
+        """Return the names of plugins, and where each is from."""
+        from jsctl.commands.cli import plugins
+
+        return [(plugin.name, plugin.origin) for plugin in plugins.list_all()]
 
 
 class Root(Group, HelpfulRoot):
