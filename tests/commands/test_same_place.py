@@ -1,7 +1,9 @@
 """Verbs that take several contexts know when two of them lead to the same JetStream."""
 
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.commands.test_exporter import parse
@@ -82,3 +84,24 @@ def test_a_difference_from_itself(filled: Cli) -> None:
     assert same.out == "B of leaf and B@leaf of local, the same bucket, hold the same values (0 of them)\n"
     filled("kv add B --context hub", status=0)
     assert filled("kv diff B B --from-context leaf --to-context hub", status=0).err == ""
+
+
+@pytest.mark.spark
+def test_a_stream_is_exported_once(filled: Cli, spark: Any, tmp_path: Path) -> None:
+    places = "--context hub --context leaf --context renamed --js-domain leaf --js-domain hub"
+    done = filled(f"export stream L L H --to {tmp_path}/out {places} --json", status=0)
+    assert sorted(row["table"] for row in done.json["streams"]) == ["hub_hub_H", "hub_leaf_L"]
+    assert "context leaf, domain leaf is the JetStream of context hub, domain leaf, and is exported once" in (
+        done.err
+    )
+    assert done.err.count("exported once") == 4
+
+
+@pytest.mark.spark
+def test_reports_are_sampled_once(filled: Cli, spark: Any, tmp_path: Path) -> None:
+    line = f"export reports --to {tmp_path}/out --every 10ms --for 30ms --context hub --context local --json"
+    done = filled(line, status=0)
+    assert done.err.count("context local, domain hub is the JetStream of context hub, domain hub") == 1
+    rows = pq.read_table(tmp_path / "out" / "streams").to_pylist()
+    assert {(row["context"], row["stream"]) for row in rows} == {("hub", "H")}
+    assert len(rows) == len({row["sampled_at"] for row in rows}) > 1

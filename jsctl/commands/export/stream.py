@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from jsctl.base.loops import run_in_loop
 from jsctl.base.signals import signals_as_interrupts
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, SIZE, argument, command, destructive, option
@@ -24,6 +25,7 @@ from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.monitor.report.watching import find_distinct
 from jsctl.spark.decoding.model import WITH_SCHEMA
 from jsctl.spark.export import formats
 from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
@@ -193,7 +195,11 @@ def stream(env: Env, options: Options) -> Result:
     start: EngineStart = TaskPool()
     if options.engine == "spark":
         start = SparkStart(prepare(options.spark, "jsctl export stream", place, format))
-    sources = list_stream_sources(resolve_targets(env), list(map(validate_stream_name, options.stream)))
+    places = resolve_targets(env)
+    sources = list_stream_sources(places, list(map(validate_stream_name, options.stream)))
+    if len(places) > 1:
+        distinct = run_in_loop(find_distinct(places, env.say, "exported"))
+        sources = [source for source in sources if source.settings in distinct]
     export = StreamExportOptions(
         sources=sources,
         selection=options.range.build_selection(env, fail_on_bad=options.decoding.fail_on_bad),

@@ -6,11 +6,9 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
-from jsctl.base.loops import gather
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.identity import find_first_places
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import Problem
@@ -189,7 +187,6 @@ class Places:
     ) -> None:
         self._clock = clock
         self._say = say
-        self._compared: list[Poller[Answers]] = []  #: whose JetStreams are known to differ
 
         self._seconds = 0.0
         self._orders = [PollingOrder(lambda: self._seconds, clock) for _ in targets]
@@ -245,26 +242,12 @@ class Places:
         return await self._watch.pollers[number].ask(fetch)
 
     async def _drop_repeated(self) -> bool:
-        """Leave out the places that answer and are the JetStream of an earlier one; return whether there are
-        any."""
-        answering = [poller for poller in self._watch.pollers if poller.at is not None and not poller.failure]
-        if self._say is None or len(answering) < 2 or answering == self._compared:
-            return False
-        try:
-            apis = await gather(poller.ask(_get_api) for poller in answering)
-            firsts = await find_first_places(apis)
-        except JsctlError:
-            return False  # the next round compares
-        repeated = [number for number, first in enumerate(firsts) if first != number]
-        for number in reversed(repeated):
-            poller, first = answering[number], answering[firsts[number]]
-            self._say(f"{_describe(poller)} is the JetStream of {_describe(first)}, and is shown once")
-            index = self._watch.pollers.index(poller)
-            self._watch.drop(index)
+        """Leave out the places that are the JetStream of an earlier one; return whether there are any."""
+        dropped = await self._watch.drop_repeated(self._say, "shown") if self._say else []
+        for index in dropped:
             for values in (self._orders, self.trackers, self._answered, self.answers):
                 del values[index]
-        self._compared = [poller for poller in answering if poller in self._watch.pollers]
-        return bool(repeated)
+        return bool(dropped)
 
     async def _process_all(self, seconds: float) -> Sequence[Place]:
         for index, poller in enumerate(self._watch.pollers):
@@ -298,15 +281,6 @@ class Places:
             failure,
             poller.at,
         )
-
-
-async def _get_api(api: Api) -> Api:
-    return api
-
-
-def _describe(poller: Poller[Answers]) -> str:
-    domain = f", domain {poller.domain}" if poller.domain else ""
-    return f"{'context ' if poller.settings.context else ''}{poller.context}{domain}"
 
 
 async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:

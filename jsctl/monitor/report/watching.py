@@ -10,10 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from jsctl.base.loops import gather
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, build_api_prefix
+from jsctl.jetstream.identity import find_first_places
 from jsctl.nats.connection import Connection
 from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
 
@@ -160,6 +162,11 @@ class Poller(Generic[T]):
         data, _ = await self._link.fetch(fetch, self.settings, self._trace)
         return data
 
+    def describe(self) -> str:
+        """Return the context or address and the domain, for a sentence."""
+        domain = f", domain {self.domain}" if self.domain else ""
+        return f"{'context ' if self.settings.context else ''}{self.context}{domain}"
+
     @property
     def where(self) -> str:
         """The server's address, without credentials."""
@@ -193,6 +200,7 @@ class Watch(Generic[T]):
         self.pollers = pollers
         self._links = links
         self._running: dict[Poller[T], asyncio.Task[None]] = {}
+        self._compared: list[Poller[T]] = []  #: whose JetStreams are known to differ
 
     async def __aenter__(self) -> "Watch[T]":
         return self
@@ -226,10 +234,26 @@ class Watch(Generic[T]):
                 if not all(task.done() for task in pending):  # otherwise the final yield follows at once
                     yield
 
-    def drop(self, number: int) -> None:
-        """Forget a poller that nobody asks at present."""
-        poller = self.pollers.pop(number)
-        self._running.pop(poller, None)
+    async def drop_repeated(self, say: Callable[[str], None], done: str) -> list[int]:
+        """Forget the pollers that answer and reach the JetStream of an earlier one, and say so; return their
+        numbers, the last first. done: what is done with a JetStream once, such as "shown"."""
+        answering = [poller for poller in self.pollers if poller.at is not None and not poller.failure]
+        if len(answering) < 2 or answering == self._compared:
+            return []
+        try:
+            firsts = await find_first_places(await gather(poller.ask(_get_api) for poller in answering))
+        except JsctlError:
+            return []  # the next round compares
+        dropped = []
+        for poller, first in reversed(list(zip(answering, firsts, strict=True))):
+            if answering[first] is not poller:
+                say(f"{poller.describe()} is the JetStream of {answering[first].describe()}, and is {done} once")
+                dropped.append(self.pollers.index(poller))
+                self._running.pop(poller, None)
+        for number in dropped:
+            del self.pollers[number]
+        self._compared = [poller for poller in answering if poller in self.pollers]
+        return dropped
 
     def _poll_idle(self) -> None:
         for poller in self.pollers:
@@ -255,3 +279,16 @@ def watch(
         link = links.setdefault(login, Link(login))
         pollers.append(Poller(link, target, build_fetch(number), clock=clock, trace=trace))
     return Watch(pollers, list(links.values()))
+
+
+async def _get_api(api: Api) -> Api:
+    return api
+
+
+async def find_distinct(targets: Sequence[Settings], say: Callable[[str], None], done: str) -> list[Settings]:
+    """Return the targets without those that reach the JetStream of an earlier one, which it says. One that
+    does not answer is distinct. done: see `Watch.drop_repeated`."""
+    async with watch(targets, lambda _: _get_api) as watched:
+        await watched.once()
+        await watched.drop_repeated(say, done)
+        return [poller.settings for poller in watched.pollers]

@@ -134,47 +134,49 @@ class _Sampler:
     """
 
     def __init__(self, polled: Watch[Sample], notify: Callable[[str], None]) -> None:
-        self._pollers = polled.pollers
-        self._poll = polled.once
+        self._polled = polled
         self._notify = notify
-        self._failing: set[int] = set()  #: positions in _pollers
-        self._gaps: dict[int, Sequence[str]] = {}  #: by position, of the last sample
+        self._failing: set[Poller[Sample]] = set()
+        self._gaps: dict[Poller[Sample], Sequence[str]] = {}  #: of the last sample
 
     @property
     def status(self) -> ExitStatus:
         """The exit status of a failure in the last sample, OK if there is none."""
-        return next((poller.failure.status for poller in self._pollers if poller.failure), ExitStatus.OK)
+        return next((poller.failure.status for poller in self._polled.pollers if poller.failure), ExitStatus.OK)
 
     async def take_first(self) -> Rows:
         """Take the first sample. Raises JsctlError when no place answers."""
-        await self._poll()
-        failures = [poller.failure for poller in self._pollers if poller.failure]
-        if len(failures) == len(self._pollers):
+        await self._polled.once()
+        failures = [poller.failure for poller in self._polled.pollers if poller.failure]
+        if len(failures) == len(self._polled.pollers):
             raise failures[0]
-        return self._collect_rows()
+        return await self._collect_rows()
 
     async def take(self) -> Rows:
-        await self._poll()
-        return self._collect_rows()
+        await self._polled.once()
+        return await self._collect_rows()
 
-    def _collect_rows(self) -> Rows:
-        for position, poller in enumerate(self._pollers):
-            if poller.failure and position not in self._failing:
-                self._failing.add(position)
+    async def _collect_rows(self) -> Rows:
+        await self._polled.drop_repeated(self._notify, "sampled")
+        for poller in self._polled.pollers:
+            if poller.failure and poller not in self._failing:
+                self._failing.add(poller)
                 self._notify(f"jsctl: not in the samples: {_name(poller)}: {poller.failure}")
-            elif not poller.failure and position in self._failing:
-                self._failing.discard(position)
+            elif not poller.failure and poller in self._failing:
+                self._failing.discard(poller)
                 self._notify(f"jsctl: in the samples again: {_name(poller)}")
             if not poller.failure:
-                self._notify_of_gaps(position, poller)
-        return build_rows_by_table(_with_place(poller) for poller in self._pollers if not poller.failure)
+                self._notify_of_gaps(poller)
+        return build_rows_by_table(
+            _with_place(poller) for poller in self._polled.pollers if not poller.failure
+        )
 
-    def _notify_of_gaps(self, position: int, poller: Poller[Sample]) -> None:
+    def _notify_of_gaps(self, poller: Poller[Sample]) -> None:
         gaps = poller.history[-1].data.gaps
-        if gaps != self._gaps.get(position, ()):
+        if gaps != self._gaps.get(poller, ()):
             for gap in gaps:
                 self._notify(f"jsctl: not in the samples: {_name(poller)}: {gap}")
-            self._gaps[position] = gaps
+            self._gaps[poller] = gaps
 
 
 def _with_place(poller: Poller[Sample]) -> Sample:
