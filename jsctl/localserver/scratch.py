@@ -40,18 +40,16 @@ rm -rf "$0"
 
 @contextlib.asynccontextmanager
 async def open_scratch_server(
-    binary: Binary, accounts: Mapping[str, Json], environ: Mapping[str, str], *, is_endless: bool
+    binary: Binary, accounts: Mapping[str, Json], environ: Mapping[str, str]
 ) -> AsyncIterator[dict[str, Settings]]:
-    """Start a server with JetStream, and yield the settings of a login to each account. accounts: by name,
-    their `jetstream` block of the configuration. is_endless: whether it reserves any number of bytes, or what
-    a server on this machine does. Raises JsctlError."""
+    """Start a server with JetStream that reserves any number of bytes, and yield the settings of a login to
+    each account. accounts: by name, their `jetstream` block of the configuration. Raises JsctlError."""
     folder = Path(tempfile.mkdtemp(prefix="jsctl-trial-"))  # private
     try:
         inherited, password = dict(environ), secrets.token_hex(16)
         forget_secrets(inherited)
         config = folder / "server.conf"
-        jetstream: Json = {"store_dir": str(folder / "store")}
-        jetstream |= {"max_mem": _ENDLESS, "max_file": _ENDLESS} if is_endless else {}
+        jetstream: Json = {"store_dir": str(folder / "store"), "max_mem": _ENDLESS, "max_file": _ENDLESS}
         text = format_config(_build_config(folder, jetstream, accounts, password))
         write_atomically(config, text, durable=False)
         for name in accounts:

@@ -56,7 +56,7 @@ def main() -> None:
             show("1,000 new streams of 1,000 shapes", each, None)
             if args.apply:
                 show("1,000 created", run(folder, server.url_for("t1"), ALIKE.format(last=99)), None)
-                text = ALIKE.format(last=99) + "  - {name: Z, sources: [S_0_0], max_bytes: 1000000GB}\n"
+                text = ALIKE.format(last=99) + "  - {name: Z, sources: [S_0_0], placement: {preferred: p}}\n"
                 show("1,000 created and taken back", run(folder, server.url_for("t2"), text), None)
         finally:
             server.stop()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import js
-from tests.support.declared import DAY, Files, config
+from tests.support.declared import DAY, LATE_REASON, LATE_REFUSAL, Files, config
 from tests.support.run import Cli
 
 LOGS = """
@@ -156,12 +156,12 @@ def test_origins_go_first_and_subjects_move(files: Files) -> None:
 
 
 def test_the_first_failure_stops(files: Files) -> None:
-    large = "max_bytes: 1000000GB"  # what only the server knows
-    text = f"streams: [{{name: A, subjects: a.>, {large}}}, {{name: B, mirror: A}}, {{name: C, subjects: c}}]"
+    others = "{name: B, mirror: A}, {name: C, subjects: c}"
+    text = f"streams: [{{name: A, subjects: a.>, {LATE_REFUSAL}}}, {others}]"
     failed = files("apply", text, "--json", status=1)
     results = {one["stream"]: one["status"] for one in failed.json["applied"]}
     assert results == {"A": "failed", "B": "not done", "C": "taken back"}
-    assert "streams.yaml:1: stream A: insufficient storage resources available (10047)" in failed.err
+    assert f"streams.yaml:1: stream A: {LATE_REASON}" in failed.err
     shown = files("apply", text, status=1).out
     assert "nothing was changed, 1 stream failed, 1 stream taken back, 1 stream not tried" in shown
     assert files.cli("stream ls --json", status=0).json == []

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import js
-from tests.support.declared import Files, config
+from tests.support.declared import LATE_REFUSAL, Files, config
 
 
 def names(files: Files) -> list[str]:
@@ -58,7 +58,7 @@ def test_a_creation_that_fails_costs_nothing(files: Files, url: str) -> None:
 def test_what_the_server_refuses_leaves_the_old_stream_with_its_subjects(files: Files, url: str) -> None:
     files("apply", OLD, status=0)
     js.publish(url, "s", count=5)
-    text = NEW % "max_bytes: 1000000GB"  # which only the server knows
+    text = NEW % LATE_REFUSAL
     refused = files("apply", text, "--prune --force --allow-data-loss", status=1)
     assert "failed" in refused.out
     assert js.info(url, "OLD")["state"]["messages"] == 5
@@ -83,8 +83,11 @@ def test_an_old_stream_releases_its_subjects_and_goes_last(files: Files, url: st
     ("streams", "words"),
     [
         ("{name: A, subjects: [x.>, x.y]}", 'x.>" overlaps with "x.y'),
-        ("{name: A, subjects: x.>}, {name: B, subjects: x.y}", "overlap with those of stream B"),
-        ("{name: A, subjects: there.1}", "overlap with those of stream THERE"),
+        (
+            "{name: A, subjects: x.>}, {name: B, subjects: x.y}",
+            "x.> overlaps with stream B, which stores x.y",
+        ),
+        ("{name: A, subjects: there.1}", "there.1 overlaps with stream THERE, which stores there.>"),
         ("{name: A, subjects: a, num_replicas: 3}", "the server is in no cluster"),
         ("{name: A, subjects: a, num_replicas: 7}", "is at most 5"),
         ("{name: A, subjects: a, max_age: 50ms}", "max age needs to be >= 100ms"),

@@ -6,7 +6,7 @@ import pytest
 
 from jsctl.errors import ExitStatus
 from tests.support import js
-from tests.support.declared import Files, Meanwhile
+from tests.support.declared import LATE_REFUSAL, Files, Meanwhile
 from tests.support.readme import MANUAL
 
 SAME = "streams: [{name: S, subjects: s}]"
@@ -104,7 +104,7 @@ def test_statuses_of_a_saved_plan(held: Files, url: str) -> None:
 
 def test_a_failure_half_way_is_status_1(held: Files, url: str) -> None:
     """By what only the server knows."""
-    text = "streams: [{name: A, subjects: a}, {name: B, sources: [A], max_bytes: 1000000GB}]"
+    text = f"streams: [{{name: A, subjects: a}}, {{name: B, sources: [A], {LATE_REFUSAL}}}]"
     outcome = held("apply", text, status=1)
     assert "failed" in outcome.out and "nothing was changed, 1 stream failed, 1 stream taken" in outcome.out
     statuses = [each["status"] for each in held("apply", text, "--json", status=1).json["applied"]]

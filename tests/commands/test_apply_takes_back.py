@@ -9,12 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import js
-from tests.support.declared import Files, Meanwhile, config
+from tests.support.declared import LATE_REASON, LATE_REFUSAL, Files, Meanwhile, config
 from tests.support.run import Cli
 from tests.support.servers import AccountServers
-
-LARGE = "max_bytes: 1000000GB"
-"""More than the test's server has, which it says when a stream is created, and not before."""
 
 BEFORE = """
 label: l
@@ -30,7 +27,7 @@ streams:
 - {{name: S, subjects: [s.>, more], max_age: 1d, consumers: [{{name: C, max_deliver: 9}}, {{name: D}}]}}
 - {{name: T, subjects: u}}
 - {{name: NEW, subjects: new, consumers: [{{name: E}}]}}
-- {{name: LAST, sources: [NEW, S, T], {LARGE}}}
+- {{name: LAST, sources: [NEW, S, T], {LATE_REFUSAL}}}
 buckets:
 - {{name: B, history: 3, values: {{a: other, c: three}}}}
 """
@@ -55,14 +52,14 @@ def test_everything_is_as_before(files: Files, url: str) -> None:
     assert statuses["S", ""] == statuses["NEW", ""] == "taken back"
     assert state(files.cli, url) == before
     assert js.info(url, "S")["state"]["messages"] == 3
-    assert "streams.yaml:7: stream LAST: insufficient storage resources available (10047)" in failed.err
-    files("apply", AFTER.replace(LARGE, "max_bytes: 1GB"), "--force", status=0)
+    assert f"streams.yaml:7: stream LAST: {LATE_REASON}" in failed.err
+    files("apply", AFTER.replace(LATE_REFUSAL, "max_bytes: 1GB"), "--force", status=0)
 
 
 def test_what_cannot_be_given_back_is_said(files: Files, url: str) -> None:
     files("apply", "streams: [{name: S, subjects: s}]", status=0)
     js.publish(url, "s", count=5)
-    text = f"streams: [{{name: S, max_msgs: 2}}, {{name: L, sources: [S], {LARGE}}}]"
+    text = f"streams: [{{name: S, max_msgs: 2}}, {{name: L, sources: [S], {LATE_REFUSAL}}}]"
     failed = files("apply", text, "--force --allow-data-loss", status=1)
     assert "taken back  S " in failed.out and "3 messages (96 B) stay deleted" in failed.out
     assert "nothing was changed, but 3 messages (96 B) were deleted, 1 stream failed" in failed.out
@@ -83,7 +80,7 @@ def test_a_new_stream_that_has_messages_stays(
         return await send(step)
 
     monkeypatch.setattr(execute, "send_step", send_and_publish)
-    text = f"streams: [{{name: N, subjects: n}}, {{name: L, sources: [N], {LARGE}}}]"
+    text = f"streams: [{{name: N, subjects: n}}, {{name: L, sources: [N], {LATE_REFUSAL}}}]"
     failed = files("apply", text, status=1)
     assert "stays: it has 1 message by now" in failed.out and "1 stream done, 1 stream failed" in failed.out
     assert js.info(url, "N")["state"]["messages"] == 1
@@ -157,7 +154,7 @@ def test_subjects_pass_on_together_with_other_changes(
         for name, subject, change in zip("ABC", second, changes, strict=True)
     )
     if fails:
-        after += f"- {{name: Z, sources: [A, B, C], {LARGE}}}\n"
+        after += f"- {{name: Z, sources: [A, B, C], {LATE_REFUSAL}}}\n"
     files("apply", after, "--force", status=int(fails))
     if fails:
         assert {name: js.info(url, name)["config"] for name in "ABC"} == before

@@ -90,12 +90,41 @@ def test_replicas_are_not_tried(cluster_cli: Cli, tmp_path: Path, keys: str, wor
     assert untried.status == int(bool(words)), untried
 
 
-def test_storage_that_this_machine_does_not_have(files: Files, url: str) -> None:
-    text = "streams: [{name: S, subjects: a, max_bytes: 1000000GB}]"
-    said = files("diff", text, status=2).err
-    assert "streams.yaml:1: stream S: the server may not accept it: insufficient storage" in said
-    files("apply", text, status=1)
-    assert not js.ask(url, "STREAM.NAMES")["streams"]
+def test_the_storage_of_a_server(offline_cli: Cli, tmp_path: Path) -> None:
+    """What streams reserve is compared with what the server has left; a login may lack the right to ask."""
+    config = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}", max_file: 1GB, max_mem: 10MB }
+authorization { users: [ {user: a, password: a}
+  {user: r, password: r, permissions: {publish: {deny: "$JS.API.STREAM.CREATE.>"}}} ] }
+"""
+    server = RealServer(tmp_path, config).start()
+    try:
+        files = Files(offline_cli, tmp_path)
+        files.cli.environ["NATS_URL"] = url = server.url_for("a")
+        js.stream(url, "THERE", "there", max_bytes=500_000_000)
+        pairs = [
+            ("{name: S0, subjects: s0, max_bytes: 600MB}", "1"),
+            (several(6, "100MB"), "1"),
+            (several(5, "100MB"), ""),
+            ("{name: THERE, max_bytes: 1100MB}", "1"),
+            ("{name: THERE, max_bytes: 900MB}", ""),
+            ("{name: S0, subjects: s0, storage: memory, max_bytes: 11MB}", "1"),
+        ]
+        names = js.ask(url, "STREAM.NAMES")
+        for text, is_refused in pairs:
+            shown = files("diff", f"streams: [{text}]", status=1 if is_refused else 2)
+            assert ("storage left for streams" in shown.out) == bool(is_refused), shown
+            assert js.ask(url, "STREAM.NAMES") == names
+        lines = several(6, "100MB").replace("}, {", "}\n- {")
+        refused = files("apply", f"streams:\n- {lines}", status=1)
+        assert "streams.yaml:7: stream S5: max_bytes: the server has less file storage left" in refused.err
+        assert js.ask(url, "STREAM.NAMES") == names
+        files.cli.environ["NATS_URL"] = server.url_for("r")
+        unknown = files("diff", f"streams: [{several(6, '100MB')}]", status=2)
+        assert unknown.err == ""
+    finally:
+        server.stop()
 
 
 def test_it_is_one_consumer_of_many(files: Files, url: str) -> None:
@@ -183,7 +212,7 @@ from jsctl.localserver.binary import find
 from jsctl.localserver.scratch import open_scratch_server
 
 async def wait():
-    async with open_scratch_server(find(os.environ), {"A": {}}, os.environ, is_endless=True) as logins:
+    async with open_scratch_server(find(os.environ), {"A": {}}, os.environ) as logins:
         print(logins["A"].url, flush=True)
         await asyncio.sleep(60)
 

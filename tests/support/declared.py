@@ -7,6 +7,11 @@ from typing import Any
 
 from tests.support.run import Cli, Outcome
 
+LATE_REFUSAL = "placement: {preferred: p}"
+"""Part of a stream that only the server refuses, when it is created, as placement is not tried before."""
+
+LATE_REASON = "preferred server not permitted in placement (10052)"
+
 DAY = 86_400_000_000_000
 """In ns."""
 

@@ -9,12 +9,11 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import fetch_account_info
 from jsctl.jetstream.declared.plan import TryOut
-from jsctl.jetstream.declared.step import Step, Target
+from jsctl.jetstream.declared.step import Step
 from jsctl.jetstream.declared.trial import Trial, try_steps
 from jsctl.localserver import binary
 from jsctl.localserver.scratch import open_scratch_server
 from jsctl.nats.connection import Connection
-from jsctl.nats.error_codes import ErrorCode
 
 _LIMITS = {
     "max_consumers": "max_consumers",
@@ -25,8 +24,6 @@ _LIMITS = {
 }
 """Limits of an account as JetStream reports them, and the same in a server's configuration. Of streams and of
 bytes there is no end on the server of a trial: they are counted (`declared.checks`)."""
-
-_OF_STORAGE = (f"({ErrorCode.STORAGE_RESOURCES_EXCEEDED})", f"({ErrorCode.MEMORY_RESOURCES_EXCEEDED})")
 
 
 def try_on_scratch_server(env: Env) -> TryOut:
@@ -57,11 +54,7 @@ async def _try(env: Env, steps: Sequence[Step], accounts: Mapping[int, Json]) ->
         name: _build_limits(accounts[place].get("tiers", {}).get(tier, accounts[place]).get("limits") or {})
         for (place, tier), name in names.items()
     }
-    is_here = all(_is_local(step.target) for step in steps)
-    async with (
-        open_scratch_server(server, limits, env.environ, is_endless=not is_here) as logins,
-        AsyncExitStack() as stack,
-    ):
+    async with open_scratch_server(server, limits, env.environ) as logins, AsyncExitStack() as stack:
         apis: dict[tuple[int, str], Api] = {}
         for key, name in names.items():
             connection = await Connection.open(logins[name], on_event=lambda _: None)
@@ -72,21 +65,12 @@ async def _try(env: Env, steps: Sequence[Step], accounts: Mapping[int, Json]) ->
     return _excuse(trial, steps, server.version)
 
 
-def _is_local(target: Target) -> bool:
-    """Return whether a connection leads to an address of this machine alone."""
-    if target.is_missing:
-        return False
-    peer = target.api.connection.socket_info("peername")
-    return isinstance(peer, tuple) and str(peer[0]).startswith(("127.", "::1"))
-
-
 def _build_limits(limits: Json) -> Json:
     return {option: limits[key] for key, option in _LIMITS.items() if int(limits.get(key) or 0) > 0}
 
 
 def _excuse(trial: Trial, steps: Sequence[Step], version: str) -> Trial:
-    """Return the trial without what a newer server than that of the trial may accept, and without what only
-    the storage of this machine is too small for."""
+    """Return the trial without what a newer server than that of the trial may accept."""
     untried = dict(trial.untried)
     for step in steps:
         reason = "; ".join(trial.refused.get(step.key, {}).values())
@@ -95,8 +79,6 @@ def _excuse(trial: Trial, steps: Sequence[Step], version: str) -> Trial:
         known = str(step.target.api.connection.server_info.get("version") or "")
         if _parse(known) > _parse(version):
             untried[step.key] = f"{reason}, says nats-server {version}; there it is {known}"
-        elif reason.endswith(_OF_STORAGE):
-            untried[step.key] = f"{reason} on a server of this machine"
     refused = {key: reasons for key, reasons in trial.refused.items() if key not in untried}
     return trial._replace(refused=refused, untried=untried)
 

@@ -6,6 +6,7 @@ Server: stream.go, jetstream_cluster.go, jetstream.go; tried on 2.15.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 
 from jsctl.base.loops import gather
 from jsctl.base.units import format_bytes
@@ -72,8 +73,8 @@ async def _find_refusals(steps: Sequence[Step], account: Json) -> Refusals:
     overlaps = await _find_overlaps(target.api, steps, changed)
     alone = not target.is_missing and _is_unclustered(target.api)
     for step in changed:
-        if other := overlaps.get(step.stream):
-            refuse(step, "subjects", f"overlap with those of stream {other}")
+        if overlap := overlaps.get(step.stream):
+            refuse(step, "subjects", overlap)
         replicas = int((step.after or {}).get("num_replicas") or 1)
         if replicas > _MAX_REPLICAS:
             refuse(step, "num_replicas", f"is at most {_MAX_REPLICAS}")
@@ -83,7 +84,9 @@ async def _find_refusals(steps: Sequence[Step], account: Json) -> Refusals:
             refuse(step, "persist_mode", "async is for streams with one replica")
         elif replicas > 1 and ">" in get_subjects(step.after):
             refuse(step, "subjects", "> is for streams with one replica")
-    for step, key, reason in (*_check_totals(changed, account), *_check_levels(steps, account)):
+    kinds = () if target.is_missing else ("file", "memory")
+    oversized = [found for kind in kinds for found in await _find_oversized(target.api, kind, changed)]
+    for step, key, reason in (*oversized, *_check_totals(changed, account), *_check_levels(steps, account)):
         refuse(step, key, reason)
     return refusals
 
@@ -103,34 +106,28 @@ def _check_levels(steps: Sequence[Step], account: Json) -> Iterator[tuple[Step, 
 
 
 async def _find_overlaps(api: Api, steps: Sequence[Step], changed: Sequence[Step]) -> dict[str, str]:
-    """Return by stream another one with an overlapping subject, of the plan or on the server."""
-    tree = SubjectTree[str]()
-    for step in changed:
-        for subject in get_subjects(step.after):
-            tree.add(subject, step.stream)
+    """Return by stream which of its subjects overlaps with another one, of the plan or on the server."""
+    known: dict[str, Sequence[str]] = {step.stream: get_subjects(step.after) for step in changed}
     claims = {step.stream: new for step in changed if (new := _list_new_subjects(step))}
     planned = {step.stream for step in steps if not step.consumer and not step.part}
     asked = claims if not steps[0].target.is_missing else {}
     if sum(map(len, asked.values())) > _MAX_QUESTIONS:
-        for name, subjects in await _list_subjects(api):
-            if name not in planned:
-                for subject in subjects:
-                    tree.add(subject, name)
+        known |= {name: subjects for name, subjects in await _list_subjects(api) if name not in planned}
         asked = {}
-    overlapping = {
-        stream: other
-        for stream, subjects in claims.items()
-        if (other := next((o for s in subjects for o in tree.find(s) if o != stream), ""))
-    }
+    tree = SubjectTree[str]()
+    for name, subjects in known.items():
+        for subject in subjects:
+            tree.add(subject, name)
+    overlapping: dict[str, str] = {}
+    for stream, subjects in claims.items():
+        found = ((subject, other) for subject in subjects for other in tree.find(subject) if other != stream)
+        for subject, other in islice(found, 1):
+            overlapping[stream] = streams.format_overlap(subject, other, known[other])
 
     async def ask(stream: str, subject: str) -> None:
-        try:
-            names = await streams.list_names(api, subject)
-        except JsctlError:
-            return  # the login may not ask; the server says it later
         # What the plan changes was compared above.
-        if others := [name for name in names if name not in planned and name != stream]:
-            overlapping.setdefault(stream, others[0])
+        if overlap := await streams.describe_overlap(api, [subject], but=planned | {stream}):
+            overlapping.setdefault(stream, overlap)
 
     await gather(ask(stream, subject) for stream, subjects in asked.items() for subject in subjects)
     return overlapping
@@ -172,7 +169,7 @@ def _check_totals(changed: Sequence[Step], account: Json) -> Iterator[tuple[Step
     (server: jetstream.go checkAllLimits)."""
     counts: dict[tuple[str, str], int] = {}
     for step in changed:
-        config, before = step.after or {}, step.before or {}
+        config = step.after or {}
         name, tier = get_tier(account, config)
         limits = tier.get("limits") or {}
 
@@ -184,11 +181,40 @@ def _check_totals(changed: Sequence[Step], account: Json) -> Iterator[tuple[Step
         if step.action == "create" and 0 <= most < count("streams", 1):
             yield step, "name", f"the account has at most {most} streams"
             continue
-        kind = "memory" if config.get("storage") == "memory" else "storage"
+        kind = "memory" if _get_storage(step) == "memory" else "storage"
         most = int(limits.get(f"max_{kind}", -1))
-        size, old_size = (max(0, int(each.get("max_bytes") or 0)) for each in (config, before))
+        has_size = int(config.get("max_bytes") or 0) > 0
         copies = 1 if name else int(config.get("num_replicas") or 1)
-        reserved = count(f"reserved_{kind}", max(0, size - old_size) * copies)
-        if 0 <= most < reserved + (not size):
+        reserved = count(f"reserved_{kind}", _count_reserved(step) * copies)
+        if 0 <= most < reserved + (not has_size):
             whole = f"{format_bytes(most)} of {kind}, reserved for other streams" if most else f"no {kind}"
-            yield step, "max_bytes" if size else "storage", f"the account has {whole}"
+            yield step, "max_bytes" if has_size else "storage", f"the account has {whole}"
+
+
+async def _find_oversized(api: Api, kind: str, changed: Sequence[Step]) -> list[tuple[Step, str, str]]:
+    """Return the first step for whose `max_bytes`, with those of the steps before it, the server has no room,
+    with the key and the reason; nothing if there is none. kind: of storage, file or memory."""
+    steps = [step for step in changed if _count_reserved(step) and _get_storage(step) == kind]
+    totals = list(accumulate(map(_count_reserved, steps)))
+
+    async def fits(number: int) -> bool:
+        config = {"name": steps[number].stream, "storage": kind, "num_replicas": 1}
+        return await streams.has_room(api, {**config, "max_bytes": totals[number]})
+
+    first, last = 0, len(steps) - 1
+    if not steps or await fits(last):
+        return []
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (middle + 1, last) if await fits(middle) else (first, middle)
+    return [(steps[first], "max_bytes", f"the server has less {kind} storage left for streams")]
+
+
+def _get_storage(step: Step) -> str:
+    return (step.after or {}).get("storage") or "file"
+
+
+def _count_reserved(step: Step) -> int:
+    """Return how many bytes a step reserves for a stream, in each of its replicas."""
+    size, old_size = (max(0, int((each or {}).get("max_bytes") or 0)) for each in (step.after, step.before))
+    return max(0, size - old_size)

@@ -203,10 +203,7 @@ class _Rehearsal:
         await self._fetch({stream: target for stream, target in origins.items() if stream not in known})
         infos = sorted(self._live.items(), key=lambda item: bool(list_origins(item[1]["config"])))
         for stream, info in infos:
-            config = STREAM.without_server_keys(info["config"])
-            if not streams.needs_max_bytes(self._accounts[stream[0]]):
-                config.pop("max_bytes", None)  # this server may have less room
-            await self._create_copy(stream, config)
+            await self._create_copy(stream, STREAM.without_server_keys(info["config"]))
 
     async def _fetch(self, targets: Mapping[_Stream, Target], *, with_consumers: bool = False) -> None:
         """Fetch streams, and their consumers, from the servers of the plan."""

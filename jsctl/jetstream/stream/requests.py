@@ -1,6 +1,6 @@
 """Stream requests. Arguments and results are the server's own JSON."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -14,6 +14,9 @@ from jsctl.jetstream.paging import Collected
 from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")
+
+_IMPOSSIBLE: Json = {"subjects": ["a..b"], "max_age": 10**8, "duplicate_window": 2 * 10**8}
+"""Two things that every server refuses: a subject that is none, and a window that is longer than the age."""
 
 
 async def list_names(api: Api, subject: str = "") -> list[str]:
@@ -96,7 +99,7 @@ async def _send_config(api: Api, verb: str, config: Json) -> Json:
         return await _with_name(api, name, api.call(f"STREAM.{verb}.{name}", config))
     except ApiError as error:
         if error.err_code == ErrorCode.STREAM_SUBJECT_OVERLAP:
-            await check_overlap(api, config, "choose other subjects")
+            await check_overlap(api, config, error.hint)
         raise
 
 
@@ -106,27 +109,51 @@ async def check_overlap(api: Api, config: Json, hint: str) -> None:
     """
     name = str(config["name"])
     subjects = config.get("subjects") or ([] if config.get("mirror") or config.get("sources") else [name])
-    if overlap := await describe_overlap(api, subjects, but=name):
+    if overlap := await describe_overlap(api, subjects, but={name}):
         text = f"subjects overlap with an existing stream: {overlap}"
         raise ApiError(400, ErrorCode.STREAM_SUBJECT_OVERLAP, text, hint) from None
 
 
-async def describe_overlap(api: Api, subjects: Sequence[str], *, but: str = "") -> str:
-    """Say which of the subjects overlaps with which stream other than `but`, and its subjects; empty for
+async def describe_overlap(api: Api, subjects: Sequence[str], *, but: Set[str] = frozenset()) -> str:
+    """Say which of the subjects overlaps with which stream that is none of `but`, and its subjects; empty for
     none. What the login may not look up counts as none."""
     for subject in subjects:
         with suppress(JsctlError):
             for owner in await list_names(api, subject):
-                if owner != but:
-                    return f"{subject} overlaps with stream {owner}{await _describe_subjects(api, owner)}"
+                if owner not in but:
+                    return format_overlap(subject, owner, await _fetch_subjects(api, owner))
     return ""
 
 
-async def _describe_subjects(api: Api, name: str) -> str:
+def format_overlap(subject: str, owner: str, subjects: Sequence[str]) -> str:
+    """Return the sentence about an overlap with a stream. subjects: of the stream, empty if unknown."""
+    stored = f", which stores {', '.join(subjects)}" if subjects else ""
+    return f"{subject} overlaps with stream {owner}{stored}"
+
+
+async def _fetch_subjects(api: Api, name: str) -> Sequence[str]:
     with suppress(JsctlError):
-        if subjects := (await fetch_info(api, name))["config"].get("subjects"):
-            return f", which stores {', '.join(subjects)}"
-    return ""
+        return (await fetch_info(api, name))["config"].get("subjects") or ()
+    return ()
+
+
+async def has_room(api: Api, config: Json) -> bool:
+    """Return whether the server reserves the `max_bytes` of a new stream of this name, storage and replicas.
+
+    A server checks that before the rest of a configuration (jetstream_api.go: jsStreamCreateRequest), so that
+    it is asked with one that no server accepts. One in a cluster checks it last, and counts as one that has
+    room, as where the login may not ask. Sends nothing that could create a stream.
+    """
+    try:
+        await api.call(f"STREAM.CREATE.{config['name']}", {**config, **_IMPOSSIBLE})
+    except ApiError as error:
+        return error.err_code not in (
+            ErrorCode.STORAGE_RESOURCES_EXCEEDED,
+            ErrorCode.MEMORY_RESOURCES_EXCEEDED,
+        )
+    except JsctlError:
+        pass
+    return True
 
 
 async def count_subjects(api: Api, name: str, subject_filter: str = ">") -> dict[str, int]:

@@ -247,7 +247,8 @@ class Watch(Generic[T]):
         dropped = []
         for poller, first in reversed(list(zip(answering, firsts, strict=True))):
             if answering[first] is not poller:
-                say(f"{poller.describe()} is the JetStream of {answering[first].describe()}, and is {done} once")
+                other = answering[first].describe()
+                say(f"{poller.describe()} is the JetStream of {other}, and is {done} once")
                 dropped.append(self.pollers.index(poller))
                 self._running.pop(poller, None)
         for number in dropped:

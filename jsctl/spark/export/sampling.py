@@ -142,7 +142,9 @@ class _Sampler:
     @property
     def status(self) -> ExitStatus:
         """The exit status of a failure in the last sample, OK if there is none."""
-        return next((poller.failure.status for poller in self._polled.pollers if poller.failure), ExitStatus.OK)
+        return next(
+            (poller.failure.status for poller in self._polled.pollers if poller.failure), ExitStatus.OK
+        )
 
     async def take_first(self) -> Rows:
         """Take the first sample. Raises JsctlError when no place answers."""
