@@ -25,7 +25,7 @@ from jsctl.commands.declared.sources import (
     show_plan,
     source_flags,
 )
-from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
+from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss, say_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError, Unreachable
 from jsctl.jetstream.declared.compare import Rules
@@ -221,6 +221,7 @@ async def _confirm(env: Env, plan: Plan, options: Options) -> None:
     _refuse_unasked_loss(env, plan, options)
     is_final = plan.count("remove") or any(step.is_sealing or step.takes for step in plan.steps)
     if options.force or not (is_final or (plan.count("change") and env.can_ask)):
+        say_unasked_loss(env, _list_losing(plan.steps), force=True)
         return
     env.say(view.format_plan(plan))
     env.say("")
@@ -228,19 +229,21 @@ async def _confirm(env: Env, plan: Plan, options: Options) -> None:
 
 
 def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
-    steps = [step for step in plan.steps if not step.allows_loss]
-    losing = [
-        Losing(", ".join(map(view.locate_name, group)), {}, loss) for group, loss in group_losses(steps)
-    ]
-    losing += [Losing(each.origin, {}, each.loss, "take") for step in steps for each in step.taken]
     refuse_unasked_loss(
         env,
-        losing,
+        _list_losing([step for step in plan.steps if not step.allows_loss]),
         force=options.force,
         allow=options.allow_data_loss,
         needs_force=plan.count("remove") > 0,
         also=", or `allow_data_loss: true` in the file",
     )
+
+
+def _list_losing(steps: Sequence[Step]) -> list[Losing]:
+    losing = [
+        Losing(", ".join(map(view.locate_name, group)), {}, loss) for group, loss in group_losses(steps)
+    ]
+    return losing + [Losing(each.origin, {}, each.loss, "take") for step in steps for each in step.taken]
 
 
 async def _run(env: Env, plan: Plan, rules: Rules) -> Result:

@@ -74,10 +74,11 @@ class Links(NamedTuple):
 
 class Report(NamedTuple):
     """All streams of one account in one domain as rows. streams: those that answered, in the server's
-    order. links: what they replicate."""
+    order. links: what they replicate. troubles: what is wrong with that."""
 
     streams: Sequence[StreamRow]
     links: Sequence[ReplicationRow]
+    troubles: Mapping[LinkKey, Sequence[Trouble]] = {}
     missing: Sequence[str] = ()
     offline: Mapping[str, str] = {}
 
@@ -110,7 +111,7 @@ async def fetch_report(api: Api, *, subject: str = "", cluster: str = "") -> Rep
     collected = await streams.collect(api, extract, subject=subject)
     rows = [row for row in collected.items.values() if row.stream not in collected.offline]
     checked = await check_origins(api, facts, [*collected.missing, *collected.offline], links)
-    return Report(rows, checked.rows, collected.missing, collected.offline)
+    return Report(rows, checked.rows, checked.troubles, collected.missing, collected.offline)
 
 
 async def fetch_replication_rows(api: Api, snap: Snapshot) -> Sequence[ReplicationRow]:

@@ -17,6 +17,7 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.subjects import matches
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.tables import read_table
 from tests.support.waiting import wait_for
 
 
@@ -57,6 +58,8 @@ def test_a_copy_that_is_ahead(cli: Cli, url: str) -> None:
         "MIRROR": (0, 4),
         "PART": (0, 4),
     }
+    table = read_table(cli("stream report", status=0).out, "Replication")
+    assert {row["Stream"]: row["Error"] for row in table} == {"MIRROR": "4 ahead", "PART": "4 ahead"}
     one = finding(cli, "LINK_AHEAD", "MIRROR")
     assert "4 sequences past the last one of O" in one["seen"]
     line = one["fix"].rpartition(": jsctl ")[2]

@@ -25,6 +25,7 @@ async def rm(env: Env, stream: str, consumer: str, permits: LossOptions, force: 
     if env.dry_run or not force:
         info = await consumers.fetch_info(api, stream, consumer)  # NotFound before the question
         await permits.confirm(env, change_intent("delete", info, loss=losing.loss), [losing], force=force)
-    permits.refuse(env, [losing], force=force)
+    else:
+        permits.refuse(env, [losing], force=force)
     await consumers.delete(api, stream, consumer)
     return report(f"Consumer {stream} > {consumer} was removed", {"stream": stream, "consumer": consumer})

@@ -17,7 +17,7 @@ from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
 from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
 from jsctl.commands.operators.pushing import Sent
-from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
+from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss, say_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
@@ -192,6 +192,7 @@ class DeclaredAuth:
         """
         refuse_protected(self._held, self._unprotected)
         refuse_unasked_loss(env, self.losses, force=force, allow=rules.allow_loss, needs_force=True)
+        say_unasked_loss(env, self.losses, force=force)
         revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
         if not rules.may_delete_more():
             await self._refuse_more_loss(env)

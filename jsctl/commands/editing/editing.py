@@ -169,8 +169,6 @@ async def _change(
             losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
         return env.locate(changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT))
     env.inform("\n  ".join([f"[{env.place}] Changes to {target.label}:", *map(format_change, changes)]))
-    if words := describe_losses(losing):
-        env.say(f"This {words}")
     env.inform("")
     without_asking = options.force or not (target.needs_force or env.can_ask)
     options.permits.refuse(env, losing, force=options.force, needs_force=target.needs_force)

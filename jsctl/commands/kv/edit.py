@@ -6,7 +6,7 @@ from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, e
 from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.kv.shared import open_named
-from jsctl.commands.options.data_loss import Losing, find_losing_stream, find_taken
+from jsctl.commands.options.data_loss import Losing, find_losing
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -59,8 +59,7 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
         live = versions[-1]
         info = {**live.info, "config": live.stream_config}
         after = BUCKET.to_stream(config, live.stream_config)
-        losing = await find_losing_stream(live.api, f"Bucket {opened.name}", info, after)
-        return [losing, *await find_taken(env, live.api, after, live.stream_config)]
+        return await find_losing(env, live.api, f"Bucket {opened.name}", info, after)
 
     async def warn(_: Json, draft: Json) -> list[str]:
         live = versions[-1]

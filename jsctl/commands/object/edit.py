@@ -3,7 +3,7 @@
 from jsctl.commands.cli import command, option
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config
 from jsctl.commands.object.flags import BucketFlags, bucket_argument, bucket_flags, open_bucket
-from jsctl.commands.options.data_loss import Losing, LossOptions, find_losing_stream, loss_flags
+from jsctl.commands.options.data_loss import Losing, LossOptions, find_losing, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -47,7 +47,7 @@ async def edit(
         return _build_info(infos[-1])
 
     async def find_all_losing(_: Json, __: Json) -> list[Losing]:
-        return [await find_losing_stream(api, f"Bucket {name}", infos[-1], change())]
+        return await find_losing(env, api, f"Bucket {name}", infos[-1], change())
 
     target = Editable(
         schema=OBJECT_BUCKET,

@@ -68,7 +68,10 @@ class TerminalObserver:
             needed += ["--allow-data-loss"] * question.loses
         missing = [flag for flag in needed if not self._given[flag]]
         flag = "--overwrite" if isinstance(question, ReplaceBackup) else " ".join(missing)
-        await self._env.confirm(view.intent(question), force=not missing, flag=flag)
+        intent = view.intent(question)
+        await self._env.confirm(intent, force=not missing, flag=flag)
+        if "--allow-data-loss" in needed and not missing:
+            self._env.say(f"[{self._env.place}] going to {intent.action}")
 
     def progress(self, phase: Phase, total: int) -> AbstractContextManager[Callable[[int], None]]:
         shown_total = total if self._progress else 0

@@ -56,13 +56,14 @@ class LossOptions:
 
     def refuse(self, env: Env, losing: Sequence[Losing], *, force: bool, needs_force: bool = True) -> None:
         """Raise JsctlError for messages of a protected stream, and BadInput for messages that are deleted
-        without a question, unless flags permit it.
+        without a question, unless flags permit it; say then what is lost.
 
         needs_force: whether it needs --force, too, without a terminal.
         """
         infos = [item.info for item in losing]
         refuse_protected(infos, self.unprotect, [item.info for item in losing if item.loss or item.endangers])
         refuse_unasked_loss(env, losing, force=force, allow=self.allow_data_loss, needs_force=needs_force)
+        say_unasked_loss(env, losing, force=force)
 
     async def confirm(self, env: Env, intent: Intent, losing: Sequence[Losing], *, force: bool) -> None:
         """Ask before something is done, as `Env.confirm` does, after `refuse`."""
@@ -73,7 +74,7 @@ class LossOptions:
 
 async def confirm_taking(env: Env, permits: LossOptions, action: str, losing: Sequence[Losing]) -> None:
     """Ask before something that takes messages out of work queues. action: "add Stream ORDERS"."""
-    permits.refuse(env, losing, force=False, needs_force=False)
+    permits.refuse(env, losing, force=permits.allow_data_loss, needs_force=False)
     words = [item.describe() for item in losing if item.loss]
     if words and not permits.allow_data_loss:
         await env.require_yes(f"Really {action} and {' and '.join(words)}", flag="--allow-data-loss")
@@ -104,10 +105,19 @@ def refuse_unasked_loss(
     raise BadInput(f"this {words}", f"{flags} permits it{also}")
 
 
-async def find_losing_stream(api: Api, label: str, info: Json, after: Json) -> Losing:
-    """Return what a stream loses when its configuration becomes `after`. label: its name."""
+def say_unasked_loss(env: Env, losing: Sequence[Losing], *, force: bool) -> None:
+    """Say what is lost besides what a verb is for, unless a question says it: also into a pipe, so that cron
+    sends mail if something is lost, and only then."""
+    if (words := describe_losses(losing)) and (force or not env.can_ask):
+        env.say(f"[{env.place}] this {words}")
+
+
+async def find_losing(env: Env, api: Api, label: str, info: Json, after: Json) -> list[Losing]:
+    """Return what is lost when a stream's configuration becomes `after`: its messages, and those that it then
+    takes out of work queues. label: its name."""
     loss = await estimate_stream_loss(api, info, after)
-    return Losing(label, info, loss, endangers=endangers(info["config"], after))
+    own = Losing(label, info, loss, endangers=endangers(info["config"], after))
+    return [own, *await find_taken(env, api, after, info["config"])]
 
 
 async def find_taken(env: Env, api: Api, config: Json, before: Json | None = None) -> list[Losing]:

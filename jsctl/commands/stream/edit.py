@@ -5,7 +5,7 @@ from functools import partial
 from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
-from jsctl.commands.options.data_loss import Losing, find_losing_stream, find_taken
+from jsctl.commands.options.data_loss import find_losing
 from jsctl.commands.picking.pick import open_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
@@ -41,19 +41,15 @@ async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) 
     api, name = await open_stream(env, stream or STREAM.get_name(file or {}))
     if result := await _make_replicas(env, api, name, flags, editing):
         return result
-
-    async def find_all_losing(info: Json, config: Json) -> list[Losing]:
-        losing = await find_losing_stream(api, f"Stream {name}", info, config)
-        return [losing, *await find_taken(env, api, config, info["config"])]
-
+    label = f"Stream {name}"
     target = Editable(
         schema=STREAM,
-        label=f"Stream {name}",
+        label=label,
         fetch=partial(streams.fetch_info, api, name),
         name_keys={"name": name},
         apply_flags=flags.apply,
         update=partial(streams.update, api),
-        find_losing=find_all_losing,
+        find_losing=partial(find_losing, env, api, label),
         info_page=view.info_page,
         find_warnings=partial(_find_warnings, api),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from jsctl.monitor.origins import Report
 from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.report.lines import LinkLine, StreamLine
-from jsctl.monitor.stream.rows import ReplicationRow
+from jsctl.monitor.stream.rows import ReplicationRow, build_link_key
 from jsctl.views.result import LazySequence, Part, Result, Table, recorder
 from jsctl.views.shared.figures import Line, build_columns, list_hideable
 from jsctl.views.shared.leaders import leader_report
@@ -34,7 +34,8 @@ def report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders:
     links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
     parts: list[Part] = [_build_table("Stream Report", "streams", lines, raw)]
     if links:
-        copies = [Line(LinkLine(link)) for link in links]
+        troubles = streams.troubles
+        copies = [Line(LinkLine(link, troubles=troubles.get(build_link_key(link), ()))) for link in links]
         parts.append(_build_table("Replication Report", "replication", copies, raw))
     if leaders:
         parts.append(

@@ -40,7 +40,7 @@ def test_pages_are_put_together() -> None:
         ("C", "no answer"),
         ("D", "too old"),
     ]
-    report = Report(rows[:2], [], result.missing, result.offline)
+    report = Report(rows[:2], [], {}, result.missing, result.offline)
     titles = [table.title for table in view.report(report).tables()]
     assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]
 

@@ -21,7 +21,13 @@ from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.declared.account_holdings import measure_account
 from jsctl.commands.operators.pushing import check_accounts, refuse_unseen, refuse_untrusted, send_accounts
 from jsctl.commands.operators.system import connect_to_system
-from jsctl.commands.options.data_loss import Losing, LossOptions, loss_flags, refuse_unasked_loss
+from jsctl.commands.options.data_loss import (
+    Losing,
+    LossOptions,
+    loss_flags,
+    refuse_unasked_loss,
+    say_unasked_loss,
+)
 from jsctl.commands.options.protection import refuse_protected
 from jsctl.commands.picking.auth import account_argument, operator_option, pick_account, pick_operator
 from jsctl.env import Env
@@ -158,6 +164,7 @@ async def _refuse_losses(
     ]
     allow = options.permits.allow_data_loss
     refuse_unasked_loss(env, losing, force=options.force, allow=allow, needs_force=False)
+    say_unasked_loss(env, losing, force=options.force)
 
 
 async def _find_surplus(connection: Connection, store: AuthStore, servers: int) -> list[Difference]:

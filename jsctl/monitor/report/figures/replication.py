@@ -1,6 +1,13 @@
 """The figures of mirrors and sources. A line is a LinkLine."""
 
 from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric, build_placements, to_seconds
+from jsctl.monitor.report.lines import LinkLine
+
+
+def _describe_error(line: LinkLine) -> str:
+    """Return the error that the server reports, or what else is wrong."""
+    return line.row.error or ", ".join(trouble.words for trouble in line.troubles)
+
 
 LINKS = (
     Figure(
@@ -60,7 +67,7 @@ LINKS = (
         Metric("jsctl_replication_failed", "Whether the copy reports an error"),
         table=ColumnPlacement(at=9, hideable=0, optional=True),
         screen=ColumnPlacement(at=100, hideable=2, unit="prose", optional=True),
-        own=ColumnPlacement(hideable=0),
+        own=ColumnPlacement(hideable=0, read=_describe_error),
     ),
     Figure("lag_messages", "natural", read="row.lag"),
     Figure(
