@@ -25,7 +25,6 @@ from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.monitor.report.watching import find_distinct
 from jsctl.spark.decoding.model import WITH_SCHEMA
 from jsctl.spark.export import formats
 from jsctl.spark.export.catalog_table import OF_STREAM, TABLE_FORMATS
@@ -198,6 +197,8 @@ def stream(env: Env, options: Options) -> Result:
     places = resolve_targets(env)
     sources = list_stream_sources(places, list(map(validate_stream_name, options.stream)))
     if len(places) > 1:
+        from jsctl.monitor.report.watching import find_distinct  # asyncio, which one place does not need
+
         distinct = run_in_loop(find_distinct(places, env.say, "exported"))
         sources = [source for source in sources if source.settings in distinct]
     export = StreamExportOptions(
@@ -219,9 +220,10 @@ def stream(env: Env, options: Options) -> Result:
         limit=options.limit,
         start=start,
     )
-    for source in sources:
-        parse_read_options(build_source_options(source, export.selection), settings=source.settings)
-    export.layout.check()
+    with start.starting():
+        for source in sources:
+            parse_read_options(build_source_options(source, export.selection), settings=source.settings)
+        export.layout.check()  # imports pyarrow
     mode = "merge" if options.backfill else options.mode
     target = open_target(place, format, mode, [source.table for source in sources], OF_STREAM)
     with signals_as_interrupts(), StreamExportRun(export, target, ExportDisplay(env)) as run:

@@ -16,7 +16,6 @@ from jsctl.spark.export.commit_log import StateReader, read_state
 from jsctl.spark.export.exported_tables import find_committed, load_files, read_exported
 from jsctl.spark.export.formats import build_spark_options
 from jsctl.spark.export.layout import flatten_for_format
-from jsctl.spark.export.report_tables import SCHEMAS
 from jsctl.spark.export.stream_target import read_checkpoint
 from jsctl.spark.export.table_files import replace_table
 from jsctl.spark.export.target import FORMATS, read_marker
@@ -27,6 +26,8 @@ from jsctl.spark.session.spark_errors import extract_message, read_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from jsctl.spark.export.table_schema import TableSchema
 
 
 RESULTS = "results"
@@ -65,7 +66,7 @@ def find_tables(path: Place, read: StateReader = read_state) -> dict[str, str]:
         )
     marker = read_marker(path, read)
     if marker:
-        names = list(SCHEMAS) if marker.get("kind") == "reports" else marker["tables"]
+        names = list(_load_report_schemas()) if marker.get("kind") == "reports" else marker["tables"]
         if marker.get("kind") == "rollup":  # tables without rows have no schema
             names = [name for name in names if (path / str(name)).is_dir()]
         return {str(name): str(marker.get("format")) for name in names}
@@ -237,14 +238,22 @@ def register_views(spark: "SparkSession", path: Place, prefix: str = "") -> dict
     return tables
 
 
+def _load_report_schemas() -> "Mapping[str, TableSchema]":
+    """Return the schemas of reports' tables, whose import takes longer than that of all else here."""
+    from jsctl.spark.export.report_tables import SCHEMAS
+
+    return SCHEMAS
+
+
 def _read(spark: "SparkSession", path: Place, name: str, format: str, read: StateReader) -> "DataFrame":
     folder = path / name
     if checkpoint := read_checkpoint(path, name, read):
         return read_exported(spark, folder, format, checkpoint, read)
     reader = spark.read.format(format).options(**build_spark_options(format))
     schema = None
-    if (read_marker(path, read) or {}).get("kind") == "reports" and name in SCHEMAS:
-        schema = SCHEMAS[name].build_ddl()
+    is_report = (read_marker(path, read) or {}).get("kind") == "reports"
+    if is_report and (report_schema := _load_report_schemas().get(name)):
+        schema = report_schema.build_ddl()
         if not folder.is_dir():
             return spark.createDataFrame([], schema)
         reader = reader.schema(schema)

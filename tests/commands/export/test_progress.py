@@ -1,6 +1,8 @@
 """What people see while an export runs: that Spark starts, and messages as tasks read them."""
 
 import contextlib
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,3 +61,25 @@ def test_that_spark_starts_is_shown(cli: Cli, url: str, spark: Any, tmp_path: Pa
     assert screen.exitstatus == 0
     quiet = cli(f"export stream ORDERS --to {tmp_path}/two", status=0)
     assert "Starting" not in quiet.out + quiet.err
+
+
+SHOWN = """
+import sys
+from jsctl.spark.session.session import SessionOptions
+
+def starting(self):
+    print({"asyncio", "numpy", "pyarrow", "pyspark"} & set(sys.modules))
+    sys.exit(0)
+
+SessionOptions.starting = starting
+from jsctl.app import main
+sys.argv = ["jsctl", "export", "stream", "ORDERS", "--to", "out", "--server", "127.0.0.1:1"]
+main()
+"""
+
+
+def test_it_is_shown_before_what_takes_long_to_import(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWN], check=False, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "set()\n", done
