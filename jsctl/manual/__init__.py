@@ -18,6 +18,7 @@ TOPICS = (
     ),
     *(
         "report",
+        "alerts",
         "doctor",
         "servers",
         "networks",

@@ -72,8 +72,8 @@ BEFORE = {
 """What a page takes for granted."""
 
 ENDLESS = re.compile(
-    r"--watch|--follow|--replay|--record| graph |^jsctl sub 'ORDERS"
-    r"|^jsctl (events|exporter --context|counter watch|top|server watch)"
+    r"--watch|--follow|^jsctl report --replay|--record| graph |^jsctl sub 'ORDERS"
+    r"|^jsctl (events|watch|exporter --context|counter watch|top|server watch)"
 )
 """Lines that run until ctrl-C, or until `q` on a screen."""
 

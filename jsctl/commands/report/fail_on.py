@@ -1,16 +1,20 @@
-"""`jsctl report --fail-on`."""
+"""`jsctl report --fail-on`: one alert, which ends the report when it fires."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Sequence
 
-from jsctl.base.command_lines import build_line
+from jsctl.base.units import seconds_to_ns
+from jsctl.commands.cli.values import Parsed
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
-from jsctl.jetstream.find.expression import Condition
+from jsctl.monitor.alerts.conditions import TimedCondition, list_holders, list_rates, parse_condition
+from jsctl.monitor.alerts.machine import States, list_firing, observe, step
+from jsctl.monitor.alerts.rules import AlertFile, Rule
 from jsctl.monitor.report.places import Needs, Place, Round
 from jsctl.views.report import report as view
-from jsctl.views.report.conditions import list_holders, list_rates, matching_rows
 from jsctl.views.result import Result
+
+CONDITION = Parsed("expression", lambda text: parse_condition(text) if text else None)
+"""A condition on rows, as `monitor.alerts.conditions` reads it; an empty one matches everything."""
 
 _MAX_SHOWN = 5
 
@@ -18,14 +22,15 @@ _MAX_SHOWN = 5
 class FailOn:
     """The condition of --fail-on. It also holds for what could not be looked at, unless that is allowed."""
 
-    def __init__(self, env: Env, condition: Condition | None, allow_unchecked: bool) -> None:
+    def __init__(self, env: Env, timed: TimedCondition | None, allow_unchecked: bool) -> None:
         self._env = env
-        self._condition = condition
+        self._condition = None if timed is None else timed.condition
+        self._hold = 0 if timed is None else timed.hold
+        self._states: States = {}
         self._allow_unchecked = allow_unchecked
         self._names: Sequence[str] = ()
         self._unchecked: Sequence[str] = ()
-        with _naming_faults():
-            self._holders = [] if condition is None else list_holders(condition)
+        self._holders = [] if timed is None else list_holders(timed.condition)
 
     @property
     def needs(self) -> Needs | None:
@@ -40,6 +45,8 @@ class FailOn:
             raise BadInput("--fail-on is about consumers, which --no-consumers leaves out", "use one of them")
         if not has_rates and self._condition and (rates := list_rates(self._condition)):
             raise BadInput(f"--fail-on: {rates[0]} needs two rounds", "add --count 2 or --watch")
+        if not has_rates and self._hold:
+            raise BadInput("--fail-on: what holds for a time needs several rounds", "add --watch")
 
     @property
     def status(self) -> ExitStatus:
@@ -48,11 +55,12 @@ class FailOn:
 
     def evaluate(self, places: Sequence[Place], *, is_last: bool = False) -> bool:
         """Return whether the condition holds for a row, or cannot be answered. is_last: whether no round
-        follows. Raises BadInput for a condition that no row can have."""
+        follows."""
         if self._condition is None:
             return False
-        with _naming_faults():
-            self._names = matching_rows(view.document(places, self._env.clock()), self._condition)
+        file = AlertFile([Rule("", self._condition, self._hold, tells_no_data=False)])
+        self._states, _ = step(file, self._states, seconds_to_ns(self._env.clock()), observe(places))
+        self._names = [standing.name for _, standing in list_firing(self._states)]
         are_servers_enough = self._holders and all("servers" in lists for lists in self._holders)
         self._unchecked = view.unchecked(places, "servers" if are_servers_enough else "", is_last=is_last)
         if self._allow_unchecked:
@@ -91,13 +99,3 @@ class FailOn:
         finally:
             self.report()  # also when the last round was read, and nothing asks for another
             await rounds.aclose()
-
-
-@contextmanager
-def _naming_faults() -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        raise BadInput(
-            f"--fail-on: {error}", f"{build_line('schema info', 'io.jsctl.v1.report')} shows the keys"
-        ) from None

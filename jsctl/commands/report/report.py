@@ -6,12 +6,14 @@ import click
 
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.alerting.files import try_alerts
+from jsctl.commands.alerting.watching import Alerting
+from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import parse_interval
-from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
-from jsctl.commands.report.fail_on import FailOn
+from jsctl.commands.report.fail_on import CONDITION, FailOn
+from jsctl.commands.report.flags import recording_flags
 from jsctl.commands.report.screen import (
     ReportInterval,
     Selection,
@@ -24,7 +26,7 @@ from jsctl.commands.report.screen import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.find.expression import Condition
+from jsctl.monitor.alerts.conditions import TimedCondition
 from jsctl.monitor.report.lines import PARTS
 from jsctl.monitor.report.places import Place, Round
 from jsctl.monitor.report.replay import Replay
@@ -94,19 +96,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
     help="Show only rows whose texts match; !REGEX for all others",
 )
 @option("--problems", is_flag=True, help="Show only what is wrong")
-@option(
-    "--record",
-    metavar="FILE",
-    default="",
-    help="Append each round to FILE, compressed; implies --watch",
-)
-@option(
-    "--keep",
-    metavar="DURATION",
-    type=DURATION,
-    help="Drop recorded rounds that are older than this: 48h (never)",
-)
-@option("--replay", metavar="FILE", default="", help="Show the rounds that --record wrote to FILE")
+@recording_flags
 @option("--all-contexts", is_flag=True, help="Report on all contexts")
 @option(
     "--group",
@@ -122,7 +112,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
 )
 @option(
     "--fail-on",
-    type=EXPRESSION,
+    type=CONDITION,
     metavar="EXPRESSION",
     help="Exit with 1 when this condition holds for a row, with --watch as soon as it does",
 )
@@ -152,8 +142,10 @@ async def report(
     keep: int | None,
     replay: str,
     consumers: bool,
-    fail_on: Condition | None,
+    fail_on: TimedCondition | None,
     allow_unchecked: bool,
+    alert: str,
+    alert_state: str,
     spark: str,
 ) -> Result | Events[Round]:
     """Show each domain of each context in a part of its own; --context and --js-domain may be repeated. A
@@ -167,8 +159,8 @@ async def report(
     --columns takes the keys of a list, of --part or of streams, of a report that is shown once.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
-    (stream, mirror, source, consumer, server, account or login) and problems, their number; lag_messages is
-    of copies and consumers. What servers do, such as cpu, only a login of the system account sees; for others
+    (stream, mirror, source, consumer, server, account or login) and problems, their number; lag is of copies
+    and consumers. What servers do, such as cpu, only a login of the system account sees; for others
     it was not checked.
     It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
     of a context and its "trouble".
@@ -190,7 +182,9 @@ async def report(
     if allow_unchecked and fail_on is None:
         raise BadInput("--allow-unchecked needs --fail-on", "without it nothing fails")
     condition = FailOn(env, fail_on, allow_unchecked)
-    is_single = watch is None and count is None and not record
+    if alert_state and (not alert or replay):
+        raise BadInput("--alert-state needs --alert, and no --replay", "it says where states are kept")
+    is_single = watch is None and count is None and not record and not alert
     condition.refuse_what_cannot_hold(has_consumers=consumers, has_rates=not is_single and count != 1)
     if keep is not None and not record:
         raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
@@ -229,10 +223,16 @@ async def report(
     if replay:
         if record or fail_on or env.repeated.get("context") or all_contexts or groups:
             raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
+        if alert:
+            return await try_alerts(env, alert, replay)
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
+    alerting = Alerting(env, alert, alert_state, targets, has_stderr=True) if alert else None
+    if alerting is not None:
+        alerting.refuse_what_cannot_hold(has_consumers=consumers)
     needs = condition.needs or ("all" if record or selection.part == "servers" else "lists")
+    needs = alerting.needs if alerting is not None and needs == "lists" else needs
     watched = watch_places(env, targets, selection, needs)
     if is_single:
         try:
@@ -243,6 +243,8 @@ async def report(
             raise places[0].failure
         return condition.apply(build(places, at=env.clock()), places)
     recorder = open_recorder(record, keep)
-    rounds = fetch_rounds(watched, recorder, interval=interval, count=count, clock=env.clock)
-    screen = build_screen(env, targets, selection, queries, recorder, condition)
+    rounds = fetch_rounds(
+        watched, recorder, interval=interval, count=count, clock=env.clock, alerting=alerting
+    )
+    screen = build_screen(env, targets, selection, queries, recorder, condition, alerting)
     return events(condition.until_found(rounds, count))._replace(result=lambda: condition.status, live=screen)

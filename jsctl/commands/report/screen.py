@@ -11,6 +11,7 @@ import click
 from jsctl import registry
 from jsctl.base.units import SECOND, format_time, seconds_to_ns
 from jsctl.base.user_folders import expand_home
+from jsctl.commands.alerting.watching import Alerting
 from jsctl.commands.cli.values import Parsed
 from jsctl.commands.report.fail_on import FailOn
 from jsctl.contexts.settings import Settings
@@ -74,25 +75,41 @@ def open_recorder(file: str, keep: int | None) -> Recorder | None:
 
 
 async def fetch_rounds(
-    places: Places, recorder: Recorder | None, *, interval: int, count: int | None, clock: Callable[[], float]
+    places: Places,
+    recorder: Recorder | None,
+    *,
+    interval: int,
+    count: int | None,
+    clock: Callable[[], float],
+    alerting: Alerting | None = None,
 ) -> AsyncGenerator[Round, None]:
     """Yield rounds, each after it was recorded with all that the screen would show. interval: ns."""
     rounds = places.rounds(interval / SECOND, count)
     try:
         async for current_places in rounds:
-            _record(recorder, places, current_places, clock())
+            _record(recorder, places, current_places, clock(), alerting)
             yield Round(current_places)
     finally:
         await rounds.aclose()
         await places.close()
+        if alerting is not None:
+            await alerting.close()
         if recorder is not None:
             recorder.close()
 
 
-def _record(recorder: Recorder | None, places: Places, current: Sequence[Place], now: float) -> None:
-    """Append a round to the file, if there is one."""
+def _record(
+    recorder: Recorder | None,
+    places: Places,
+    current: Sequence[Place],
+    now: float,
+    alerting: Alerting | None,
+) -> None:
+    """Append a round to the file, if there is one, and tell who waits for alerts."""
     if recorder is not None:
         recorder.write(build_round_document(build_round(current, places.answers), now), now)
+    if alerting is not None:
+        alerting.add(current, now)
 
 
 def build_screen(
@@ -102,12 +119,13 @@ def build_screen(
     queries: Callable[[], Sequence[SparkQuery] | None],
     recorder: Recorder | None,
     condition: FailOn,
+    alerting: Alerting | None,
 ) -> Live:
     """Return the screen over these contexts and domains.
 
-    recorder: receives every round. condition: ends it.
+    recorder, alerting: receive every round. condition: ends it.
     """
-    needs = condition.needs or ("screen" if recorder is None else "all")
+    needs = condition.needs or ("screen" if recorder is None and alerting is None else "all")
     places = watch_places(env, targets, selection, needs)
     open_pages = _Pages(places)
     number = 0
@@ -123,11 +141,13 @@ def build_screen(
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries())
             yield last_board
-        _record(recorder, places, current_places, env.clock())
+        _record(recorder, places, current_places, env.clock(), alerting)
         condition.evaluate(current_places)
 
     async def close() -> None:
         await places.close()
+        if alerting is not None:
+            await alerting.close()
         condition.report()
 
     return Live(

@@ -2,22 +2,25 @@
 
 `state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. It has
 or || and && not ! == != < <= > >= in, not in, contains, startsWith, endsWith, matches (a regular
-expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil. The server leaves out values
+expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil, durations such as `90s`, in
+ns. The server leaves out values
 that are zero, empty or false; a missing field therefore equals all of these.
 """
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.patterns import compile_pattern
+from jsctl.base.units import parse_duration
 from jsctl.errors import BadInput
 
 Names = Mapping[str, Any]
 Node = Callable[[Names], Any]
 
 _TOKEN = (
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
+    r"\s*(?:(?P<duration>(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|[smhdDwWMyY]))+(?!\w))"
+    r"|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
     r"|(?P<word>[A-Za-z_]\w*)|(?P<mark>\|\||&&|==|!=|<=|>=|\?\.|[-!<>+*/%()\[\],.]))"
 )
 _CONSTANTS = {
@@ -32,21 +35,36 @@ _CONSTANTS = {
 _MAX_DEPTH = 50
 
 
+class Comparison(NamedTuple):
+    """The two sides of a comparison. names: all that it asks for. units: `duration` and `number`, for each
+    that is written in it."""
+
+    names: frozenset[str]
+    units: frozenset[str]
+
+
 class Condition:
-    """A compiled condition. names: all that it asks for. alternatives: what its outermost `or` separates."""
+    """A compiled condition. text: as it was written. names: all that it asks for. alternatives: what its
+    outermost `or` separates."""
 
     def __init__(
-        self, text: str, node: Node, names: frozenset[str], alternatives: Sequence["Condition"] = ()
+        self,
+        text: str,
+        node: Node,
+        names: frozenset[str],
+        alternatives: Sequence["Condition"] = (),
+        comparisons: Sequence[Comparison] = (),
     ) -> None:
-        self._text = text
+        self.text = text
         self._node = node
         self.names = names
+        self.comparisons = comparisons
         self.alternatives = alternatives or (self,)
 
     def __call__(self, names: Names) -> bool:
         value = self._node(names)
         if value is not None and not isinstance(value, bool):
-            raise ValueError(f"{self._text!r} is not a condition: its value is {value!r}")
+            raise ValueError(f"{self.text!r} is not a condition: its value is {value!r}")
         return bool(value)
 
 
@@ -56,22 +74,27 @@ class _Token(NamedTuple):
     at: int
 
 
-def compile_expression(text: str) -> Condition:
+def compile_expression(text: str, phrases: Collection[str] = ()) -> Condition:
     """Return a function that evaluates a condition for the values of some names.
+
+    phrases: names that may also be written as two words, such as `peer_offline`.
 
     Raises ValueError with the position of a syntax error. The function raises ValueError when the result is
     neither true nor false, or when values of different types are compared.
     """
-    parser = _Parser(text)
-    return Condition(text, parser.parse(), frozenset(parser.names), parser.alternatives)
+    parser = _Parser(text, phrases)
+    node = parser.parse()
+    return Condition(text, node, frozenset(parser.names), parser.alternatives, parser.comparisons)
 
 
 class _Parser:
     """A recursive descent parser: operators that bind loosest come first."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, phrases: Collection[str] = ()) -> None:
         self._text = text
+        self._phrases = phrases
         self.names: set[str] = set()
+        self.comparisons: list[Comparison] = []
         self.alternatives: list[Condition] = []
         self._tokens: list[_Token] = []
         self._next = 0
@@ -152,6 +175,7 @@ class _Parser:
         return _build_negation(node) if negated else node
 
     def _parse_comparison(self) -> Node:
+        first = self._next
         left = self._parse_sum()
         while True:
             negated = self._peek() == "not" and self._peek(1) in _COMPARISONS
@@ -160,6 +184,13 @@ class _Parser:
             if not operator:
                 return left
             node = _build_comparison(operator, left, self._parse_sum())
+            tokens = self._tokens[first : self._next]
+            self.comparisons.append(
+                Comparison(
+                    frozenset(self._join(at) for at in range(first, self._next)),
+                    frozenset(token.kind for token in tokens if token.text.strip("0.")) - {"word", "mark"},
+                )
+            )
             left = _build_negation(node) if negated else node
 
     def _parse_sum(self) -> Node:
@@ -206,6 +237,8 @@ class _Parser:
             return self._build_constant(
                 float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
             )
+        if token.kind == "duration":
+            return self._build_constant(parse_duration(token.text))
         if token.kind == "text":
             body = token.text[1:-1]
             return self._build_constant(body if token.text[0] == "`" else re.sub(r"\\(.)", r"\1", body))
@@ -222,9 +255,16 @@ class _Parser:
                 node = self._parse_or()
                 self._expect(")")
                 return _build_length(node)
-            self.names.add(token.text)
-            return _build_name(token.text)
+            name = self._join(self._next - 1)
+            self._next += name != token.text
+            self.names.add(name)
+            return _build_name(name)
         raise self._syntax_error(token.at)
+
+    def _join(self, at: int) -> str:
+        """Return the name that begins at a token, of one word or two."""
+        words = [token.text for token in self._tokens[at : at + 2] if token.kind == "word"]
+        return name if (name := "_".join(words)) in self._phrases else self._tokens[at].text
 
     def _parse_list(self) -> Node:
         items: list[Node] = []

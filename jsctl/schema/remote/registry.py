@@ -173,13 +173,13 @@ class SchemaRegistry:
         raise failure
 
     def _get_once(self, path: str) -> Any:
-        from jsctl.schema.remote.http_get import get  # slow to import, and needed only for this
+        from jsctl.base.http_requests import request  # slow to import, and needed only for this
 
         headers = {"Accept": _ACCEPT}
         if self._authorization:
             headers["Authorization"] = self._authorization
         try:
-            status, body = get(self._url + path, headers, TIMEOUT)
+            status, body = request(self._url + path, headers, TIMEOUT)
         except OSError as error:
             reason = getattr(error, "reason", None) or error
             cause = f"no answer within {TIMEOUT:g}s" if isinstance(reason, TimeoutError) else reason

@@ -1,4 +1,4 @@
-"""One GET over HTTP. This module is slow to import."""
+"""One request over HTTP. This module is slow to import."""
 
 import urllib.error
 import urllib.request
@@ -15,14 +15,17 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def get(url: str, headers: dict[str, str], timeout: float) -> tuple[int, bytes]:
-    """Return the status and the body, of which at most one byte more than CONFIG_SIZE is read.
+def request(
+    url: str, headers: dict[str, str], timeout: float, body: bytes | None = None
+) -> tuple[int, bytes]:
+    """Send a GET, or a POST with a body; return the status and the answer's body, of which at most one byte
+    more than CONFIG_SIZE is read.
 
     Redirects are not followed. timeout: seconds without a byte. Raises OSError, ValueError.
     """
-    request = urllib.request.Request(url, headers=headers)
+    sent = urllib.request.Request(url, data=body, headers=headers)
     try:
-        with urllib.request.build_opener(_NoRedirects()).open(request, timeout=timeout) as answer:
+        with urllib.request.build_opener(_NoRedirects()).open(sent, timeout=timeout) as answer:
             return answer.status, answer.read(CONFIG_SIZE + 1)
     except urllib.error.HTTPError as error:
         with error:

@@ -1,0 +1,277 @@
+"""The states of alerts, and how a round changes them: the same live and in a replay. No I/O.
+
+`step` is a pure function of states and a round. An alert on a row is pending while its condition holds, and
+fires once it has held for long enough. Without data nothing changes but that the alert of the place is in the
+state `no data`: what pends or fires stays as it is.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from jsctl.jetstream.find.expression import Condition
+from jsctl.monitor.alerts.conditions import Row, find_unknown_parts, format_value, list_holders, list_rows
+from jsctl.monitor.alerts.rules import AlertFile, Rule
+from jsctl.monitor.report.places import Place
+
+State = Literal["pending", "firing", "no data", "resolved"]
+
+
+class Seen(NamedTuple):
+    """A place in a round. outage: why it did not answer, empty if it did. unknown: why lists of it are not
+    known, by list. silent: streams that did not answer. has_servers: whether what servers do is known."""
+
+    context: str
+    domain: str
+    outage: str = ""
+    rows: Sequence[Row] = ()
+    unknown: Mapping[str, str] = {}
+    silent: frozenset[str] = frozenset()
+    has_servers: bool = False
+
+
+class Standing(NamedTuple):
+    """An alert on a row. since: when its condition began to hold; at: when it entered its state; ends: when
+    what ends it began to hold, None while it does not. All in ns since 1970."""
+
+    state: State
+    since: int
+    at: int
+    name: str
+    ends: int | None = None
+    facts: Mapping[str, Any] = {}
+
+
+class Event(NamedTuple):
+    """A change of state. key: of the standing. at, since: ns since 1970. was: the state before, empty for
+    none. name: of the row. facts: what it is of, and the values that its condition looked at. why: what is
+    not known, or that the row is gone."""
+
+    at: int
+    alert: str
+    state: State
+    was: str
+    name: str
+    since: int
+    key: str
+    facts: Mapping[str, Any]
+    why: str = ""
+    is_silenced: bool = False
+    severity: str = ""
+    about: str = ""
+
+
+IDENTITY = ("context", "domain", "kind", "stream", "consumer", "origin", "server", "tier")
+"""What says of what an event is; its other facts are values."""
+
+States = Mapping[str, Standing]
+"""The standings, by alert, place and row."""
+
+
+def observe(places: Sequence[Place]) -> list[Seen]:
+    """Return what a round knows of its places."""
+    seen = []
+    for place in places:
+        outage = place.find_outage()
+        has_rows = not (outage and place.find_outage("servers"))
+        tracker = place.tracker
+        silent = {line.row.stream for line in tracker.streams or () if line.row.offline is not None}
+        has_servers = any(line.statistics for line in tracker.servers or ())
+        rows = [*list_rows(place)] if has_rows else []
+        seen.append(
+            Seen(
+                *(place.context, place.where, outage, rows, find_unknown_parts(tracker)),
+                *(frozenset(silent), has_servers),
+            )
+        )
+    return seen
+
+
+def step(file: AlertFile, states: States, at: int, seen: Sequence[Seen]) -> tuple[States, list[Event]]:
+    """Return the states after a round, and what changed. at: ns since 1970. States of places that the round
+    is not about stay as they are; those of alerts that the file no longer has are dropped."""
+    names = {rule.name for rule in file.rules}
+    after = {key: old for key, old in states.items() if json.loads(key)[0] in names}
+    events: list[Event] = []
+    for rule in file.rules:
+        for place in seen:
+            if rule.scope.has_place(place.context, place.domain):
+                events += _step_place(rule, after, at, place, seen)
+    return after, [_silence(file, event) for event in events]
+
+
+def _step_place(
+    rule: Rule, states: dict[str, Standing], at: int, place: Seen, all_seen: Sequence[Seen]
+) -> Iterator[Event]:
+    why = _find_gap(rule, place, all_seen)
+    place_key = _build_key(rule, place, ())
+    nameless_key = _build_key(rule, place._replace(domain=""), ())
+    if nameless_key in states:  # the domain of a place that has not answered yet may be unknown
+        states[place_key] = states.pop(nameless_key)
+    title = " ".join(word for word in (place.context, place.domain) if word)
+    facts = {"context": place.context, "domain": place.domain, "kind": "place"}
+    if (old := states.get(place_key)) is not None and not why:
+        del states[place_key]
+        yield _build_event(rule, at, "resolved", old, place_key)
+    if why:
+        if rule.tells_no_data and old is None:
+            states[place_key] = standing = Standing("no data", at, at, title, None, facts)
+            yield _build_event(rule, at, "no data", standing, place_key, was="", why=why)
+        if place.outage or not place.rows:
+            return
+    present = set()
+    for row in place.rows:
+        if rule.scope.has_row(row.name, row.values):
+            key = _build_key(rule, place, row.key)
+            present.add(key)
+            yield from _step_row(rule, states, at, row, key)
+    if why:
+        return
+    prefix = _build_key(rule, place, ())[:-1]
+    for key in [key for key in states if key.startswith(prefix + ", ") and key not in present]:
+        old = states[key]
+        if old.facts.get("stream") not in place.silent:
+            del states[key]
+            yield _build_event(rule, at, "resolved", old, key, why="it is gone")
+
+
+def _step_row(rule: Rule, states: dict[str, Standing], at: int, row: Row, key: str) -> Iterator[Event]:
+    old = states.get(key)
+    try:
+        holds = rule.when(row.values)
+        ends = not holds if rule.until is None else rule.until(row.values)
+    except ValueError:  # such as of a division by zero: it is not known
+        return
+    facts = _list_facts(rule, row)
+    if old is None or old.state == "pending":
+        if not holds:
+            if old is not None:
+                del states[key]
+                yield _build_event(rule, at, "resolved", old, key, facts=facts)
+            return
+        since = at if old is None else old.since
+        if at - since >= rule.hold:
+            states[key] = Standing("firing", since, at, row.name, None, facts)
+            yield _build_event(rule, at, "firing", states[key], key, was="" if old is None else "pending")
+        elif old is None:
+            states[key] = Standing("pending", at, at, row.name, None, facts)
+            yield _build_event(rule, at, "pending", states[key], key, was="")
+        return
+    if not ends or holds:
+        states[key] = old._replace(ends=None)
+        return
+    first = at if old.ends is None else old.ends
+    if at - first >= rule.keep:
+        del states[key]
+        yield _build_event(rule, at, "resolved", old, key, facts=facts)
+    else:
+        states[key] = old._replace(ends=first)
+
+
+def _find_gap(rule: Rule, place: Seen, all_seen: Sequence[Seen]) -> str:
+    """Return why it is not known whether a rule holds for rows of a place, empty if it is."""
+    holders = list_holders(rule.when)
+    if place.outage and not (place.has_servers and all("servers" in lists for lists in holders)):
+        # The system account has servers and no streams.
+        return "" if place.has_servers and place.rows else place.outage
+    if ["servers"] in holders and not any(one.has_servers for one in all_seen):
+        return "what servers do is seen with a login of the system account alone"
+    needed = {name for lists in holders for name in lists if name not in ("servers", "accounts")}
+    needed |= {lists[0] for lists in holders if len(lists) == 1 and lists != ["servers"]}
+    return next((place.unknown[name] for name in sorted(needed) if name in place.unknown), "")
+
+
+def _silence(file: AlertFile, event: Event) -> Event:
+    context, domain = event.facts["context"], event.facts["domain"]
+    is_silenced = any(
+        silence.covers(event.alert, event.at)
+        and silence.scope.has_place(context, domain)
+        and silence.scope.has_row(event.name, event.facts)
+        for silence in file.silences
+    )
+    return event._replace(is_silenced=is_silenced)
+
+
+def _build_key(rule: Rule, place: Seen, row: Sequence[str]) -> str:
+    return json.dumps([rule.name, place.context, place.domain, *row])
+
+
+def _list_facts(rule: Rule, row: Row) -> dict[str, Any]:
+    """Return what a row is, and the values that the condition looks at."""
+    facts = {name: row.values[name] for name in IDENTITY if row.values.get(name) is not None}
+    asked = _list_names(rule.when, rule.until)
+    return facts | {name: format_value(name, row.values.get(name)) for name in asked if name not in facts}
+
+
+def _list_names(*conditions: Condition | None) -> list[str]:
+    return sorted({name for one in conditions if one is not None for name in one.names})
+
+
+def _build_event(
+    rule: Rule,
+    at: int,
+    state: State,
+    standing: Standing,
+    key: str,
+    *,
+    was: str | None = None,
+    why: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> Event:
+    return Event(
+        at,
+        rule.name,
+        state,
+        standing.state if was is None else was,
+        standing.name,
+        standing.since,
+        key,
+        standing.facts if facts is None else facts,
+        why,
+        severity=rule.severity,
+        about=rule.about,
+    )
+
+
+def list_notable(events: Sequence[Event]) -> list[Event]:
+    """Return the events that people are told of: those that fire or have no data, and the end of either."""
+    return [
+        event
+        for event in events
+        if event.state == "firing" or (event.state != "pending" and event.was != "pending")
+    ]
+
+
+def list_firing(states: States) -> list[tuple[str, Standing]]:
+    """Return the alert and the standing of each that fires."""
+    return [(json.loads(key)[0], one) for key, one in states.items() if one.state == "firing"]
+
+
+def encode_states(states: States) -> dict[str, Any]:
+    """Return states as JSON."""
+    return {
+        key: {
+            "state": one.state,
+            "since": one.since,
+            "at": one.at,
+            "name": one.name,
+            "ends": one.ends,
+            "facts": dict(one.facts),
+        }
+        for key, one in states.items()
+    }
+
+
+def parse_states(document: Mapping[str, Any]) -> States:
+    """Return states from their JSON. Raises KeyError, TypeError, ValueError, AttributeError for another
+    shape."""
+    states = {}
+    for key, one in document.items():
+        if not isinstance(json.loads(key)[0], str) or one["state"] not in ("pending", "firing", "no data"):
+            raise ValueError(key)
+        ends = one["ends"]
+        states[key] = Standing(
+            *(one["state"], int(one["since"]), int(one["at"]), str(one["name"])),
+            *(None if ends is None else int(ends), dict(one["facts"])),
+        )
+    return states

@@ -1,0 +1,137 @@
+"""What people and programs are told of alerts. No I/O."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jsctl.base.units import format_exact_duration, format_rfc3339, truncate_to_seconds
+from jsctl.jetstream.api import Json
+from jsctl.monitor.alerts.machine import IDENTITY, Event, list_notable
+from jsctl.monitor.alerts.rules import AlertFile, Receiver
+
+
+def encode_event(event: Event) -> Json:
+    """Return an event as JSON: `{"at", "alert", "state", "was", "since", "row", "context", "domain", "kind",
+    "stream", ..., "values", "why", "silenced", "severity", "about"}`."""
+    return {
+        "at": format_rfc3339(event.at),
+        "alert": event.alert,
+        "state": event.state,
+        "was": event.was or None,
+        "since": format_rfc3339(event.since),
+        "row": event.name,
+        **{name: event.facts.get(name) for name in IDENTITY},
+        "values": {name: value for name, value in event.facts.items() if name not in IDENTITY},
+        "why": event.why or None,
+        "silenced": event.is_silenced,
+        "severity": event.severity or None,
+        "about": event.about or None,
+    }
+
+
+def format_event(event: Event) -> str:
+    """Return an event as a line: `late fires: east: consumer ORDERS > C (lag 120), for 2s`."""
+    verbs = {"pending": "pends", "firing": "fires", "no data": "has no data", "resolved": "is resolved"}
+    words = f"{event.alert} {verbs[event.state]}: {event.name}"
+    details = [event.why] if event.why else []
+    details += format_values(event.facts)
+    words += f" ({', '.join(details)})" if details else ""
+    if span := truncate_to_seconds(event.at - event.since):
+        words += f", for {format_exact_duration(span)}"
+    words += f"; {event.about}" if event.about and event.state == "firing" else ""
+    return words + (" [silenced]" if event.is_silenced else "")
+
+
+def format_values(facts: Mapping[str, Any]) -> list[str]:
+    """Return the values that a condition looked at, such as `lag 120`."""
+    return [f"{name} {_format_value(name, value)}" for name, value in facts.items() if name not in IDENTITY]
+
+
+def _format_value(name: str, value: Any) -> str:
+    if name in ("drains_in", "fills_in") or name.endswith("_ns"):
+        is_span = isinstance(value, int)
+        return format_exact_duration(truncate_to_seconds(value)) if is_span else "unknown or never"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return (
+        f"{value:,.10g}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
+
+
+def build_messages(file: AlertFile, receiver: Receiver, events: Sequence[Event]) -> Iterator[list[Event]]:
+    """Yield what one receiver is told of a round: groups of events that share the values of `by`."""
+    to = {rule.name: rule.to for rule in file.rules}
+    groups: dict[tuple[str, ...], list[Event]] = {}
+    for event in events if receiver.tells_pending else list_notable(events):
+        chosen = to.get(event.alert)
+        if not event.is_silenced and (chosen is None or receiver.name in chosen):
+            labels = build_labels(event)
+            groups.setdefault(tuple(labels.get(key, "") for key in receiver.by), []).append(event)
+    yield from groups.values()
+
+
+def build_labels(event: Event) -> dict[str, str]:
+    """Return what identifies an event, as texts."""
+    names = {name: str(event.facts[name]) for name in IDENTITY if event.facts.get(name)}
+    severity = {"severity": event.severity} if event.severity else {}
+    return {"alert": event.alert, **names, **severity}
+
+
+def build_payload(receiver: Receiver, events: Sequence[Event]) -> Json:
+    """Return the JSON of a message in the form that the receiver takes."""
+    texts = [format_event(event) for event in events]
+    if receiver.form == "slack":  # https://api.slack.com/messaging/webhooks
+        return {"text": "\n".join(texts)}
+    if receiver.form == "alertmanager":
+        return _build_alertmanager_payload(receiver, events)
+    return {"text": "\n".join(texts), "events": [encode_event(event) for event in events]}
+
+
+def _build_alertmanager_payload(receiver: Receiver, events: Sequence[Event]) -> Json:
+    """Return what Alertmanager posts to its webhook receivers, version 4: labels of alerts name the rule
+    `alertname`, and what has no data fires."""
+    alerts: list[Json] = []
+    for event in events:
+        labels = build_labels(event)
+        labels = {"alertname": labels.pop("alert"), **labels, "row": event.name}
+        if "no data" in (event.state, event.was):
+            labels["state"] = "no data"
+        ended = event.state == "resolved"
+        alerts.append(
+            {
+                "status": "resolved" if ended else "firing",
+                "labels": labels,
+                "annotations": {"summary": format_event(event), "description": event.about},
+                "startsAt": format_rfc3339(event.since),
+                "endsAt": format_rfc3339(event.at) if ended else "0001-01-01T00:00:00Z",
+                "generatorURL": "",
+                "fingerprint": _build_fingerprint(event.key),
+            }
+        )
+    common = dict(set.intersection(*(set(alert["labels"].items()) for alert in alerts)))
+    group = {
+        ("alertname" if key == "alert" else key): build_labels(events[0]).get(key, "") for key in receiver.by
+    }
+    return {
+        "version": "4",
+        "groupKey": "/".join(f"{key}={value}" for key, value in group.items()),
+        "truncatedAlerts": 0,
+        "status": "resolved" if all(alert["status"] == "resolved" for alert in alerts) else "firing",
+        "receiver": receiver.name,
+        "groupLabels": group,
+        "commonLabels": dict(sorted(common.items())),
+        "commonAnnotations": {},
+        "externalURL": "",
+        "alerts": alerts,
+    }
+
+
+def _build_fingerprint(key: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(key.encode()).hexdigest()[:16]

@@ -1,0 +1,191 @@
+"""The states of alerts, over random rounds."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.base.units import SECOND
+from jsctl.errors import BadInput
+from jsctl.monitor.alerts.conditions import _NULL_ROW, Row, parse_condition
+from jsctl.monitor.alerts.machine import Event, Seen, States, encode_states, parse_states, step
+from jsctl.monitor.alerts.rules import AlertFile, parse_alerts
+
+NAMES = ("A", "B")
+LATE = {"name": "late", "when": "lag > 50"}
+NULL = {**_NULL_ROW, "context": "c", "domain": "d"}
+
+lags = st.one_of(st.none(), st.sampled_from([0, 40, 60, 200]))
+"""The lag of a consumer; None for one that does not exist."""
+
+places = st.one_of(
+    st.fixed_dictionaries(dict.fromkeys(NAMES, lags)),
+    st.sampled_from(["silent", "unlisted"]),
+)
+"""A round: lags, or a place that does not answer or may not list consumers."""
+
+rounds = st.lists(st.tuples(st.integers(1, 4), places), max_size=25)
+"""Seconds since the round before, and what was seen."""
+
+files = st.builds(
+    lambda hold, until, keep, no_data: parse_alerts(
+        json.dumps(
+            {
+                "alerts": [
+                    {"name": "late", "when": "lag > 50", "for": hold, "no_data": no_data, **until, **keep}
+                ]
+            }
+        ),
+        "file",
+    ),
+    st.sampled_from(["0s", "2s", "5s"]),
+    st.sampled_from([{}, {"until": "lag < 20"}]),
+    st.sampled_from([{}, {"keep": "3s"}]),
+    st.sampled_from(["alert", "ignore"]),
+)
+
+
+def see(what: Any) -> Seen:
+    if what == "silent":
+        return Seen("c", "d", outage="no answer")
+    if what == "unlisted":
+        return Seen("c", "d", rows=[Row(("stream", "S"), "s", NULL)], unknown={"consumers": "denied"})
+    rows = [
+        Row(("consumer", "S", name), name, {**NULL, "lag": lag, "kind": "consumer"})
+        for name, lag in what.items()
+        if lag is not None
+    ]
+    return Seen("c", "d", rows=rows)
+
+
+def run(
+    file: AlertFile, seen: Sequence[tuple[int, Any]], *, restart: bool = False
+) -> tuple[States, list[Event]]:
+    states: States = {}
+    events: list[Event] = []
+    at = 0
+    for seconds, what in seen:
+        at += seconds * SECOND
+        if restart:
+            states = parse_states(json.loads(json.dumps(encode_states(states))))
+        states, new = step(file, states, at, [see(what)])
+        events += new
+    return states, events
+
+
+@given(files, rounds)
+def test_a_restart_repeats_and_loses_nothing(file: AlertFile, seen: Sequence[tuple[int, Any]]) -> None:
+    assert run(file, seen) == run(file, seen, restart=True)
+
+
+@given(files, rounds)
+def test_states_follow_each_other(file: AlertFile, seen: Sequence[tuple[int, Any]]) -> None:
+    states, events = run(file, seen)
+    last: dict[str, str] = {}
+    for event in events:
+        assert event.was == last.get(event.key, ""), event
+        last[event.key] = "" if event.state == "resolved" else event.state
+    assert {key: state for key, state in last.items() if state} == {
+        key: one.state for key, one in states.items()
+    }
+
+
+@given(files, rounds)
+def test_an_alert_fires_once_its_condition_has_held(file: AlertFile, seen: Sequence[tuple[int, Any]]) -> None:
+    """In every round that knows the row, for as long as the rule says; and it does fire then."""
+    _, events = run(file, seen)
+    [rule] = file.rules
+    fired = {(event.at, event.key) for event in events if event.state == "firing"}
+    for name in NAMES:
+        key = json.dumps(["late", "c", "d", "consumer", "S", name])
+        since: int | None = None
+        firing, at, ends = False, 0, None
+        for seconds, what in seen:
+            at += seconds * SECOND
+            if not isinstance(what, Mapping):
+                continue
+            lag = what[name]
+            holds = lag is not None and lag > 50
+            if firing:
+                over = not holds and (lag is None or rule.until is None or lag < 20)
+                ends = (at if ends is None else ends) if over else None
+                if ends is not None and (at - ends >= rule.keep or lag is None):
+                    firing, ends, since = False, None, None
+                assert (at, key) not in fired
+                continue
+            since = (at if since is None else since) if holds else None
+            firing = since is not None and at - since >= rule.hold
+            assert ((at, key) in fired) == firing
+
+
+@given(files, rounds)
+def test_without_data_nothing_fires_and_nothing_is_resolved(
+    file: AlertFile, seen: Sequence[tuple[int, Any]]
+) -> None:
+    at, without = 0, set()
+    for seconds, what in seen:
+        at += seconds * SECOND
+        if isinstance(what, str):
+            without.add(at)
+    _, events = run(file, seen)
+    assert {event.state for event in events if event.at in without} <= {"no data"}
+    assert file.rules[0].tells_no_data or all(event.state != "no data" for event in events)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "hold"),
+    [
+        ("lag > 1000 for 2m", {"lag"}, 120 * SECOND),
+        ("drains_in > 1h", {"drains_in"}, 0),
+        ("dead > 0", {"dead"}, 0),
+        ("peer offline for 30s", {"peer_offline"}, 30 * SECOND),
+        ("stream == 'a for 2m'", {"stream"}, 0),
+        ("not no leader and idle_ns > 1h30m", {"no_leader", "idle_ns"}, 0),
+    ],
+)
+def test_conditions(text: str, names: set[str], hold: int) -> None:
+    timed = parse_condition(text)
+    assert timed.condition.names == names and timed.hold == hold
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("lga > 1", "unknown name 'lga'; did you mean lag?"),
+        ("lag > 5m", "lag is not a duration"),
+        ("drains_in > 3600", "drains_in is a duration"),
+        ("lag > 5 for x", "not a duration"),
+        ("lag > 5 for", "cannot read the expression at 'for'"),
+        ("lag", "is not a condition"),
+        ("lag > 'x'", "cannot compare"),
+    ],
+)
+def test_wrong_conditions(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        parse_condition(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "alerts:\n- {name: a, when: lag > 1}\n- {name: a, when: lag > 2}",
+            "f:3: the alert 'a' is declared twice",
+        ),
+        ("alerts:\n- name: a\n  wen: lag > 1", "f:3: an alert has no key 'wen'; did you mean when?"),
+        ("alerts:\n- name: a\n  when: lga > 1", "f:3: when: unknown name 'lga'"),
+        ("alerts:\n- name: a\n  when: lag > 1 for 2s\n  for: 2s", "f:4: for is also at the end of when"),
+        ("alerts:\n- name: a\n  when: lag > 1\n  to: b", "f:4: there is no receiver 'b'"),
+        ("alerts: [{name: a, when: lag > 1}]\nsilences:\n- alert: b", "f:3: there is no alert 'b'"),
+        ("alerts: [{name: a, when: lag > 1}]\nreceivers:\n- {name: b}", "f:3: a receiver needs one of"),
+        ("alerts: [{name: a, when: lag > 1}]\nreceivers:\n- {webhook: x}", "f:3: webhook is not an address"),
+        ("alerts: []", "f:1: there is no alert"),
+        ("alerts:\n- a", "f:2: an alert must be an object"),
+    ],
+)
+def test_errors_name_file_and_line(text: str, words: str) -> None:
+    with pytest.raises(BadInput, match="^" + words.replace("?", r"\?")):
+        parse_alerts(text, "f")
