@@ -85,6 +85,7 @@ OF_ACCOUNT = {
     "context add": "context add new --server nats://n1:4222 --defaults",
     "context select": "context select here",
     "context previous": "context previous",
+    "watch": "watch alerts.yaml --count 1",
     "completion install": "completion install --shell fish",
     "completion uninstall": "completion uninstall --shell fish",
 }
@@ -322,6 +323,9 @@ def fill(cli: Cli, url: str, here: Path) -> None:
             }
         )
     )
+    for name in ("alerts.yaml", "new.yaml"):
+        (here / name).write_text("alerts: [{name: any, when: messages >= 0 and kind == 'stream'}]")
+    cli("report --record today.jsctl --count 1", status=0)
     cli.environ["EDITOR"] = "true"
 
 
