@@ -12,7 +12,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import list_holders
 from jsctl.monitor.alerts.delivery import Courier
-from jsctl.monitor.alerts.machine import Event, list_firing, observe, step
+from jsctl.monitor.alerts.machine import Event, collect_seen, list_firing, step
 from jsctl.monitor.alerts.rules import Receiver
 from jsctl.monitor.alerts.store import Store
 from jsctl.monitor.report.places import Needs, Place
@@ -56,7 +56,7 @@ class Alerting:
     def add(self, places: Sequence[Place], at: float) -> list[Event]:
         """Add a round; return what changed, and begin to deliver it. at: seconds since 1970. Raises
         JsctlError when states cannot be written."""
-        states, events = step(self.file, self._store.states, seconds_to_ns(at), observe(places))
+        states, events = step(self.file, self._store.states, seconds_to_ns(at), collect_seen(places))
         self._store.add(states, self._courier.list_messages(events))
         self._courier.start()
         return events

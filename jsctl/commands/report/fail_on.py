@@ -7,7 +7,7 @@ from jsctl.commands.cli.values import Parsed
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.alerts.conditions import TimedCondition, list_holders, list_rates, parse_condition
-from jsctl.monitor.alerts.machine import States, list_firing, observe, step
+from jsctl.monitor.alerts.machine import States, collect_seen, list_firing, step
 from jsctl.monitor.alerts.rules import AlertFile, Rule
 from jsctl.monitor.report.places import Needs, Place, Round
 from jsctl.views.report import report as view
@@ -59,8 +59,8 @@ class FailOn:
         if self._condition is None:
             return False
         file = AlertFile([Rule("", self._condition, self._hold, tells_no_data=False)])
-        self._states, _ = step(file, self._states, seconds_to_ns(self._env.clock()), observe(places))
-        self._names = [standing.name for _, standing in list_firing(self._states)]
+        self._states, _ = step(file, self._states, seconds_to_ns(self._env.clock()), collect_seen(places))
+        self._names = [standing.name for standing in list_firing(self._states)]
         are_servers_enough = self._holders and all("servers" in lists for lists in self._holders)
         self._unchecked = view.unchecked(places, "servers" if are_servers_enough else "", is_last=is_last)
         if self._allow_unchecked:

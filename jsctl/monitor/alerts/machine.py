@@ -31,9 +31,10 @@ class Seen(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """An alert on a row. since: when its condition began to hold; at: when it entered its state; ends: when
-    what ends it began to hold, None while it does not. All in ns since 1970."""
+    """An alert on a row. alert: its name. since: when its condition began to hold; at: when it entered its
+    state; ends: when what ends it began to hold, None while it does not. All in ns since 1970."""
 
+    alert: str
     state: State
     since: int
     at: int
@@ -68,7 +69,7 @@ States = Mapping[str, Standing]
 """The standings, by alert, place and row."""
 
 
-def observe(places: Sequence[Place]) -> list[Seen]:
+def collect_seen(places: Sequence[Place]) -> list[Seen]:
     """Return what a round knows of its places."""
     seen = []
     for place in places:
@@ -91,7 +92,7 @@ def step(file: AlertFile, states: States, at: int, seen: Sequence[Seen]) -> tupl
     """Return the states after a round, and what changed. at: ns since 1970. States of places that the round
     is not about stay as they are; those of alerts that the file no longer has are dropped."""
     names = {rule.name for rule in file.rules}
-    after = {key: old for key, old in states.items() if json.loads(key)[0] in names}
+    after = {key: old for key, old in states.items() if old.alert in names}
     events: list[Event] = []
     for rule in file.rules:
         for place in seen:
@@ -115,7 +116,7 @@ def _step_place(
         yield _build_event(rule, at, "resolved", old, place_key)
     if why:
         if rule.tells_no_data and old is None:
-            states[place_key] = standing = Standing("no data", at, at, title, None, facts)
+            states[place_key] = standing = Standing(rule.name, "no data", at, at, title, None, facts)
             yield _build_event(rule, at, "no data", standing, place_key, was="", why=why)
         if place.outage or not place.rows:
             return
@@ -151,10 +152,10 @@ def _step_row(rule: Rule, states: dict[str, Standing], at: int, row: Row, key: s
             return
         since = at if old is None else old.since
         if at - since >= rule.hold:
-            states[key] = Standing("firing", since, at, row.name, None, facts)
+            states[key] = Standing(rule.name, "firing", since, at, row.name, None, facts)
             yield _build_event(rule, at, "firing", states[key], key, was="" if old is None else "pending")
         elif old is None:
-            states[key] = Standing("pending", at, at, row.name, None, facts)
+            states[key] = Standing(rule.name, "pending", at, at, row.name, None, facts)
             yield _build_event(rule, at, "pending", states[key], key, was="")
         return
     if not ends or holds:
@@ -242,15 +243,16 @@ def list_notable(events: Sequence[Event]) -> list[Event]:
     ]
 
 
-def list_firing(states: States) -> list[tuple[str, Standing]]:
-    """Return the alert and the standing of each that fires."""
-    return [(json.loads(key)[0], one) for key, one in states.items() if one.state == "firing"]
+def list_firing(states: States) -> list[Standing]:
+    """Return those that fire."""
+    return [one for one in states.values() if one.state == "firing"]
 
 
 def encode_states(states: States) -> dict[str, Any]:
     """Return states as JSON."""
     return {
         key: {
+            "alert": one.alert,
             "state": one.state,
             "since": one.since,
             "at": one.at,
@@ -267,11 +269,11 @@ def parse_states(document: Mapping[str, Any]) -> States:
     shape."""
     states = {}
     for key, one in document.items():
-        if not isinstance(json.loads(key)[0], str) or one["state"] not in ("pending", "firing", "no data"):
+        if one["state"] not in ("pending", "firing", "no data"):
             raise ValueError(key)
         ends = one["ends"]
         states[key] = Standing(
-            *(one["state"], int(one["since"]), int(one["at"]), str(one["name"])),
+            *(str(one["alert"]), one["state"], int(one["since"]), int(one["at"]), str(one["name"])),
             *(None if ends is None else int(ends), dict(one["facts"])),
         )
     return states

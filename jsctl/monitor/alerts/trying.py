@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import seconds_to_ns
-from jsctl.monitor.alerts.machine import Event, States, observe, step
+from jsctl.monitor.alerts.machine import Event, States, collect_seen, step
 from jsctl.monitor.alerts.rules import AlertFile
 from jsctl.monitor.report.replay import Replay
 
@@ -23,7 +23,7 @@ async def run_trials(files: Sequence[AlertFile], replay: Replay) -> list[Trial]:
     states: list[States] = [{} for _ in files]
     events: list[list[Event]] = [[] for _ in files]
     async for round in replay.rounds():
-        seen, at = observe(round.places), seconds_to_ns(round.at or 0)
+        seen, at = collect_seen(round.places), seconds_to_ns(round.at or 0)
         for number, file in enumerate(files):
             states[number], new = step(file, states[number], at, seen)
             events[number] += new

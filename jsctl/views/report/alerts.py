@@ -39,12 +39,12 @@ def show_trial(trial: Trial, file: str, recording: str) -> Result:
         "events": [encode_event(event) for event in trial.events],
         "firing": [
             {
-                "alert": alert,
+                "alert": one.alert,
                 "row": one.name,
                 "since": format_rfc3339(one.since),
                 "fired": format_rfc3339(one.at),
             }
-            for alert, one in list_firing(trial.states)
+            for one in list_firing(trial.states)
         ],
     }
     return Result(parts, data)
