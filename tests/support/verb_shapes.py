@@ -30,6 +30,7 @@ NAMES_OF_VERBS = {
     "server report mem": "",
     "server request ipqueue": "data",
     "stream subjects": "",
+    "watch": "values",
 }
 """Verbs, and the path of their object whose keys are names."""
 
