@@ -138,7 +138,7 @@ def test_a_misspelled_key_in_the_editor(orders: Cli, line: str) -> None:
         ("stream add --max-mesages 5", "No such option '--max-mesages'; did you mean '--max-msgs'?"),
         ("stream ls -o json", "No such option '-o'; use --json, or --as csv"),
         ("report --format json", "No such option '--format'; use --json, or --as csv"),
-        ("watch", "no command 'watch'; did you mean jsctl report --watch?"),
+        ("monitor", "no command 'monitor'; did you mean jsctl report --watch?"),
         ("create X", "no command 'create'; did you mean jsctl stream add?"),
         ("purge X", "no command 'purge'; jsctl --help lists them"),
         ("kv watsh B", "no command 'watsh'; did you mean 'watch'?"),

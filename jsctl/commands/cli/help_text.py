@@ -27,7 +27,7 @@ BUILT_IN = {"help": "Show help on a command"}
 _NEVER_SUGGESTED = ("seal", "rm", "rmm", "purge")
 """Verbs that destroy: a typo must not lead to one of them."""
 
-_GUESSES = {"watch": "report --watch", "monitor": "report --watch", "status": "report", "health": "doctor"}
+_GUESSES = {"monitor": "report --watch", "status": "report", "health": "doctor"}
 """Command lines for what the commands of other tools are called."""
 
 _HYPHEN = "\u2011"  #: a non-breaking one

@@ -75,6 +75,8 @@ _BY_PARAMETER = {
     "backup stream target": FILE,
     "backup account target": FOLDER,
     "backup edit target": FOLDER,
+    "alert diff old": FILE,
+    "alert diff new": FILE,
     "backup lookup keyfile": FILE,
     "service info id": "instance",
     "service stats id": "instance",
