@@ -28,7 +28,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "report",
             "watch",
             "alert",
-            "incident",
             "doctor",
             "top",
             "events",
