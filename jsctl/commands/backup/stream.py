@@ -7,6 +7,7 @@ from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.link_writer import check_parent
 from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.backup import stream as view
@@ -19,11 +20,18 @@ from jsctl.views.shared.transfers import backup_intent
     examples=[
         "jsctl backup stream ORDERS /data/backup/ORDERS",
         "jsctl backup stream ORDERS /data/backup/ORDERS.tgz --overwrite",
+        "jsctl backup stream ORDERS /data/backup/ORDERS.2 --since /data/backup/ORDERS",
     ],
 )
 @argument("stream", default="")
 @argument("target", default="")
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
+@option(
+    "--since",
+    metavar="BACKUP",
+    default="",
+    help="Save only what is new since this backup, and what is gone",
+)
 @option("--check", is_flag=True, help="Have the server check every message first")
 @option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
 @option(
@@ -42,11 +50,15 @@ from jsctl.views.shared.transfers import backup_intent
     also=["--overwrite"],
 )
 async def stream(
-    env: Env, stream: str, target: str, progress: bool, options: BackupOptions, force: bool
+    env: Env, stream: str, target: str, since: str, progress: bool, options: BackupOptions, force: bool
 ) -> Result:
     """Write a folder, or one file when the name of TARGET ends in .tgz. It holds the configuration, all
     messages, the consumers with their state, and a digest of it all; jsctl backup restore stream and the nats
     tool restore it.
+
+    With --since, TARGET becomes a link after another backup of the stream: it holds the messages that are
+    new, which ones are gone, and the consumers. It needs that backup, its parent, in its place: validate,
+    info, edit and restore read both as one. The server still sends all of the stream.
     """
     if stream:
         name = validate_stream_name(stream)
@@ -54,9 +66,13 @@ async def stream(
         name = await pick_stream(env, await env.jetstream(), "")
     target = target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
     api, path = await env.jetstream(), resolve_backup_path(target)
+    parent = files.open_backup(resolve_backup_path(since)) if since else None
     if env.dry_run:
         existing = files.describe_existing(path)
-        state = (await streams.fetch_info(api, name))["state"]
+        info = await streams.fetch_info(api, name)
+        if parent:
+            await check_parent(api, parent, info, path)
+        state = info["state"]
         amount = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
         facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
         env.announce(backup_intent(f"Stream {name} with {amount}", path, existing, facts))
@@ -66,6 +82,7 @@ async def stream(
         path,
         options,
         TerminalObserver(env, progress=progress, force=force),
+        parent,
     )
     if progress:
         env.inform(view.done(stream_backup))

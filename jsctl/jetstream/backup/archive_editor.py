@@ -29,12 +29,12 @@ from jsctl.jetstream.backup.archive import (
     encode_state,
 )
 from jsctl.jetstream.backup.archive_file import ArchiveWriter, read_blocks
+from jsctl.jetstream.backup.chain import naming_damage, opening_snapshot
 from jsctl.jetstream.backup.edit_options import Drop, EditOptions, is_tombstone
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.obfuscation import Obfuscator
 from jsctl.jetstream.backup.s2 import Frame
-from jsctl.jetstream.backup.verification import naming_damage
 
 _SLOT_SIZES = {False: 16, True: 24}
 """Bytes that the state of a subject counts for each message (sequence, size), and with a mark of deletion."""
@@ -140,7 +140,7 @@ class Editor:
 
     def _read(self, reader: ArchiveReader, digest: Any = None) -> Iterator[Item]:
         """Yield all entries. Raises BadInput."""
-        with naming_damage(self._backup, reader), self._backup.open_data() as file:
+        with naming_damage(self._backup, reader), opening_snapshot(self._backup) as file:
             for _, block in read_blocks(file, self._advance, digest):
                 yield from reader.feed(block)
             reader.finish()
@@ -151,7 +151,7 @@ class Editor:
         """Write ranges of entries as they are; frames that stay as a whole are not even encoded again."""
         reader = self._reader = self._open_reader("ranges" if writer else "")
         blocks, ranges, end = deque[tuple[int, Frame, memoryview]](), deque[Range](), 0
-        with naming_damage(self._backup, reader), self._backup.open_data() as file:
+        with naming_damage(self._backup, reader), opening_snapshot(self._backup) as file:
             for frame, block in read_blocks(file, self._advance, self._digest):
                 blocks.append((end, frame, block))
                 end += len(block)
@@ -179,7 +179,7 @@ class Editor:
     def _run_twice(self, writer: ArchiveWriter | None) -> None:
         """Find the messages of each subject that stay, then write them."""
         options = self._options
-        identity = self._identify()
+        identity = self._backup.stat_parts()
         slots: dict[bytes, _Slot] = {}
         rings: dict[bytes, deque[_Slot]] = {}
         count = options.last_per_subject or 1
@@ -218,7 +218,7 @@ class Editor:
             return
         del slots, rings, held, stay
         self._consumers = 0
-        if self._identify() != identity:
+        if self._backup.stat_parts() != identity:
             raise JsctlError(
                 f"the backup in {self._backup.path} was changed during the edit", "edit it again"
             )
@@ -233,11 +233,6 @@ class Editor:
             raise JsctlError(
                 f"the backup in {self._backup.path} was changed during the edit", "edit it again"
             )
-
-    def _identify(self) -> tuple[int, int]:
-        path = self._backup.packed or self._backup.path / self._backup.data_name
-        status = path.stat()
-        return status.st_size, status.st_mtime_ns
 
     def _passes(self, message: Message) -> bool:
         drop = self._options.find_drop(message)

@@ -2,24 +2,42 @@
 
 backup.json     {config, state}, as the `nats` tool writes it; `edit` says from what it was edited
 stream.arc.s2   the snapshot; stream.tar.s2 that of a server before 2.15, or of any server by older tools
-jsctl.json      sizes and SHA-256 of both, the consumers, and whether the backup was finished
+jsctl.json      sizes and SHA-256 of both, the consumers, and whether the backup was finished; at its end the
+                SHA-256 of what is before
 
 A folder of the `nats` tool, and one that was edited, has the first two. An unfinished backup has no
 backup.json, so that other tools refuse it as well; its snapshot is in stream.arc.s2.partial.
+
+A link of a chain, which was made `--since` another backup, its parent, has other names in place of the
+second, so that other tools do not take it for all of the stream:
+
+since.arc.s2    an archive with the stream's state and consumers, and the messages that its parent lacks
+gone.txt        ranges of sequences up to the parent's last one that hold no message, `first last` a line
+
+The manifest of a link names its parent, with the SHA-256 of the parent's manifest. `chain` reads a link and
+its parents as one snapshot.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from jsctl.base.files import is_temporary, naming_write_errors, open_input, read_bytes, temporary_folder
+from jsctl.base.files import (
+    is_temporary,
+    naming_write_errors,
+    open_input,
+    read_bytes,
+    resolve_path,
+    temporary_folder,
+)
 from jsctl.base.json_text import parse_json
 from jsctl.base.signals import interrupt_handler
 from jsctl.errors import BadInput, NotFound
@@ -29,6 +47,7 @@ from jsctl.jetstream.backup.target import find_present_path, remove_path
 
 DATA, META, MANIFEST = "stream.arc.s2", "backup.json", "jsctl.json"
 LEGACY_DATA = "stream.tar.s2"
+LINK_DATA, GONE = "since.arc.s2", "gone.txt"
 PARTIAL_DATA = DATA + ".partial"
 PACKED = "packed"
 """Name of a .tgz file while it is being written."""
@@ -38,7 +57,11 @@ UNFINISHED = "a backup that was not finished"
 FORMAT = 1
 """Version of the manifest."""
 
-_BACKUP_FILES = frozenset({DATA, LEGACY_DATA, META, MANIFEST, PARTIAL_DATA, LEGACY_DATA + ".partial"})
+_SEAL = b',\n  "sha256": "'
+
+DATA_NAMES = (DATA, LEGACY_DATA, LINK_DATA)
+
+_BACKUP_FILES = frozenset({*DATA_NAMES, GONE, META, MANIFEST, PARTIAL_DATA, LEGACY_DATA + ".partial"})
 _PACKED_ENDINGS = (".tgz", ".tar.gz")
 _READ_SIZE = 1 << 20
 _MAX_HEADER_SIZE = 1 << 20
@@ -106,17 +129,20 @@ def remove_backup_files(folder: Path) -> None:
 @dataclass(frozen=True, slots=True)
 class Backup:
     """An opened backup. manifest: empty for a backup of the `nats` tool, and an edited one. packed: the .tgz
-    file, or the copy of a pipe; None for a folder."""
+    file, or the copy of a pipe; None for a folder. parents: of a link of a chain, the first backup and the
+    links after it."""
 
     path: Path
     config: Json
     state: Json
     edit: Json | None  #: from what it was edited, as `edit` records it
     manifest: Json
-    data_name: str  #: DATA or LEGACY_DATA
-    size: int  #: bytes of the snapshot
+    data_name: str  #: DATA, LEGACY_DATA or LINK_DATA
+    size: int  #: bytes of the snapshot, with those of its parents
     packed: Path | None
+    digest: str  #: SHA-256 of its manifest, which is its identity; empty without one
     _meta: bytes
+    parents: "tuple[Backup, ...]" = ()
 
     @property
     def stream(self) -> str:
@@ -128,19 +154,29 @@ class Backup:
         """Configurations of the stream's consumers; empty when they were not saved."""
         return list(self.manifest.get("consumers") or [])
 
+    @property
+    def parts(self) -> "tuple[Backup, ...]":
+        """The backups that make it up, the oldest first: itself alone, if it is not a link of a chain."""
+        return (*self.parents, self)
+
     @contextmanager
-    def open_data(self) -> Iterator[IO[bytes]]:
-        """Yield the snapshot as a file, at its beginning. Raises BadInput."""
+    def open_file(self, name: str) -> Iterator[IO[bytes]]:
+        """Yield one of its files, at its beginning. Raises BadInput."""
         if self.packed is None:
-            with (self.path / self.data_name).open("rb") as file:
+            with (self.path / name).open("rb") as file:
                 yield file
             return
         with tarfile.open(self.packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
-                if member.isfile() and Path(member.name).name == self.data_name:
+                if member.isfile() and Path(member.name).name == name:
                     yield cast(IO[bytes], tar.extractfile(member))
                     return
-        raise BadInput(f"{self.path} does not hold {self.data_name}")
+        raise BadInput(f"{self.path} does not hold {name}")
+
+    def stat_parts(self) -> list[tuple[int, int]]:
+        """Return size and time of change, in ns, of each snapshot: they differ if one was replaced."""
+        statuses = [(part.packed or part.path / part.data_name).stat() for part in self.parts]
+        return [(status.st_size, status.st_mtime_ns) for status in statuses]
 
     @property
     def digests(self) -> Json:
@@ -176,7 +212,26 @@ def opening_backup(path: Path) -> Iterator[Backup]:
 
 
 def open_backup(path: Path, copy: Path | None = None) -> Backup:
-    """Open a folder or file with a stream's backup. copy: what a pipe had. Raises NotFound, BadInput."""
+    """Open a folder or file with a stream's backup, and its parents. copy: what a pipe had. Raises NotFound,
+    BadInput."""
+    link = part = _open_part(path, copy)
+    parents: list[Backup] = []
+    while since := part.manifest.get("since"):
+        place = Path(os.path.normpath(resolve_path(part.path).parent / since["path"]))
+        try:
+            parent = _open_part(place, digest=since["sha256"])
+        except NotFound:
+            raise BadInput(
+                f"the backup in {part.path} needs its parent {place}, which does not exist",
+                "put the parent back in its place, or use another backup",
+            ) from None
+        parents.insert(0, parent)
+        part = parent
+    return replace(link, parents=tuple(parents), size=sum(each.size for each in (*parents, link)))
+
+
+def _open_part(path: Path, copy: Path | None = None, *, digest: str = "") -> Backup:
+    """Open a backup without its parents. digest: that of its manifest, if it is known."""
     if path.name in _BACKUP_FILES and not path.is_dir():
         path = path.parent
     path = find_present_path(path)
@@ -185,6 +240,12 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
     packed = copy or (path if path.is_file() else None)
     files, data_name, size = _read_folder(path) if packed is None else _read_packed(packed, path)
     manifest: Json = {}
+    found = hashlib.sha256(files[MANIFEST]).hexdigest() if MANIFEST in files else ""
+    if digest and digest != found:
+        raise BadInput(
+            f"{path} is not the backup that the links after it were made since: its {MANIFEST} differs",
+            "put that backup back in its place, or use another one",
+        )
     if MANIFEST in files:
         manifest = _parse_object(files[MANIFEST], f"{MANIFEST} in {path}")
         _check_manifest(manifest, path)
@@ -192,17 +253,33 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
             raise BadInput(f"the backup in {path} was not finished", "back the stream up again")
         if int(manifest.get("format", 0)) > FORMAT:
             raise BadInput(f"the backup in {path} was written by a newer jsctl", "upgrade jsctl")
+        if "created" in manifest and not _is_sealed(files[MANIFEST]):
+            raise BadInput(f"{MANIFEST} in {path} was changed after the backup", UNUSABLE)
     if META not in files:
         raise BadInput(f"{path} does not hold a backup of a stream", f"{META} is missing")
     if not data_name:
-        raise BadInput(f"the backup in {path} is truncated", f"{DATA} is missing")
+        missing = LINK_DATA if "since" in manifest else DATA
+        raise BadInput(f"the backup in {path} is truncated", f"{missing} is missing")
+    if (data_name == LINK_DATA) != ("since" in manifest):
+        raise BadInput(f"{MANIFEST} in {path} does not belong to {data_name}", UNUSABLE)
     meta = _parse_object(files[META], f"{META} in {path}")
     config, state, edit = meta.get("config"), meta.get("state", {}), meta.get("edit")
     if not isinstance(config, dict) or not isinstance(state, dict) or not _is_name(config.get("name")):
         raise BadInput(f"{META} in {path} does not describe a stream", "config and state are missing")
     if any(type(state.get(key, 0)) is not int for key in _STATE_NUMBERS) or not _is_edit(edit):
         raise BadInput(f"the state in {META} in {path} is malformed", UNUSABLE)
-    return Backup(path, config, state, edit, manifest, data_name, size, packed, files[META])
+    return Backup(path, config, state, edit, manifest, data_name, size, packed, found, files[META])
+
+
+def seal_manifest(content: Json) -> bytes:
+    """Return a manifest as the bytes of its file, with a digest at its end."""
+    text = json.dumps(content, indent=2).encode().removesuffix(b"\n}")
+    return text + _SEAL + hashlib.sha256(text).hexdigest().encode() + b'"\n}\n'
+
+
+def _is_sealed(manifest: bytes) -> bool:
+    text, _, seal = manifest.rpartition(_SEAL)
+    return seal == hashlib.sha256(text).hexdigest().encode() + b'"\n}\n'
 
 
 def _is_edit(edit: Any) -> bool:
@@ -227,10 +304,26 @@ def _check_manifest(manifest: Json, path: Path) -> None:
         and all(isinstance(entry, dict) and type(entry.get("bytes")) is int for entry in sizes_and_digests)
         and isinstance(consumers, list)
         and all(isinstance(consumer, dict) for consumer in consumers)
+        and _is_link(manifest)
         and isinstance(account, dict)
         and type(account.get("streams", 0)) is int
     ):
         raise BadInput(f"{MANIFEST} in {path} is malformed", UNUSABLE)
+
+
+def _is_link(manifest: Json) -> bool:
+    """Return whether what a manifest says of a chain has the types that jsctl writes; also without it."""
+    if "since" not in manifest:
+        return True
+    since, chain = manifest["since"], manifest.get("chain")
+    return (
+        isinstance(since, dict)
+        and isinstance(chain, dict)
+        and all(_is_name(since.get(key)) for key in ("path", "sha256"))
+        and all(type(chain.get(key)) is int for key in ("messages", "bytes", "new", "gone"))
+        and "created" in manifest
+        and {LINK_DATA, GONE, META} == set(manifest.get("files", {}))
+    )
 
 
 def find_snapshot_fault(scanner: FrameScanner) -> str:
@@ -254,10 +347,10 @@ def _read_folder(path: Path) -> tuple[dict[str, bytes], str, int]:
         for name in (META, MANIFEST)
         if (path / name).is_file()
     }
-    names = [name for name in (DATA, LEGACY_DATA) if (path / name).is_file()]
+    names = [name for name in DATA_NAMES if (path / name).is_file()]
     if len(names) > 1:
         raise BadInput(
-            f"{path} holds both {DATA} and {LEGACY_DATA}", "remove the one that does not belong to it"
+            f"{path} holds both {names[0]} and {names[1]}", "remove the one that does not belong to it"
         )
     return files, "".join(names), (path / names[0]).stat().st_size if names else 0
 
@@ -270,7 +363,7 @@ def _read_packed(packed: Path, path: Path) -> tuple[dict[str, bytes], str, int]:
         with tarfile.open(packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 name = Path(member.name).name
-                if name in (DATA, LEGACY_DATA) and member.isfile():
+                if name in DATA_NAMES and member.isfile():
                     data_name, size = name, member.size
                     break  # jsctl writes the small files before it
                 if name in (META, MANIFEST) and member.isfile() and member.size < _MAX_META_SIZE:

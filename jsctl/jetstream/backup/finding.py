@@ -53,7 +53,7 @@ def _is_stream_backup(path: Path) -> bool:
     return (
         path.is_dir()
         and (path / files.META).is_file()
-        and any((path / name).is_file() for name in (files.DATA, files.LEGACY_DATA))
+        and any((path / name).is_file() for name in files.DATA_NAMES)
     )
 
 

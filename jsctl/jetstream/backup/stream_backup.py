@@ -21,6 +21,7 @@ from jsctl.jetstream.backup.events import (
     ReplaceBackup,
     ServerCheckStarted,
 )
+from jsctl.jetstream.backup.link_writer import LinkWriter, check_parent
 from jsctl.jetstream.backup.snapshot import CHUNK_SIZE, request_snapshot
 from jsctl.jetstream.backup.target import lock_target, remove_path
 from jsctl.jetstream.backup.writer import BackupWriter, put_backup
@@ -54,16 +55,23 @@ class StreamBackup(NamedTuple):
 
 
 async def backup_stream(
-    api: Api, stream: str, target: Path, options: BackupOptions, observer: Observer
+    api: Api,
+    stream: str,
+    target: Path,
+    options: BackupOptions,
+    observer: Observer,
+    parent: files.Backup | None = None,
 ) -> StreamBackup:
-    """Back up a stream to a folder or .tgz file.
+    """Back up a stream to a folder or .tgz file. parent: an earlier backup, of which it becomes a link.
 
     The observer is asked before an older backup of the stream is replaced, which stays until the new one is
-    complete. Raises BadInput for a target that holds another stream's backup or other files, Cancelled,
-    ApiError, JsctlError, OSError; nothing of the new backup is left then.
+    complete. Raises BadInput for a target that holds another stream's backup or other files, and for a
+    parent that is none, Cancelled, ApiError, JsctlError, OSError; nothing of the new backup is left then.
     """
     files.describe_existing(target)
-    await streams.fetch_info(api, stream)
+    info = await streams.fetch_info(api, stream)
+    if parent:
+        await check_parent(api, parent, info, target)
     with lock_target(target) as locked:
         existing = files.describe_existing(target)
         if existing == files.UNFINISHED:
@@ -84,7 +92,14 @@ async def backup_stream(
             folder = locked.make_path()
             try:
                 manifest = await save_stream(
-                    api, stream, folder, options, observer, on_start=on_start, target=target
+                    api,
+                    stream,
+                    folder,
+                    options,
+                    observer,
+                    on_start=on_start,
+                    target=target,
+                    parent=parent,
                 )
                 await _run_in_thread(put_backup, folder, locked)
             finally:
@@ -113,16 +128,17 @@ async def save_stream(
     on_start: Callable[[Json], Advance],
     target: Path,
     extra: Json | None = None,
+    parent: files.Backup | None = None,
 ) -> Json:
     """Write a stream's snapshot to a folder that does not exist; return the manifest with the stream's
     `state`.
 
     on_start: called with the stream's state when the first byte is about to arrive; the function that it
     returns is called with the number of bytes that arrive, before compression. target: the path that errors
-    name instead of the folder. extra: further keys of the manifest.
+    name instead of the folder. extra: further keys of the manifest. parent: that of a link.
     Raises JsctlError, OSError; nothing of the backup is left then.
     """
-    started = _format_now()
+    started, created = _format_now(), (await streams.fetch_info(api, stream))["created"]
     async with request_snapshot(
         api,
         stream,
@@ -137,10 +153,15 @@ async def save_stream(
             "server": api.connection.server_info.get("version", ""),
             "domain": api.domain,
             "started": started,
+            "created": created,
             **(extra or {}),
         }
         # Not in a thread, where a cancellation could leave its files behind.
-        writer = BackupWriter(folder, description, target)
+        writer = (
+            LinkWriter(folder, description, target, parent)
+            if parent
+            else BackupWriter(folder, description, target)
+        )
         try:
             state = snapshot.state
             observer.notify(BackupStarted(stream, int(state.get("messages", 0)), int(state.get("bytes", 0))))
@@ -152,13 +173,15 @@ async def save_stream(
                     await _run_in_thread(writer.write, chunk)
                     chunk_count += 1
                     advance(writer.scanner.unpacked - unpacked_before)
+            if (await streams.fetch_info(api, stream))["created"] != created:
+                raise JsctlError(f"stream {stream} was made anew during its backup", "back it up again")
             saved_consumers = await _fetch_consumer_configs(api, stream) if options.consumers else {}
             outcome = {"chunks": chunk_count, "finished": _format_now(), **saved_consumers}
-            manifest = await _run_in_thread(writer.finish, snapshot.config, snapshot.state, outcome)
+            manifest = await _run_in_thread(writer.finish, snapshot.config, state, outcome)
         except BaseException:
             writer.abandon()
             raise
-    return {**manifest, "state": snapshot.state}
+    return {**manifest, "state": {**state, **manifest.get("chain", {})}}
 
 
 async def _fetch_consumer_configs(api: Api, stream: str) -> Json:

@@ -17,6 +17,7 @@ from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import ApiLevel
+from jsctl.jetstream.backup.chain import opening_snapshot
 from jsctl.jetstream.backup.copy_transfer import name_rest_subject
 from jsctl.jetstream.backup.events import (
     Advance,
@@ -110,7 +111,7 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
         await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
 
     async def read() -> Chunks:
-        with backup.open_data() as file:
+        with opening_snapshot(backup) as file:
             while chunk := await asyncio.to_thread(file.read, _READ_SIZE):
                 yield chunk
 

@@ -5,8 +5,9 @@ import hashlib
 import json
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from jsctl.base.files import write_atomically
@@ -15,7 +16,9 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.archive import MAGIC
 from jsctl.jetstream.backup.files import (
     DATA,
+    DATA_NAMES,
     FORMAT,
+    GONE,
     LEGACY_DATA,
     MANIFEST,
     META,
@@ -24,6 +27,7 @@ from jsctl.jetstream.backup.files import (
     describe_existing,
     find_snapshot_fault,
     is_packed,
+    seal_manifest,
     strip_ending,
 )
 from jsctl.jetstream.backup.s2 import FrameScanner
@@ -48,13 +52,13 @@ class BackupWriter:
         self._target = target
         self._description = {"format": FORMAT, "complete": False, **description}
         self._digest = hashlib.sha256()
-        self._flushed = 0
+        self._size = self._flushed = 0
         self._finished = False
         self.scanner = FrameScanner()
         with naming(self._target):
             folder.mkdir()
             try:
-                _write_json(folder / MANIFEST, self._description)
+                write_atomically(folder / MANIFEST, seal_manifest(self._description), mode=None)
                 self._data = (folder / PARTIAL_DATA).open("xb")
             except BaseException:
                 remove_path(folder)
@@ -63,14 +67,18 @@ class BackupWriter:
     def write(self, chunk: bytes) -> None:
         """Write the next piece of the snapshot. Raises JsctlError for data that is not a snapshot."""
         self.scanner.scan(chunk)
-        self._digest.update(chunk)
+        self._store(chunk)
+
+    def _store(self, data: bytes) -> None:
+        self._digest.update(data)
+        self._size += len(data)
         with naming(self._target):
-            self._data.write(chunk)
-        if self.scanner.packed - self._flushed >= _FLUSH_INTERVAL and hasattr(os, "posix_fadvise"):
+            self._data.write(data)
+        if self._size - self._flushed >= _FLUSH_INTERVAL and hasattr(os, "posix_fadvise"):
             # Makes the system begin to write, so that little is left for `_sync` at the end.
-            length, start = self.scanner.packed - self._flushed, self._flushed
+            length, start = self._size - self._flushed, self._flushed
             os.posix_fadvise(self._data.fileno(), start, length, os.POSIX_FADV_DONTNEED)
-            self._flushed = self.scanner.packed
+            self._flushed = self._size
 
     def finish(self, config: Json, state: Json, extra: Json) -> Json:
         """Check the snapshot's end, and mark the backup as complete; return the manifest.
@@ -79,20 +87,31 @@ class BackupWriter:
         """
         if fault := find_snapshot_fault(self.scanner):
             raise JsctlError(f"the snapshot is incomplete: {fault}", "try again")
-        name = DATA if self.scanner.starts_with(MAGIC) else LEGACY_DATA
+        return self._complete(DATA if self.scanner.starts_with(MAGIC) else LEGACY_DATA, config, state, extra)
+
+    def _complete(
+        self,
+        name: str,
+        config: Json,
+        state: Json,
+        extra: Json,
+        further: Mapping[str, Json] = MappingProxyType({}),
+    ) -> Json:
+        """Write the small files, and return the manifest. name: of the snapshot. further: other files."""
         with naming(self._target):
             sync(self._data)
             self._data.close()
             (self.folder / PARTIAL_DATA).rename(self.folder / name)
             meta = json.dumps({"config": config, "state": state}, indent=2, ensure_ascii=False).encode()
             files = {
-                name: {"bytes": self.scanner.packed, "sha256": self._digest.hexdigest()},
+                name: {"bytes": self._size, "sha256": self._digest.hexdigest()},
+                **further,
                 META: {"bytes": len(meta), "sha256": hashlib.sha256(meta).hexdigest()},
             }
             unpacked = self.scanner.unpacked
             manifest = {**self._description, "complete": True, "unpacked": unpacked, **extra, "files": files}
             write_atomically(self.folder / META, meta, mode=None)
-            _write_json(self.folder / MANIFEST, manifest)
+            write_atomically(self.folder / MANIFEST, seal_manifest(manifest), mode=None)
         self._finished = True
         return manifest
 
@@ -124,7 +143,7 @@ def _pack(folder: Path, stem: str) -> Path:
     with packed.open("xb") as file:
         # Data that S2 has compressed hardly gets smaller; a higher level only takes longer.
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
-            for name in (MANIFEST, META, DATA, LEGACY_DATA):
+            for name in (MANIFEST, META, GONE, *DATA_NAMES):
                 if (folder / name).exists():
                     tar.add(folder / name, arcname=f"{stem}/{name}")
         sync(file)
@@ -138,10 +157,6 @@ def naming(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise JsctlError(f"cannot write to {target}: {error.strerror or error}") from None
-
-
-def _write_json(path: Path, content: Json) -> None:
-    write_atomically(path, json.dumps(content, indent=2) + "\n", mode=None)
 
 
 def sync(file: IO[bytes]) -> None:

@@ -7,7 +7,14 @@ from jsctl.base.units import format_count, format_rfc3339, format_time, read_kno
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.verification import Scan
-from jsctl.views.result import Column, Field, InfoPage, Lines, Result, Section, Table
+from jsctl.views.result import Column, Field, InfoPage, Lines, Result, Section, Table, Text
+
+_LIMITS = (
+    "A snapshot is not taken at one instant: messages that were deleted while the server sent it may be "
+    "missing, its declared counts are those of its beginning, and consumers are saved one after the other "
+    "after that. A cluster does not save acknowledgements above a consumer's floor: those messages are "
+    "delivered again."
+)
 
 COLUMNS = (Column("Subject", "subject"), Column("Count", "messages", "count"))
 
@@ -60,6 +67,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
             ],
         ),
         *([Section("Edit", _build_edit_fields(backup.edit))] if backup.edit is not None else []),
+        *([Section("Chain", _build_chain_fields(backup))] if backup.parents else []),
     ]
     info_page = InfoPage(f"Information for backup of Stream {backup.stream} in {backup.path}", sections)
     known_times = {key: read_known_time(declared.get(key)) for key in ("first_ts", "last_ts")}
@@ -68,6 +76,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
         "declared": {**declared, **known_times},
         "declared_counts_advisory": is_advisory,
         **({"edit": backup.edit} if backup.edit is not None else {}),
+        **({"chain": _describe_chain(backup)} if backup.parents else {}),
         "consumers": scan.consumers,
         "messages": totals.messages,
         "num_subjects": totals.subjects,
@@ -79,7 +88,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
         "last_time": format_rfc3339(totals.last_time) if totals.messages else None,
     }
     tables = [_build_subjects(backup.stream, scan.subjects)] if with_subjects else []
-    return Result([info_page, *tables], data=data)
+    return Result([info_page, *tables, Text(_LIMITS)], data=data)
 
 
 def _build_config_fields(config: Json) -> list[Field]:
@@ -108,6 +117,22 @@ def _build_message_fields(scan: Scan) -> list[Field]:
         ):
             fields.append(Field(label, f"{format_count(sequence)} @ {format_time(time)}"))
     return [*fields, Field("Subjects", totals.subjects, "count")]
+
+
+def _describe_chain(backup: Backup) -> Json:
+    """Return the paths of a chain's parts, the oldest first, and what its last link changed."""
+    counts = backup.manifest["chain"]
+    paths = [str(part.path) for part in backup.parts]
+    return {"parts": paths, "new": counts["new"], "gone": counts["gone"]}
+
+
+def _build_chain_fields(backup: Backup) -> list[Field]:
+    chain = _describe_chain(backup)
+    return [
+        Field("Parts", chain["parts"]),
+        Field("New Since Parent", chain["new"], "count"),
+        Field("Gone Since Parent", chain["gone"], "count"),
+    ]
 
 
 def _build_edit_fields(edit: Json) -> list[Field]:

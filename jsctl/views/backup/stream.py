@@ -29,11 +29,20 @@ def saved(backup: StreamBackup) -> Result:
         "sha256": file["sha256"],
         "duration_ns": duration,
     }
+    links = []
+    if "since" in manifest:
+        chain = manifest["chain"]
+        data |= {"since": manifest["since"]["path"], "new": chain["new"], "gone": chain["gone"]}
+        links = [
+            f"{pluralize(data['new'], 'message')} new, {pluralize(data['gone'], 'message')} gone since "
+            f"{data['since']}, which must stay in its place"
+        ]
     lines = (
         f"Received {format_bytes(data['stored_bytes'])} compressed data in "
         f'{pluralize(data["chunks"], "chunk")} for stream "{backup.stream}" in {format_duration(duration)}, '
         f"{transfer_rate(data['bytes'], duration)}, {format_bytes(data['bytes'])} uncompressed",
         f"The backup with {pluralize(data['messages'], 'message')} is in {backup.target}",
+        *links,
         f"SHA-256 {data['sha256']}",
     )
     return Result([Lines(lines)], data=data)
