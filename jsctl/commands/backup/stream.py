@@ -28,7 +28,7 @@ from jsctl.views.shared.transfers import backup_intent
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option(
     "--since",
-    metavar="BACKUP",
+    metavar="PATH",
     default="",
     help="Save only what is new since this backup, and what is gone",
 )
