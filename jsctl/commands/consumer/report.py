@@ -12,7 +12,7 @@ from jsctl.jetstream.config.consumer_fields import ACK_POLICY
 from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer import rows as consumer_rows
-from jsctl.monitor.consumer.rows import Row
+from jsctl.monitor.consumer.rows import ConsumerLine
 from jsctl.monitor.stream.rows import fetch_snapshot
 from jsctl.prompts.prompter import Choice
 from jsctl.views.consumer.unreachable import unreachable_consumers
@@ -75,7 +75,7 @@ _CONSUMER_KEYS = (
 
 
 def _show_report(
-    rows: Sequence[Row], lists: Sequence[ConsumerList], *, raw: bool = False, leaders: bool = False
+    rows: Sequence[ConsumerLine], lists: Sequence[ConsumerList], *, raw: bool = False, leaders: bool = False
 ) -> Result:
     """Show the report of `consumer report`: all consumers in one table, leaders on request, and what is
     offline.
@@ -106,7 +106,7 @@ def _show_report(
     return Result([*parts, *unreachable, *refusals], data=data)
 
 
-def _build_table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> Table:
+def _build_table(rows: Sequence[ConsumerLine], stream: str, streams: int, raw: bool) -> Table:
     where = stream or pluralize(streams, "stream")
     title = f"Consumer report for {where} with {pluralize(len(rows), 'consumer')}"
     columns = raw_columns(_COLUMNS) if raw else list(_COLUMNS)
@@ -117,7 +117,7 @@ def _build_table(rows: Sequence[Row], stream: str, streams: int, raw: bool) -> T
     return Table(title, columns, lines, hideable=_HIDEABLE, optional=("state", "trouble"))
 
 
-def _build_cells(row: Row, raw: bool) -> list[object]:
+def _build_cells(row: ConsumerLine, raw: bool) -> list[object]:
     ack_wait: object = row.ack_wait if row.ack_policy != "none" else None
     ack_pending: object = row.ack_pending
     redelivered: object = row.redelivered
@@ -155,20 +155,20 @@ def _build_cells(row: Row, raw: bool) -> list[object]:
     ]
 
 
-def _build_state_cell(row: Row) -> Cell:
+def _build_state_cell(row: ConsumerLine) -> Cell:
     states = [f"paused until {format_server_time(row.paused_until)}"] if row.paused_until else []
     states += [f"pinned {pin}" for pin in row.pinned]
     text = ", ".join(states)
     return Cell(text, text, "warn" if row.paused_until else "")
 
 
-def _build_trouble_cell(row: Row) -> Cell:
+def _build_trouble_cell(row: ConsumerLine) -> Cell:
     # The column before already says that it is paused.
     text = ", ".join(words for words in row.trouble if words != "paused" or not row.paused_until)
     return Cell(text, text, "bad" if any(trouble.bad for trouble in row.troubles) else "warn")
 
 
-def _build_cluster_cell(row: Row) -> Cell:
+def _build_cluster_cell(row: ConsumerLine) -> Cell:
     names = sorted([*([f"{row.leader}*"] if row.leader else []), *row.peers])
     text = ", ".join(names)
     if row.clustered and not row.leader:

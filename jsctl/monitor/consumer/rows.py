@@ -1,37 +1,44 @@
-"""The rows of a consumer report, the most severe first. Only `collect` and `count_messages` send requests."""
+"""The lines of consumers in reports. Those of `consumer report` have the most severe first.
+
+Only `collect` and `count_messages` send requests.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from datetime import datetime
+from typing import Literal, NamedTuple
 
-from jsctl.base.units import compute_age, read_known_time
+from jsctl.base.command_lines import Suggestion
+from jsctl.base.units import NEVER, compute_age, read_known_time, truncate_to_seconds
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.consumer.requests import ConsumerList
-from jsctl.jetstream.state import find_required_level, format_followers
+from jsctl.jetstream.state import find_required_level, format_followers, format_migration
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.evidence import gather_evidence
 from jsctl.monitor.consumer.facts import NOBODY, Facts, select_stream_facts
+from jsctl.monitor.counters import NO_TREND, Trend
 from jsctl.monitor.trouble import Trouble
 
 
-class Row(NamedTuple):
-    """A consumer's line. Durations are ns, times RFC 3339 as the server wrote them."""
+class ConsumerLine(NamedTuple):
+    """A consumer's line in a report. Durations are ns, times RFC 3339 as the server wrote them; rates are per
+    second, None if they are not known."""
 
     stream: str
     consumer: str
-    mode: str  #: pull or push
+    mode: Literal["push", "pull"]
     ack_policy: str
     ack_wait: int
     ack_pending: int
     max_ack_pending: int  #: -1 is unlimited
     redelivered: int
     unprocessed: int
-    matching: int  #: messages in the stream that its filter matches
     ack_floor: int  #: stream sequence
-    ack_age: int  #: ns since the last acknowledgement, NEVER (-1) for none
+    ack_age: int  #: since the last acknowledgement, NEVER (-1) for none
+    last_delivery: int  #: since the last delivery, in whole seconds, NEVER (-1) for none
     waiting: int  #: pulls that wait
     bound: bool  #: push: somebody listens
     paused_until: str | None
@@ -41,7 +48,23 @@ class Row(NamedTuple):
     cluster: str | None
     leader: str | None
     peers: tuple[str, ...]  #: followers, `name!` for one that is offline or behind
-    troubles: tuple[Trouble, ...]  #: the worst first
+    migration: str = ""  #: how far its servers are changed, empty for not
+    troubles: Sequence[Trouble] = ()  #: the worst first
+    matching: int = 0  #: messages in the stream that its filter matches, where they were counted
+    trend: Trend = NO_TREND  #: of `unprocessed`
+    drain: int | None = None  #: until nothing is unprocessed, at this pace
+    delivered: float | None = None  #: rate
+    acknowledged: float | None = None  #: rate
+
+    @property
+    def why(self) -> str:
+        """A sentence for the worst trouble, empty without one."""
+        return self.troubles[0].says if self.troubles else ""
+
+    @property
+    def help(self) -> Suggestion | None:
+        """A command line for the worst trouble, if there is one."""
+        return next((line for trouble in self.troubles[:1] for line in trouble.help), None)
 
     @property
     def share(self) -> float:
@@ -73,7 +96,7 @@ class Row(NamedTuple):
         return int(bool(self.troubles or self.redelivered or self.unprocessed))
 
 
-async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Sequence[ConsumerList]]:
+async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[ConsumerLine], Sequence[ConsumerList]]:
     """Fetch the rows of all consumers of these streams, and the lists as the servers sent them.
 
     streams: their STREAM.INFO by name. The lists also name the consumers that did not answer. Raises what
@@ -105,7 +128,10 @@ async def collect(api: Api, streams: Mapping[str, Json]) -> tuple[list[Row], Seq
     counts = dict(zip(keys, numbers, strict=True))
     facts = {name: select_stream_facts(info, evidence.consumers.get(name)) for name, info in streams.items()}
     rows = [
-        build_consumer_row(info, _sum_matching(info, streams[listed.stream], counts), facts[listed.stream])
+        build_consumer_line(info)._replace(
+            matching=_sum_matching(info, streams[listed.stream], counts),
+            troubles=find_troubles(Facts(listed.stream, info["name"], info, facts[listed.stream])),
+        )
         for listed in lists
         for info in listed.infos
     ]
@@ -123,7 +149,7 @@ async def count_messages(api: Api, stream: str, subject: str) -> int | None:
     return None if int(reply.get("total", 0)) > len(counts) else sum(counts.values())
 
 
-def sort_by_severity(rows: Iterable[Row]) -> list[Row]:
+def sort_by_severity(rows: Iterable[ConsumerLine]) -> list[ConsumerLine]:
     """Return the rows sorted: those with the worst state first, then those with the most messages to
     process."""
     return sorted(
@@ -132,39 +158,39 @@ def sort_by_severity(rows: Iterable[Row]) -> list[Row]:
     )
 
 
-def build_consumer_row(info: Json, matching: int, stream: Json | None = None) -> Row:
-    """Return a consumer's row. matching: messages in the stream that its filters match. stream: see
-    `select_stream_facts`."""
-    config, cluster = info["config"], info.get("cluster") or {}
+def build_consumer_line(info: Json, at: datetime | None = None) -> ConsumerLine:
+    """Return a consumer as CONSUMER.LIST has it, without rates and troubles. at: when the server answered, if
+    it does not say so."""
+    config, cluster, now = info.get("config") or {}, info.get("cluster") or {}, info.get("ts") or at
     floor = info.get("ack_floor") or {}
-    pull = consumers.is_pull(config)
-    return Row(
-        info["stream_name"],
-        info["name"],
-        "pull" if pull else "push",
-        config.get("ack_policy", ""),
-        int(config.get("ack_wait", 0)),
-        int(info.get("num_ack_pending", 0)),
-        int(config.get("max_ack_pending", 0)) or -1,
-        int(info.get("num_redelivered", 0)),
-        int(info.get("num_pending", 0)),
-        matching,
-        int(floor.get("stream_seq", 0)),
-        compute_age(floor.get("last_active"), info.get("ts")),
-        int(info.get("num_waiting", 0)),
-        bool(info.get("push_bound")),
-        read_known_time(config.get("pause_until")) if info.get("paused") else None,
-        tuple(
+    last = compute_age((info.get("delivered") or {}).get("last_active"), now)
+    return ConsumerLine(
+        stream=info["stream_name"],
+        consumer=info["name"],
+        mode="pull" if consumers.is_pull(config) else "push",
+        ack_policy=config.get("ack_policy", ""),
+        ack_wait=int(config.get("ack_wait", 0)),
+        ack_pending=int(info.get("num_ack_pending", 0)),
+        max_ack_pending=int(config.get("max_ack_pending", 0)) or -1,
+        redelivered=int(info.get("num_redelivered", 0)),
+        unprocessed=int(info.get("num_pending", 0)),
+        ack_floor=int(floor.get("stream_seq", 0)),
+        ack_age=compute_age(floor.get("last_active"), now),
+        last_delivery=last if last == NEVER else truncate_to_seconds(last),
+        waiting=int(info.get("num_waiting", 0)),
+        bound=bool(info.get("push_bound")),
+        paused_until=read_known_time(config.get("pause_until")) if info.get("paused") else None,
+        pinned=tuple(
             f"{group.get('group', '')}: {group['pinned_client_id']}"
-            for group in info.get("priority_groups") or []
+            for group in info.get("priority_groups") or ()
             if group.get("pinned_client_id")
         ),
-        find_required_level(config),
-        bool(cluster.get("raft_group") or cluster.get("replicas")),
-        cluster.get("name"),
-        cluster.get("leader"),
-        format_followers(cluster),
-        tuple(find_troubles(Facts(info["stream_name"], info["name"], info, stream or {}))),
+        api_level=find_required_level(config),
+        clustered=bool(cluster.get("raft_group") or cluster.get("replicas")),
+        cluster=cluster.get("name"),
+        leader=cluster.get("leader") or None,
+        peers=format_followers(cluster),
+        migration=format_migration(info),
     )
 
 

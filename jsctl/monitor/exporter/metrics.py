@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
 from jsctl.jetstream.api import Json
+from jsctl.monitor.consumer.rows import ConsumerLine
 from jsctl.monitor.exporter import problems as problem_samples
 from jsctl.monitor.exporter.problems import (
     EPHEMERAL,
@@ -21,7 +22,7 @@ from jsctl.monitor.exporter.problems import (
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_metrics
-from jsctl.monitor.report.lines import ConsumerLine, LinkLine, Problem, ServerLine, StreamLine
+from jsctl.monitor.report.lines import LinkLine, Problem, ServerLine, StreamLine
 from jsctl.monitor.report.places import Answers, Place
 
 Names = Literal["all", "jetstream", "jsctl"]

@@ -1,4 +1,6 @@
-"""The lines of the screen of `jsctl report`: streams, consumers, links, servers, accounts and problems.
+"""The lines of the screen of `jsctl report`: streams, links, servers, accounts and problems.
+
+Those of consumers are in `jsctl.monitor.consumer.rows`.
 
 Plain data. Rates are per second, None if unknown; spans are ns.
 """
@@ -8,10 +10,9 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
-from jsctl.base.units import NEVER, compute_age, truncate_to_seconds
+from jsctl.base.units import NEVER, compute_age
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.state import format_migration
-from jsctl.monitor.report.counters import NO_TREND, Trend
+from jsctl.monitor.counters import NO_TREND, Trend
 from jsctl.monitor.report.overview import Hosting
 from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
@@ -54,38 +55,6 @@ class LinkLine(NamedTuple):
     troubles: Sequence[Trouble] = ()
 
 
-class ConsumerLine(NamedTuple):
-    """A consumer. delivered, acknowledged: rates. drain: ns until nothing is unprocessed, at this pace.
-    last_delivery: ns since, in whole seconds, -1 for none. waiting: pulls.
-    migration: how far its servers are changed, empty for not."""
-
-    stream: str
-    consumer: str
-    mode: Literal["push", "pull"]
-    unprocessed: int
-    ack_pending: int
-    redelivered: int
-    last_delivery: int
-    waiting: int
-    leader: str
-    trend: Trend = NO_TREND
-    drain: int | None = None
-    delivered: float | None = None
-    acknowledged: float | None = None
-    troubles: Sequence[Trouble] = ()
-    migration: str = ""
-
-    @property
-    def why(self) -> str:
-        """A sentence for the worst trouble, empty without one."""
-        return self.troubles[0].says if self.troubles else ""
-
-    @property
-    def help(self) -> Suggestion | None:
-        """A command line for the worst trouble, if there is one."""
-        return next((line for trouble in self.troubles[:1] for line in trouble.help), None)
-
-
 class AccountLine(NamedTuple):
     """An account, or one tier of it. Limits are -1 if there is none. limit: ns until its storage is full.
     requests, errors: rates of the JetStream API; `failed` since the servers count."""
@@ -124,25 +93,6 @@ class ServerLine(NamedTuple):
     errors: float | None = None
     meta_leader: bool = False
     troubles: Sequence[Trouble] = ()
-
-
-def build_consumer_line(info: Json, at: datetime | None = None) -> ConsumerLine:
-    """Return a consumer as CONSUMER.LIST has it, without rates and troubles. at: when the server answered, if
-    it does not say so."""
-    config, delivered = info.get("config") or {}, info.get("delivered") or {}
-    last = compute_age(delivered.get("last_active"), info.get("ts") or at)
-    return ConsumerLine(
-        stream=info["stream_name"],
-        consumer=info["name"],
-        mode="push" if config.get("deliver_subject") else "pull",
-        unprocessed=info.get("num_pending", 0),
-        ack_pending=info.get("num_ack_pending", 0),
-        redelivered=info.get("num_redelivered", 0),
-        last_delivery=last if last == NEVER else truncate_to_seconds(last),
-        waiting=info.get("num_waiting", 0),
-        leader=str((info.get("cluster") or {}).get("leader") or ""),
-        migration=format_migration(info),
-    )
 
 
 def build_server_line(reply: Json, use: Json) -> ServerLine:

@@ -11,7 +11,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Cause, Facts
 from jsctl.monitor.consumer.why import fetch_facts
-from jsctl.monitor.report.counters import Counters
+from jsctl.monitor.counters import Counters
 
 _MAX_VALUES = 120  #: values of the graph of a page
 

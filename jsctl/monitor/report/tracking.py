@@ -9,17 +9,16 @@ from jsctl.base.units import SECOND, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts
-from jsctl.monitor.report.counters import SMOOTH, Counters, Trends
+from jsctl.monitor.consumer.rows import ConsumerLine, build_consumer_line
+from jsctl.monitor.counters import SMOOTH, Counters, Trends
 from jsctl.monitor.report.lines import (
     AccountLine,
-    ConsumerLine,
     Kind,
     LinkLine,
     Problem,
     ServerLine,
     StreamLine,
     build_account_lines,
-    build_consumer_line,
     build_server_line,
 )
 from jsctl.monitor.report.overview import Hosting, Limits, Overview

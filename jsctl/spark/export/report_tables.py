@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from jsctl.base.units import NEVER
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
-from jsctl.monitor.consumer.rows import build_consumer_row
+from jsctl.monitor.consumer.rows import build_consumer_line
 from jsctl.monitor.origins import fetch_replication_rows
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.report.lines import (
@@ -16,7 +16,6 @@ from jsctl.monitor.report.lines import (
     ServerLine,
     StreamLine,
     build_account_lines,
-    build_consumer_line,
     build_server_line,
 )
 from jsctl.monitor.report.overview import fetch_account, fetch_consumers
@@ -211,16 +210,16 @@ def _build_stream_row(row: StreamRow, config: Json) -> dict[str, Any]:
 
 
 def _build_consumer_row(info: Json) -> dict[str, Any]:
-    row = build_consumer_row(info, 0)
+    line = build_consumer_line(info)
     delivered = info.get("delivered") or {}
     return _build_values(
         CONSUMERS,
-        row,
+        line,
         delivered=int(delivered.get("consumer_seq", 0)),
         delivered_seq=int(delivered.get("stream_seq", 0)),
-        ack_age=_to_known_span(row.ack_age),
-        peers=", ".join(row.peers),
-        **_build_line_values("consumers", build_consumer_line(info)),
+        ack_age=_to_known_span(line.ack_age),
+        peers=", ".join(line.peers),
+        **_build_line_values("consumers", line),
     )
 
 

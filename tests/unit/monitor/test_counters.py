@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.monitor.report.counters import LENGTH, Counters, Trends
+from jsctl.monitor.counters import LENGTH, Counters, Trends
 
 
 def rates(values: Sequence[tuple[str, int]]) -> list[float | None]:

@@ -77,7 +77,7 @@ CONSUMERS = (
         listed=False,
     ),
     Figure(
-        *("leader", "text?", "Leader", "text", lambda line: line.leader or None),
+        *("leader", "text?", "Leader", "text", "leader"),
         table=None,
         screen=ColumnPlacement(at=13, hideable=10, wide=True, optional=True),
         listed=False,
