@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from jsctl.monitor.consumer.evidence import gather_evidence
 from jsctl.monitor.consumer.facts import select_stream_facts
 from jsctl.monitor.origins import check_origins, select_link_facts
 from jsctl.monitor.report.polling_order import PollingOrder
-from jsctl.monitor.rights import describe_ack_denials, find_ack_denials
+from jsctl.monitor.rights import Name, describe_ack_denials, find_ack_denials
 from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.contexts import check_expiry
 from jsctl.monitor.stream.rows import (
@@ -134,87 +135,96 @@ async def fetch_overview(
     request for each. memory: of the rounds before, from the same place with the same pattern. Raises what
     `Api.call` raises.
     """
-    links: list[ReplicationRow] = []
-    troubles: dict[str, Sequence[Trouble]] = {}
-    consumed: dict[str, Json] = {}
-    limits: dict[str, Limits] = {}
-    hosting: dict[str, Hosting] = {}
-    followers: dict[str, Sequence[Follower]] = {}
-    link_facts: dict[str, Json] = {}
-
-    def extract(info: Json) -> StreamParts:
-        link_facts = select_link_facts(info)
-        if not _matches(info["config"]["name"], pattern):
-            return StreamParts(link_facts)
-        limits = _read_limits(info["config"])
-        return StreamParts(
-            link_facts,
-            build_stream_row(info, "", api.domain),
-            build_stream_links(info, "", api.domain),
-            objects.check_stream(info, datetime.now(UTC)),
-            select_stream_facts(info) if info["state"].get("consumer_count") else None,
-            None if limits == _UNBOUNDED else limits,
-            info.get("cluster") or {},
-        )
-
+    extract = partial(_extract_parts, pattern, api.domain)
     collected, usage = await asyncio.gather(streams.collect(api, extract, memory=memory), fetch_account(api))
-    for name, parts in collected.items.items():
-        link_facts[name] = parts.link_facts
-        links.extend(parts.links)
-        if parts.troubles:
-            troubles[name] = parts.troubles
-        if parts.facts is not None:
-            consumed[name] = parts.facts
-        if parts.limits is not None:
-            limits[name] = parts.limits
-        if parts.cluster:
-            _count_hosts(parts.cluster, hosting)
-            if replicas := _list_followers(parts.cluster):
-                followers[name] = replicas
-    at = datetime.now(UTC)
+    at, parts = datetime.now(UTC), collected.items
     silent = dict.fromkeys(collected.missing, "no answer") | dict(collected.offline)
     rows = [
-        row._replace(offline=silent[row.stream]) if row.stream in silent else row
-        for _, row, *_ in collected.items.values()
-        if row is not None
+        *(
+            own.row._replace(offline=silent[name]) if name in silent else own.row
+            for name, own in parts.items()
+            if own.row is not None
+        ),
+        *(
+            build_silent_row(name, silent[name], "", api.domain)
+            for name in sorted(silent)
+            if name not in parts and _matches(name, pattern)
+        ),
     ]
-    rows += [
-        build_silent_row(name, reason, "", api.domain)
-        for name, reason in sorted(silent.items())
-        if name not in collected.items and _matches(name, pattern)
-    ]
-    gaps = [usage] if isinstance(usage, Gap) else []
-    answered = {} if isinstance(usage, Gap) else usage
-    overview = Overview(
-        at, rows, troubles, links, None, answered, {}, gaps, limits, hosting, followers, frozenset()
-    )
-    checked = await check_origins(api, link_facts, silent, links)
-    gaps += checked.gaps
-    overview = overview._replace(
-        links=checked.rows,
-        link_troubles=checked.troubles,
-        login=check_expiry("the login", find_expiry(api.connection.settings), to_ns(at)),
-    )
+    links = [link for own in parts.values() for link in own.links]
+    origins = await check_origins(api, {name: own.link_facts for name, own in parts.items()}, silent, links)
+    facts = {name: own.facts for name, own in parts.items() if own.facts is not None}
     with_consumers = [row.stream for row in rows if row.consumers]
-    if not consumers:
-        if with_consumers:
-            gaps.append(Gap("consumers", "consumers were left out", is_chosen=True))
-        return overview
-    listed = with_consumers if order is None else order.take(with_consumers)
+    left_out = [Gap("consumers", "consumers were left out", is_chosen=True)] if with_consumers else []
+    answer = _Consumers(gaps=left_out)
+    if consumers:
+        answer = await _ask_consumers(api, facts, with_consumers, order)
+    return Overview(
+        at=at,
+        streams=rows,
+        troubles={name: own.troubles for name, own in parts.items() if own.troubles},
+        links=origins.rows,
+        consumers=answer.infos,
+        account={} if isinstance(usage, Gap) else usage,
+        consumed=answer.facts,
+        gaps=[*([usage] if isinstance(usage, Gap) else ()), *origins.gaps, *answer.gaps],
+        limits={name: own.limits for name, own in parts.items() if own.limits is not None},
+        hosting=_count_hosts(own.cluster for own in parts.values()),
+        followers={name: found for name, own in parts.items() if (found := _list_followers(own.cluster))},
+        listed=answer.listed,
+        link_troubles=origins.troubles,
+        login=[
+            *check_expiry("the login", find_expiry(api.connection.settings), to_ns(at)),
+            *describe_ack_denials(answer.denied),
+        ],
+        queues=answer.queues,
+    )
+
+
+def _extract_parts(pattern: str, domain: str, info: Json) -> StreamParts:
+    link_facts = select_link_facts(info)
+    if not _matches(info["config"]["name"], pattern):
+        return StreamParts(link_facts)
+    limits = _read_limits(info["config"])
+    return StreamParts(
+        link_facts,
+        build_stream_row(info, "", domain),
+        build_stream_links(info, "", domain),
+        objects.check_stream(info, datetime.now(UTC)),
+        select_stream_facts(info) if info["state"].get("consumer_count") else None,
+        None if limits == _UNBOUNDED else limits,
+        info.get("cluster") or {},
+    )
+
+
+class _Consumers(NamedTuple):
+    """What an overview knows of consumers, see there. denied: those that the login may not acknowledge."""
+
+    infos: Sequence[Json] | None = None
+    facts: Mapping[str, Json] = MappingProxyType({})
+    queues: Mapping[str, Sequence[Trouble]] = MappingProxyType({})
+    denied: Sequence[Name] = ()
+    gaps: Sequence[Gap] = ()
+    listed: frozenset[str] | None = frozenset()
+
+
+async def _ask_consumers(
+    api: Api, facts: Mapping[str, Json], streams: Sequence[str], order: PollingOrder | None
+) -> _Consumers:
+    """List the consumers of these streams, and look closer at those that need it. facts: of the streams."""
+    listed = streams if order is None else order.take(streams)
     infos, failed = await _list_consumers(api, listed)
     evidence, denied = await asyncio.gather(
-        gather_evidence(api, {name: consumed[name] for name in listed if name not in failed}, infos or ()),
+        gather_evidence(api, {name: facts[name] for name in listed if name not in failed}, infos or ()),
         find_ack_denials(api, infos or ()),
     )
-    for name, own in evidence.consumers.items():
-        consumed[name] = {**consumed[name], "consumers": own}
-    return overview._replace(
-        consumers=infos,
-        consumed=consumed,
-        queues=evidence.streams,
-        login=[*overview.login, *describe_ack_denials(denied)],
-        gaps=[*gaps, *_describe_gaps(failed if order is None else order.note_answers(listed, failed))],
-        listed=None if order is None else frozenset(listed),
+    return _Consumers(
+        infos,
+        {**facts, **{name: {**facts[name], "consumers": own} for name, own in evidence.consumers.items()}},
+        evidence.streams,
+        denied,
+        _describe_gaps(failed if order is None else order.note_answers(listed, failed)),
+        None if order is None else frozenset(listed),
     )
 
 
@@ -295,19 +305,22 @@ def _list_followers(cluster: Json) -> tuple[Follower, ...]:
     )
 
 
-def _count_hosts(cluster: Json, hosting: dict[str, Hosting]) -> None:
-    if leader := cluster.get("leader"):
-        hosts = hosting.get(leader, Hosting())
-        hosting[leader] = hosts._replace(leads=hosts.leads + 1)
-    for peer in cluster.get("replicas") or ():
-        name = str(peer.get("name", ""))
-        hosts, away = hosting.get(name, Hosting()), bool(peer.get("offline"))
-        hosting[name] = hosts._replace(
-            follows=hosts.follows + 1,
-            behind=hosts.behind + (not away and not peer.get("current", True)),
-            offline=hosts.offline + away,
-            lag=max(hosts.lag, int(peer.get("lag", 0))),
-        )
+def _count_hosts(clusters: Iterable[Json]) -> Mapping[str, Hosting]:
+    hosting: dict[str, Hosting] = {}
+    for cluster in clusters:
+        if leader := cluster.get("leader"):
+            hosts = hosting.get(leader, Hosting())
+            hosting[leader] = hosts._replace(leads=hosts.leads + 1)
+        for peer in cluster.get("replicas") or ():
+            name = str(peer.get("name", ""))
+            hosts, away = hosting.get(name, Hosting()), bool(peer.get("offline"))
+            hosting[name] = hosts._replace(
+                follows=hosts.follows + 1,
+                behind=hosts.behind + (not away and not peer.get("current", True)),
+                offline=hosts.offline + away,
+                lag=max(hosts.lag, int(peer.get("lag", 0))),
+            )
+    return hosting
 
 
 async def fetch_account(api: Api) -> Json | Gap:
