@@ -7,7 +7,7 @@ from jsctl.jetstream.api import Json
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.places import Answers, Place
-from jsctl.monitor.trouble import Trouble
+from jsctl.monitor.trouble import BAD, WARN, find_level
 
 EPHEMERAL = "(ephemeral)"
 """The name in labels of all consumers of a stream that are not durable."""
@@ -18,6 +18,7 @@ HELP: Mapping[str, str] = {
     "jsctl_problems": "How many streams, copies, consumers and others have something wrong",
 }
 
+_LEVELS = {WARN: "warning", BAD: "bad"}
 _PARTS = ("streams", "consumers", "account")
 
 
@@ -47,16 +48,16 @@ def build_problem_samples(
     counts = {"bad": 0, "warning": 0}
     yielded_keys = set()
     for problem in problems:
-        counts[_name_level(problem.trouble)] += 1
+        counts[_LEVELS[problem.level]] += 1
         name = (problem.name[0], EPHEMERAL) if problem.name in ephemeral else problem.name
-        for trouble in problem.parts or [problem.trouble]:
+        for trouble in problem.troubles:
             problem_labels = {
                 "kind": problem.kind,
                 "name": " > ".join(name),
                 # Numbers and the names of ephemeral consumers would make a new series in each round.
                 "problem": re.sub(r"\d[\d,.]*", "#", trouble.words),
                 "code": trouble.code,
-                "level": _name_level(trouble),
+                "level": _LEVELS[find_level([trouble])],
             }
             labels = {**where, **problem_labels}
             key = tuple(labels.values())
@@ -65,7 +66,3 @@ def build_problem_samples(
                 yield Sample("jsctl_problem", labels, 1)
     for level, count in counts.items():
         yield Sample("jsctl_problems", {**where, "level": level}, count)
-
-
-def _name_level(trouble: Trouble) -> str:
-    return "bad" if trouble.bad else "warning"

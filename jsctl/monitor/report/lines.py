@@ -16,7 +16,7 @@ from jsctl.monitor.counters import NO_TREND, Trend
 from jsctl.monitor.report.overview import Hosting
 from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
-from jsctl.monitor.trouble import Trouble
+from jsctl.monitor.trouble import Trouble, find_level
 
 Kind = Literal["context", "stream", "consumer", "mirror", "source", "account", "server"]
 """What a problem is of."""
@@ -133,22 +133,39 @@ def build_account_lines(info: Json) -> list[AccountLine]:
 
 
 class Problem(NamedTuple):
-    """A problem. since: when it was first seen, in seconds since 1970. parts: what it consists of, if it is
-    more than one."""
+    """What is wrong with one thing. troubles: one; of a consumer all of them, the worst first. since: when it
+    was first seen, in seconds since 1970. drain: ns until it is over at this pace."""
 
     kind: Kind
     name: tuple[str, ...]
-    trouble: Trouble
+    troubles: Sequence[Trouble]
     since: float
-    why: str = ""
-    help: Suggestion | None = None
     drain: int | None = None
-    parts: Sequence[Trouble] = ()
+
+    @property
+    def words(self) -> str:
+        """What it is, in a few words."""
+        return ", ".join(trouble.words for trouble in self.troubles)
+
+    @property
+    def level(self) -> int:
+        """WARN or BAD."""
+        return find_level(self.troubles)
+
+    @property
+    def why(self) -> str:
+        """A sentence for the worst trouble."""
+        return self.troubles[0].says
+
+    @property
+    def help(self) -> Suggestion | None:
+        """A command line for the worst trouble, if there is one."""
+        return next(iter(self.troubles[0].help), None)
 
     @property
     def key(self) -> Hashable:
         """What identifies the problem in every round: its text holds numbers that change, and for a consumer
         all of its problems.
         """
-        words = "".join(character for character in self.trouble.words if not character.isdigit())
-        return self.kind, self.name, words if self.kind != "consumer" else self.trouble.bad
+        words = "".join(character for character in self.words if not character.isdigit())
+        return self.kind, self.name, words if self.kind != "consumer" else self.level

@@ -13,7 +13,6 @@ from jsctl.monitor.consumer.rows import ConsumerLine, build_consumer_line
 from jsctl.monitor.counters import SMOOTH, Counters, Trends
 from jsctl.monitor.report.lines import (
     AccountLine,
-    Kind,
     LinkLine,
     Problem,
     ServerLine,
@@ -289,44 +288,35 @@ class Tracker:
     def problems(self, now: float, failure: Trouble | None = None) -> list[Problem]:
         """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
         1970. failure: why the place does not answer; None if it does."""
-        failures = [] if failure is None else [_build_problem("context", (), failure, now)]
+        failures = [] if failure is None else [Problem("context", (), [failure], now)]
         problems = [
             problem._replace(since=self._first_seen.get(problem.key, now))
             for problem in [*failures, *self._find_problems(now)]
         ]
         self._first_seen = {problem.key: problem.since for problem in problems}
-        return sorted(problems, key=lambda problem: (not problem.trouble.bad, problem.kind, problem.name))
+        return sorted(problems, key=lambda problem: (-problem.level, problem.kind, problem.name))
 
     def _find_problems(self, now: float) -> Iterator[Problem]:
         for trouble in self.login:
-            yield _build_problem("context", (), trouble, now)
+            yield Problem("context", (), [trouble], now)
         for account in self.accounts or ():
             for trouble in account.troubles:
-                yield _build_problem("account", (account.tier,), trouble, now)
+                yield Problem("account", (account.tier,), [trouble], now)
         for stream in self.streams or ():
             for trouble in stream.troubles:
-                yield _build_problem("stream", (stream.row.stream,), trouble, now)
+                yield Problem("stream", (stream.row.stream,), [trouble], now)
         for link in self.links or ():
             row: ReplicationRow = link.row
             for trouble in link.troubles:
-                problem = _build_problem(row.kind, (row.stream, row.origin), trouble, now)
-                yield problem._replace(why=trouble.says or row.error, drain=link.drain)
+                described = trouble._replace(says=trouble.says or row.error)
+                yield Problem(row.kind, (row.stream, row.origin), [described], now, link.drain)
         for consumer in self.consumers or ():
             if consumer.troubles:
-                words = ", ".join(trouble.words for trouble in consumer.troubles)
-                is_bad = any(trouble.bad for trouble in consumer.troubles)
-                trouble = Trouble(words, is_bad, consumer.troubles[0].code)
                 name = (consumer.stream, consumer.consumer)
-                why, help, drain, parts = consumer.why, consumer.help, consumer.drain, consumer.troubles
-                yield Problem("consumer", name, trouble, now, why, help, drain, parts)
+                yield Problem("consumer", name, consumer.troubles, now, consumer.drain)
         for server in self.servers or ():
             for trouble in server.troubles:
-                yield _build_problem("server", (server.server,), trouble, now)
-
-
-def _build_problem(kind: Kind, name: tuple[str, ...], trouble: Trouble, now: float) -> Problem:
-    help = trouble.help[0] if trouble.help else None
-    return Problem(kind, name, trouble, now, trouble.says, help)
+                yield Problem("server", (server.server,), [trouble], now)
 
 
 def _find_hosting_troubles(hosting: Hosting) -> list[Trouble]:

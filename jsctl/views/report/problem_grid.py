@@ -6,6 +6,7 @@ from typing import Any
 from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.lines import Problem
 from jsctl.monitor.report.places import Place
+from jsctl.monitor.trouble import BAD
 from jsctl.views.board import Detail, Grid
 from jsctl.views.report.grid_cells import (
     WAITING,
@@ -28,12 +29,8 @@ _PROBLEMS = (
         "Name", "name", "text", read=lambda row: " > ".join(filter(None, row.line.name)) or row.place.title
     ),
     Column(
-        "Problem",
-        "problem",
-        "prose",
-        read=lambda row: Cell(
-            row.line.trouble.words, row.line.trouble.words, STYLES[2 if row.line.trouble.bad else 1]
-        ),
+        *("Problem", "problem", "prose"),
+        read=lambda row: Cell(row.line.words, row.line.words, STYLES[row.line.level]),
     ),
 )
 _PROBLEMS_END = (
@@ -66,9 +63,9 @@ def problems(places: Sequence[Place], now: float) -> Grid:
             **place_keys(row),
             "kind": line.kind,
             "name": list(line.name),
-            "problem": line.trouble.words,
-            "code": line.trouble.code,
-            "bad": line.trouble.bad,
+            "problem": line.words,
+            "code": line.troubles[0].code,
+            "bad": line.level == BAD,
             "for_seconds": round(now - line.since, 1),
             "seconds_to_drain": to_seconds(line.drain),
             "why": line.why or None,
@@ -95,7 +92,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         columns,
         rows,
         key=lambda row: (row.number, row.line.key),
-        level=lambda row: 2 if row.line.trouble.bad else 1,
+        level=lambda row: row.line.level,
         dim=lambda row: bool(row.place.error) and row.line.kind != "context",
         hideable=("kind", "drain", "why", "since"),
         noun="problems",
