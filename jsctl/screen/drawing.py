@@ -1,7 +1,7 @@
 """The state of a screen as lines of styled text: (model, size) -> lines. No I/O."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -116,20 +116,32 @@ def _describe_filter(model: Model, width: int) -> str:
 
 
 def _draw_tabs(model: Model, width: int) -> Line:
-    # If they do not fit, the titles of the other parts are shortened, then they stand without their counts.
-    for limit, has_counts in (*((limit, True) for limit in (width, 24, 16, 10, 6)), (6, False), (0, False)):
+    # If they do not fit, the titles of other parts are shortened, then their counts are, and last these go.
+    formats: Sequence[tuple[int, Callable[[int], str]]] = (
+        *((limit, format_count) for limit in (width, 24, 16, 10, 6, 3)),
+        *((limit, _round_count) for limit in (6, 3)),
+        *((limit, lambda rows: "") for limit in (6, 0)),
+    )
+    for limit, format_rows in formats:
         line: Line = []
         for index, part in enumerate(model.board.parts, 1):
             is_shown, title = part.key == model.part, clean(part.title)
             known = model.counts.get(part.key) if is_shown or part.total is None else part.total
-            rows = known if is_shown or has_counts or part.is_vital else None
-            count = "" if rows is None else f"{format_count(rows)} "
+            count = "" if known is None else format_count(known) if is_shown else format_rows(known)
+            if known is not None and not count and part.is_vital:
+                count = format_count(known)
             number_text = f"{index} " if len(model.board.parts) > 1 else ""
-            words = f" {number_text}{title if is_shown else cut(title, limit)} {count}"
+            short = title if is_shown else cut(title, limit) if limit > 3 else title[:limit]
+            words = f" {number_text}{short} {f'{count} ' if count else ''}"
             line.append(("tab on" if is_shown else "tab", words))
         if sum(measure(words) for _, words in line) <= width:
             return line
     return [(style, cut_end(words, width // len(line))) for style, words in line]
+
+
+def _round_count(rows: int) -> str:
+    """Format a number of rows in at most four characters: `9999`, `10k`."""
+    return str(rows) if rows < 10_000 else f"{rows // 1000}k"
 
 
 _KEYS = (

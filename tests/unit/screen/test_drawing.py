@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,6 +100,24 @@ def test_notices_are_counted_if_there_is_no_room() -> None:
     shown = texts(state)
     assert shown[2:5] == [f"place {n} is away" for n in range(3)]
     assert shown[5] == "and 6 more such lines"
+
+
+TABS = ("Streams", "Consumers", "Replication", "Servers", "Accounts", "Problems")
+SIZES = [(3, 4, 1, 1, 1, 0), (1000, 2500, 40, 3, 1, 12), (99_999, 99_999, 9_999, 99, 9, 9_999)]
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("chosen", TABS)
+def test_tabs_keep_their_counts_at_80_columns(rows: tuple[int, ...], chosen: str) -> None:
+    state = model(ROWS)
+    counts = dict(zip(TABS, rows, strict=True))
+    parts = [Part(title, title, state.board.parts[0].build, count) for title, count in counts.items()]
+    tabs = texts(state._replace(board=Board(parts), part=chosen, counts=counts))[1].split("  ")
+    for tab, title, count in zip(tabs, TABS, rows, strict=True):
+        _, words, shown = tab.split()
+        assert words == title if title == chosen else words.startswith(title[:3])
+        assert shown in (f"{count:,}", str(count), f"{count // 1000}k"), tabs
+        assert title != chosen or shown == f"{count:,}"
 
 
 def test_foreign_text_moves_no_cursor() -> None:
