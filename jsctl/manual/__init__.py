@@ -10,6 +10,7 @@ TOPICS = (
         "streams",
         "messages",
         "consumers",
+        "dead-letters",
         "kv",
         "objects",
         "counters",

@@ -27,6 +27,7 @@ VERBS: dict[str, Entry] = {
     "report": reads("Show the state of all consumers, those in trouble first"),
     "why": reads("Explain why a consumer makes no progress", own=True),
     "wait": reads("Wait until a consumer's messages are acknowledged", own=True),
+    "dead": changes("List the messages that a consumer gave up", own=True),
     "find": reads("Find the consumers of a stream that match all of the flags", "query"),
     "edit": changes("Change the configuration of a consumer", "update"),
     "copy": changes("Create a consumer from the configuration of another", "cp"),

@@ -5,7 +5,7 @@ if the stream allows it; messages missing there (a follower may lag) are request
 """
 
 import base64
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.loops import gather, sleep
@@ -55,6 +55,18 @@ async def fetch(api: Api, stream: str, sequence: int) -> Message:
             f"{build_line('stream info', stream)} shows first and last",
         )
     return message
+
+
+async def fetch_each(
+    api: Api, stream: str, sequences: Sequence[int]
+) -> AsyncGenerator[tuple[int, Message | None], None]:
+    """Yield the messages with these sequences in their order, each with its sequence; None for one that is
+    gone. Several are requested at once."""
+    for at in range(0, len(sequences), _MAX_PARALLEL):
+        part = sequences[at : at + _MAX_PARALLEL]
+        messages = await gather(_get(api, stream, {"seq": sequence}) for sequence in part)
+        for pair in zip(part, messages, strict=True):
+            yield pair
 
 
 async def fetch_last(api: Api, stream: str, subject: str) -> Message:

@@ -103,7 +103,10 @@ def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
             "delivered": last_delivered,
             **({"first": first} if first else {}),
         },
-        help=[facts.suggest("reset", flags=flags)] if can_reset else (),
+        help=[
+            facts.suggest("dead", purpose="list them"),
+            *([facts.suggest("reset", flags=flags, purpose="deliver them again")] if can_reset else []),
+        ],
         trouble=Trouble(
             f"{format_count(count)} given up" if count else "messages given up", True, "GIVEN_UP"
         ),

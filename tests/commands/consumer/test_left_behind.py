@@ -55,9 +55,12 @@ def test_a_message_that_was_given_up_and_passed(cli: Cli, url: str) -> None:
     assert list(found) == ["GIVEN_UP"]
     cause = causes(cli, "Q")["GIVEN_UP"]
     assert cause["says"] == "message 1 (q.0) was given up after 1 try without acknowledgement"
-    assert found["GIVEN_UP"]["seen"] == cause["says"] and found["GIVEN_UP"]["fix"].endswith(cause["help"])
+    assert found["GIVEN_UP"]["seen"] == cause["says"] and cause["help"] in found["GIVEN_UP"]["fix"]
+    assert [one["sequence"] for one in cli(cause["help"].removeprefix("jsctl ") + " --json").json] == [1]
+    again = cause["lines"][1]["line"]
+    assert found["GIVEN_UP"]["fix"].endswith(again)
     assert cli("consumer report Q --json", status=0).json["consumers"][0]["trouble"] == ["1 given up"]
-    cli(cause["help"].removeprefix("jsctl ") + " -f", status=0)
+    cli(again.removeprefix("jsctl ") + " -f", status=0)
     assert "q.0" in cli("consumer next Q C", status=0).out
     assert findings(cli) == {} and js.info(url, "Q")["state"]["messages"] == 0
 

@@ -122,7 +122,7 @@ def test_max_deliver_reached(cli: Cli, url: str, tries: int, redelivered: int, s
         "delivered": 2,
     }
     assert causes["says"].startswith(says)
-    cli(causes["help"].removeprefix("jsctl ") + " --force", status=0)
+    cli(causes["lines"][-1]["line"].removeprefix("jsctl ") + " --force", status=0)
     assert cli("consumer next S C --count 2 --timeout 2s").status == 0
     assert set(why(cli)) == {"done", "verdict"}
 

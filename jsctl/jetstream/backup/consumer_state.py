@@ -1,0 +1,73 @@
+"""What a server stores of a consumer: which messages wait for acknowledgements, and which came repeatedly.
+
+CONSUMER.INFO only counts these. A snapshot begins with its consumers (nats-server 2.15: stream_backup.go), so
+that its first chunks are enough, however large the stream is. Clustered servers put no messages into them.
+"""
+
+from contextlib import aclosing
+from typing import NamedTuple
+
+from jsctl.errors import ApiError, Denied
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.backup.archive import ArchiveReader, Consumer
+from jsctl.jetstream.backup.s2 import FrameReader
+from jsctl.jetstream.backup.snapshot import request_snapshot
+
+_CHUNK = 64 << 10
+
+
+class Pending(NamedTuple):
+    """A delivery that waits for its acknowledgement. time: of the last one, in ns since the epoch."""
+
+    consumer_sequence: int
+    time: int
+
+
+class ConsumerState(NamedTuple):
+    """The state of a consumer, by stream sequence. delivered: the last sequence that was delivered.
+    redelivered: number of deliveries, of messages with more than one and of those that were given up."""
+
+    delivered: int
+    floor: int
+    pending: dict[int, Pending]
+    redelivered: dict[int, int]
+
+
+async def fetch_consumer_state(api: Api, stream: str, name: str) -> ConsumerState | str:
+    """Fetch the state that the server stores, or return why it does not give it."""
+    try:
+        content = await _read_first_entries(api, stream, name)
+    except Denied:
+        return "the login may not ask for a snapshot"
+    except (ApiError, ValueError) as error:
+        return f"the server gives no snapshot that can be read ({error})"
+    if content is None:
+        return "a snapshot of the stream does not hold the consumer"
+    return _parse(content["state"])
+
+
+async def _read_first_entries(api: Api, stream: str, name: str) -> Json | None:
+    """Return the consumer's entry in a snapshot; nothing is read behind it."""
+    frames, reader = FrameReader(), ArchiveReader()
+    async with (
+        request_snapshot(api, stream, consumers=True, chunk_size=_CHUNK, window_size=_CHUNK) as snapshot,
+        aclosing(snapshot.chunks) as chunks,
+    ):
+        async for chunk in chunks:
+            for frame in frames.feed(chunk):
+                for item in reader.feed(frame.decode() if frame.has_data else b""):
+                    if isinstance(item, Consumer) and item.name == name:
+                        return item.content
+            if reader.totals.messages:
+                return None
+    return None
+
+
+def _parse(state: Json) -> ConsumerState:
+    pending = {
+        int(sequence): Pending(int(one.get("Sequence", 0)), int(one.get("Timestamp", 0)))
+        for sequence, one in (state.get("pending") or {}).items()
+    }
+    redelivered = {int(sequence): int(count) for sequence, count in (state.get("redelivered") or {}).items()}
+    delivered, floor = (int(state[key].get("stream_seq", 0)) for key in ("delivered", "ack_floor"))
+    return ConsumerState(delivered, floor, pending, redelivered)
