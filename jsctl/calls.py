@@ -36,6 +36,7 @@ class Call:
     run_line: runs it, as `jsctl.app.run` does. line: as in a shell, without `jsctl`; or its words. json:
     whether it answers with data, otherwise with the text that it writes into a pipe. stdin: what it reads.
     environ: its environment; None for a copy of the process's. timeout: seconds, None for no limit.
+    parent: the command whose call this is; the line has its global flags and its environment.
     """
 
     def __init__(
@@ -46,12 +47,18 @@ class Call:
         stdin: str = "",
         environ: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        parent: Env | None = None,
     ) -> None:
         self._run_line = run_line
         self._words = shlex.split(line) if isinstance(line, str) else [*line]
         self._out, self._error = io.StringIO(), io.StringIO()
         streams = Streams(io.StringIO(stdin), self._out, self._error)
+        if parent is not None:
+            environ = {name: value for name, value in parent.environ.items() if not name.startswith("NATS_")}
         self._env = Env(streams, dict(os.environ if environ is None else environ))
+        if parent is not None:  # its flags have the variables' values, whose secrets are no longer in them
+            self._env.flags |= {name: value for name, value in parent.flags.items() if name != "form"}
+            self._env.from_environment = {*parent.from_environment}
         self._env.is_embedded = True
         self._env.runner = self._run_coroutine
         self._json = json

@@ -39,6 +39,15 @@ def start_in_utf8_mode() -> None:
             return
 
 
+def has_file(stream: TextIO) -> bool:
+    """Return whether a stream is a file of the system, which other programs can have, too."""
+    try:
+        stream.fileno()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 class Streams:
     """The standard streams of a run. Each knows whether it is a terminal.
 

@@ -25,6 +25,7 @@ TOPICS = (
         "networks",
         "testing",
         "python",
+        "assistants",
         "accounts",
         "domains",
         "backup",

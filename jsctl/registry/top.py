@@ -40,7 +40,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("exporter", "service"),
     ),
     "Network and accounts": ("server", "account", "auth", "context"),
-    "This tool": ("demo", "shell", "agent", "manual", "cheat", "completion", "help", "version"),
+    "This tool": ("demo", "shell", "agent", "mcp", "manual", "cheat", "completion", "help", "version"),
 }
 """The commands of the top level, in the groups in which help shows them."""
 
@@ -120,6 +120,7 @@ VERBS: dict[str, Entry] = {
     "audit": group("Gather data from all servers, and check it for problems", scope=SYSTEM),
     "shell": changes("Run command lines at a prompt that keeps its connections", own=True),
     "agent": group("Serve the calls of a script from a process that is warm", own=True),
+    "mcp": changes("Serve tools to an assistant over stdin and stdout (MCP)", own=True),
     "manual": reads("Read the manual, by topic", own=True),
     "cheat": reads("Show worked examples by topic"),
     "completion": group("Let a shell complete commands, flags and names", own=True),

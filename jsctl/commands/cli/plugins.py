@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from jsctl import registry
+from jsctl.base.standard_streams import has_file
 from jsctl.base.units import format_exact_duration
 from jsctl.commands.cli.help_text import BUILT_IN
 from jsctl.contexts.settings import FLAGS
@@ -122,8 +123,8 @@ class _PluginCommand(click.Command):
         out, err = env.streams.stdout, env.streams.stderr
         out.flush()
         # What is not a file takes the text when the plugin has ended, as in a call of another program.
-        outputs: list[Any] = [stream if _has_file(stream) else subprocess.PIPE for stream in (out, err)]
-        stdin = env.streams.stdin if _has_file(env.streams.stdin) else subprocess.DEVNULL
+        outputs: list[Any] = [stream if has_file(stream) else subprocess.PIPE for stream in (out, err)]
+        stdin = env.streams.stdin if has_file(env.streams.stdin) else subprocess.DEVNULL
         env.begin()
         try:
             child = subprocess.Popen(
@@ -140,14 +141,6 @@ class _PluginCommand(click.Command):
                 stream.write((data or b"").decode(errors="surrogateescape"))
         status = wait_for_child(child)
         return 128 - status if status < 0 else status
-
-
-def _has_file(stream: Any) -> bool:
-    try:
-        stream.fileno()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _build_variables(env: Env, name: str) -> Mapping[str, str]:

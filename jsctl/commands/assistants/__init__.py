@@ -1,0 +1,1 @@
+"""The tools of `jsctl mcp`, for assistants that speak the Model Context Protocol."""

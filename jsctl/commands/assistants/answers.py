@@ -1,0 +1,138 @@
+"""Answers for assistants: of a bounded size, and without secrets."""
+
+import base64
+import contextlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from jsctl.base.user_folders import expand_home
+from jsctl.contexts.settings import SETTINGS
+from jsctl.env import Env, strip_logins
+from jsctl.errors import JsctlError
+from jsctl.render.text import clean_json
+
+MAX_CHARS = 30_000
+"""Maximum length of an answer."""
+
+_MAX_TEXT = 4_000
+_HIDDEN = "[hidden]"
+_MIN_SECRET = 6  #: characters of a secret that is looked for; a shorter one would hide ordinary words
+_PATTERNS = re.compile(
+    r"\bS[ACNOUX][A-Z2-7]{56}\b"  # seeds of NKeys
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JWTs
+    r"|-----BEGIN [^-]*-----.*?(?:-----+END [^-]*-----+|\Z)"  # keys and creds
+    r"|(?<=://)[^/\s@\"']+(?=@)"  # logins in addresses
+    r"|\$2[aby]\$\d\d\$[./\w]{53}",  # bcrypt
+    re.DOTALL,
+)
+_ASSIGNED = re.compile(
+    r"(?i)\b(pass(?:word|wd)?|auth_token|token|seed|secret|jwt|bearer)(\\?[\"']?\s*[:=]\s*\\?[\"']?)[^\s\"',;}\\]+"
+)
+"""A secret with its name, as in JSON and in configurations of servers."""
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
+_SECRET_KEY = re.compile(
+    r"(?i)(^|_)(pass|password|passwd|token|auth_token|secret|seed|private_key|user_jwt|jwt|bearer|api_key)$"
+)
+
+
+def collect_secrets(env: Env) -> list[str]:
+    """Return the secrets of all contexts, of the command line and of the files that they name, the longest
+    first."""
+    found: set[str] = set()
+    places: list[Any] = []
+    for name in env.contexts.names():
+        try:
+            places.append(env.settings(name))
+        except JsctlError:  # a context that cannot be read has no login that is used
+            continue
+    with contextlib.suppress(JsctlError):
+        places.append(env.settings())
+    for settings in places:
+        for name, setting in SETTINGS.items():
+            value = str(getattr(settings, name, "") or "")
+            if setting.is_secret:
+                found.add(value)
+            elif setting.login and setting.kind == "path" and value:
+                found.update(_read_lines(value))
+        for login in re.findall(r"://([^/@\s]+)@", settings.url):
+            found.update(login.split(":")[1:] or [login])
+    return sorted((one for one in found if len(one) >= _MIN_SECRET), key=len, reverse=True)
+
+
+def _read_lines(path: str) -> Iterable[str]:
+    try:
+        return [line for line in expand_home(Path(path)).read_text("utf-8").split() if len(line) > 40]
+    except (OSError, UnicodeError, ValueError):
+        return []
+
+
+def build_answer(value: Any, secrets: Iterable[str] = ()) -> str:
+    """Return an answer as text: JSON, or a text as it is; without secrets, of at most MAX_CHARS."""
+    value = hide(value, [*secrets])
+    items = 100
+    while True:
+        bounded = bound(value, items)
+        text = bounded if isinstance(bounded, str) else json.dumps(bounded, ensure_ascii=False, indent=1)
+        if len(text) <= MAX_CHARS or items == 1:
+            break
+        items = max(1, items // 2)
+    if len(text) > MAX_CHARS:
+        text = f"{text[:MAX_CHARS]}\n… {len(text) - MAX_CHARS:,} more characters"
+    return clean_json(text)
+
+
+def bound(value: Any, items: int) -> Any:
+    """Return a value with at most so many items in each list and object, and a last one that says how many
+    more there are."""
+    if isinstance(value, str):
+        if len(value) > (limit := MAX_CHARS if items == 100 and "\n" in value else _MAX_TEXT):
+            return f"{value[:limit]} … {len(value) - limit:,} more characters"
+        return value
+    if isinstance(value, list):
+        shown = [bound(one, items) for one in value[:items]]
+        return [*shown, f"… {len(value) - items:,} more"] if len(value) > items else shown
+    if isinstance(value, dict):
+        kept = [*value.items()][: max(items, 60)]
+        shown_keys = {key: bound(one, items) for key, one in kept}
+        more = len(value) - len(kept)
+        return {**shown_keys, "…": f"{more:,} more"} if more else shown_keys
+    return value
+
+
+def _hide_in_text(text: str, secrets: list[str]) -> str:
+    text = strip_logins(_ASSIGNED.sub(rf"\1\2{_HIDDEN}", _PATTERNS.sub(_HIDDEN, text)))
+    for secret in secrets:
+        text = text.replace(secret, _HIDDEN)
+    return text
+
+
+def _hide_in_payload(encoded: str, secrets: list[str]) -> str:
+    """Return base64, as payloads are in JSON, without the secrets of the text in it."""
+    try:
+        text = base64.b64decode(encoded, validate=True).decode(errors="surrogateescape")
+    except ValueError:
+        return _hide_in_text(encoded, secrets)
+    hidden = _hide_in_text(text, secrets)
+    if hidden == text:
+        return _hide_in_text(encoded, secrets)
+    return base64.b64encode(hidden.encode(errors="surrogateescape")).decode()
+
+
+def hide(value: Any, secrets: list[str]) -> Any:
+    """Return a value without what is, or looks like, a secret."""
+    if isinstance(value, str):
+        return _hide_in_payload(value, secrets) if _BASE64.fullmatch(value) else _hide_in_text(value, secrets)
+    if isinstance(value, list):
+        return [hide(one, secrets) for one in value]
+    if isinstance(value, dict):
+        return {
+            hide(key, secrets): _HIDDEN
+            if isinstance(one, str) and one and _SECRET_KEY.search(key)
+            else hide(one, secrets)
+            for key, one in value.items()
+        }
+    return value
