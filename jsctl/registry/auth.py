@@ -64,6 +64,10 @@ VERBS: dict[str, Entry] = {
     "user info": reads("Show a user", "i", "show", "view"),
     "user edit": changes("Change the settings of a user", "update"),
     "user ls": reads("List the users of an account", "list"),
+    "info": reads("Show what credentials, JWTs and keys in files say", scope=USER, own=True),
+    "import": changes(
+        "Add users to the store from their credentials", target="auth.import_:import_", own=True
+    ),
     "validate": reads("Find what is wrong with operators, accounts and users", "check", own=True),
     "why": reads("Show what a user may do, and which rule decides", own=True),
     "expirations": reads("List what expires, soonest first", own=True),

@@ -125,6 +125,8 @@ OF_STORE = {
     # alice was revoked, perhaps in the same second in which her JWT was signed again
     "auth why": "auth why --user service --account AUTH --pub orders.new",
     "auth user rm": "auth user rm bob ORDERS --force",
+    "auth info": "auth info {jwt}",
+    "auth import": "auth import {creds}",
     "auth nkey seal": "auth nkey seal report.pdf mine.nk {curve} --output report.sealed",
     "auth nkey unseal": "auth nkey unseal sealed mine.nk {curve} --output unsealed",
 }
@@ -385,7 +387,9 @@ def store_lines(cli: Cli, here: Path) -> dict[str, list[str]]:
     cli("auth nkey gen curve --output mine.nk", status=0)
     cli("auth nkey gen user --output operator.nk", status=0)
     public = cli("auth nkey show mine.nk --json", status=0).json
-    values = {"curve": public["public"], "jwt": here.parent / "data/nats/nsc/stores/ACME/ACME.jwt"}
+    nsc = here.parent / "data/nats/nsc"
+    values = {"curve": public["public"], "jwt": nsc / "stores/ACME/ACME.jwt"}
+    values["creds"] = nsc / "keys/creds/ACME/ORDERS/alice.creds"
     operator = cli("auth nkey show operator.nk --json", status=0).json["public"]
     (here / "operator.pub").write_text(operator)
     for name in ("backup.nk", "report.pdf", "release.tar"):
