@@ -1,10 +1,11 @@
 """`jsctl subscribe`."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from jsctl.commands.cli import OPTIONAL_DURATION, argument, command, option
+from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.commands.options.past_time import build_start_since
 from jsctl.env import Env
@@ -14,9 +15,13 @@ from jsctl.jetstream.message.dump_writer import DumpWriter
 from jsctl.jetstream.message.receive import Received, Receiver
 from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.jetstream.message.translate import split_command, translate_messages
-from jsctl.views.events import Events, Meter
+from jsctl.views.events import Events, Meter, close_after
 from jsctl.views.message import subscribe as view
+from jsctl.views.message.decoded import Seen, decode_events
 from jsctl.views.message.tally import RateGraph, SubjectReport
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.find.expression import Condition
 
 HELP = """\
 With --stream, --all, --new, --last, --since, --start-sequence, --last-per-subject, --durable or --direct the
@@ -67,6 +72,8 @@ class Options:
     report_top: int
     graph: bool
     show: view.Show
+    condition: "Condition | None"
+    decoding: Decoding
 
     def __post_init__(self) -> None:
         starts = self.starts
@@ -79,6 +86,7 @@ class Options:
         if self.show.is_raw and self.dump:
             flag = "--raw" if self.show.raw else "--raw-bytes"
             raise BadInput(f"{flag} and --dump cannot be used together")
+        self._check_decoding()
         if not self.subjects and not self.inbox and not self.stream:
             raise BadInput("the subject is missing", "specify SUBJECT, --stream STREAM or --inbox")
         if self.to_end and not self.reads_stream:
@@ -94,6 +102,20 @@ class Options:
             raise BadInput("--count must be 0 or more")
         if self.start_sequence is not None and self.start_sequence < 1:
             raise BadInput("--start-sequence must be 1 or more", "sequences start at 1")
+
+    def _check_decoding(self) -> None:
+        if self.translate and (self.decoding.is_asked_for or self.condition is not None):
+            raise BadInput("--translate cannot be used with --match and with flags that decode")
+        if self.dump and self.decoding.is_asked_for:
+            raise BadInput("--dump saves payloads as they are", "leave out the flags that decode")
+        if self.condition is not None and (self.durable or self.ack):
+            flag = "--durable" if self.durable else "--ack"
+            raise BadInput(
+                f"--match and {flag} cannot be used together",
+                "messages that do not match would be acknowledged without being shown",
+            )
+        if self.condition is not None and self.match:
+            raise BadInput("--match and --match-replies cannot be used together")
 
     @property
     def starts(self) -> list[str]:
@@ -162,7 +184,10 @@ class Options:
 @option("--timestamp", "-t", is_flag=True, help="Show times")
 @option("--delta-time", "-d", "delta", is_flag=True, help="Show the time since the start")
 @option("--graph", is_flag=True, help="Draw messages per second")
-async def subscribe(env: Env, options: Options) -> Events[Received]:
+@match_flag
+@decoding_flags
+async def subscribe(env: Env, options: Options) -> Events[Any]:
+    reader = options.decoding.build_reader(env, options.condition)
     connection = await env.connection()
     quiet = options.show.is_raw or bool(options.dump) or env.wants_json
     receiver = Receiver(
@@ -175,10 +200,19 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     batches = receiver.read_batches()
     if options.translate:
         batches = translate_messages(batches, split_command(options.translate))
-    if options.dump not in ("", "-"):
-        batches = _dump_batches(env, batches, options)
     idle = 0 if options.wait else choose_idle_limit(env, 0, options.count)
-    events = view.events(receiver, batches, options.show).end_after(idle)
+    events = _choose_output(env, options, receiver, view.events(receiver, batches, options.show))
+    events = events._replace(end=events.end._replace(limit=options.count))  # of those that match
+    events = decode_events(events.end_after(idle), reader, view.LENS)
+    if options.dump not in ("", "-"):
+        return events._replace(batches=_dump_batches(env, events.batches, options))
+    return events
+
+
+def _choose_output(
+    env: Env, options: Options, receiver: Receiver, events: Events[Received]
+) -> Events[Received]:
+    """Return the events with what is written of them, or in their place."""
     if options.graph:
         plots = env.is_terminal or env.wants_json
         graph = RateGraph(() if options.reads_stream else receiver.options.subjects, plots=plots)
@@ -189,19 +223,17 @@ async def subscribe(env: Env, options: Options) -> Events[Received]:
     if options.dump == "-":
         records = events.shown._replace(as_json=True, record=view.dumped_record, terminator="\0")
         return events._replace(shown=records)
-    if options.dump:
-        return events._replace(meter=Meter(lambda batch: None))
-    return events
+    return events._replace(meter=Meter(lambda batch: None)) if options.dump else events
 
 
 async def _dump_batches(
-    env: Env, batches: AsyncGenerator[Sequence[Received], None], options: Options
-) -> AsyncGenerator[Sequence[Received], None]:
-    """Yield the messages, and write them to a file or folder."""
-    async with aclosing(batches):
+    env: Env, batches: AsyncIterator[Sequence[Any]], options: Options
+) -> AsyncGenerator[Sequence[Any], None]:
+    """Yield the messages, or what a reader made of them, and write them to a file or folder."""
+    async with close_after(batches):
         with env.progress("Receiving", options.count) as advance, DumpWriter(options.dump) as writer:
             async for batch in batches:
-                writer.write(batch)
+                writer.write([item.event if isinstance(item, Seen) else item for item in batch])
                 advance(len(batch))
                 yield batch
 
@@ -221,7 +253,7 @@ def _build_receive_options(env: Env, options: Options, inbox: str) -> ReceiveOpt
         subjects=options.subjects or ([inbox] if options.inbox else []),
         queue=options.queue,
         stream=stream,
-        limit=options.count,
+        limit=0 if options.condition else options.count,
         idle=options.wait,
         ignored=[part for text in options.ignored for part in text.replace(",", " ").split()],
         match_replies=options.match,

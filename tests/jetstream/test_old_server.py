@@ -170,7 +170,7 @@ def test_edits(old_cli: Cli) -> None:
 @pytest.mark.slow
 def test_messages_without_batches(old_cli: Cli) -> None:
     assert len(old_cli("stream view S --json", status=0).json) == 100
-    assert old_cli("stream view S --match '^5.$' --raw", status=0).out.split() == [
+    assert old_cli("stream view S --match 'text matches `^5.$`' --raw", status=0).out.split() == [
         str(n) for n in range(50, 60)
     ]
     assert len(old_cli("stream view S --subject s.1 --json", status=0).json) == 50

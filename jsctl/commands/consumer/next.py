@@ -1,18 +1,21 @@
 """`jsctl consumer next`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from jsctl.commands.cli import DURATION, argument, command, option
+from jsctl.commands.options.decoding import Decoding, decoding_flags
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.message.deliveries import Acknowledgement, Deliveries, Delivery
+from jsctl.jetstream.message.deliveries import Deliveries
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.render.closed_pipe import is_pipe
 from jsctl.views.consumer import next as view
 from jsctl.views.events import Events
+from jsctl.views.message.decoded import decode_events
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Options:
     wait: int
     count: int
     group: str
+    decoding: Decoding
 
     def __post_init__(self) -> None:
         if (self.ack and (self.nak or self.term)) or (self.nak and self.term):
@@ -66,10 +70,12 @@ class Options:
 )
 @option("--count", type=click.IntRange(min=1), default=1, metavar="NUMBER", help="Messages to fetch (1)")
 @option("--group", metavar="GROUP", default="", help="Priority group to pull for")
-async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowledgement]:
+@decoding_flags
+async def next_message(env: Env, options: Options) -> Events[Any]:
     """End after --count messages, or when none arrives within --timeout. This needs permission to publish to
     $JS.API.CONSUMER.MSG.NEXT.STREAM.CONSUMER and $JS.ACK.STREAM.CONSUMER.> only.
     """
+    reader = options.decoding.build_reader(env)
     api, stream, consumer = await open_consumer(env, options.stream, options.consumer)
     deliveries = Deliveries(
         api,
@@ -81,4 +87,4 @@ async def next_message(env: Env, options: Options) -> Events[Delivery | Acknowle
         group=options.group,
         one_by_one=is_pipe(env.streams.stdout),
     )
-    return view.events(deliveries, env.clock, raw=options.raw)
+    return decode_events(view.events(deliveries, env.clock, raw=options.raw), reader, view.LENS)

@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import REVISION, at_flag, check_found, open_named, parse_at, warn_of_unknown
+from jsctl.commands.options.decoding import Decoding, decoding_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -14,6 +16,7 @@ from jsctl.jetstream.kv.entry import PUT, Entry
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
+from jsctl.views.message.decoded import decode_events
 
 
 @command(
@@ -33,9 +36,16 @@ from jsctl.views.kv import entries as view
 @option(
     "--raw", is_flag=True, help="Only the value, in a pipe byte for byte; with several keys, one per line"
 )
+@decoding_flags
 async def get(
-    env: Env, bucket: str, key: tuple[str, ...], revision: int | None, at: str, raw: bool
-) -> Events[Entry]:
+    env: Env,
+    bucket: str,
+    key: tuple[str, ...],
+    revision: int | None,
+    at: str,
+    raw: bool,
+    decoding: Decoding,
+) -> Events[Any]:
     """Show the value of KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the >
     for the rest. For a deleted key, the exit status is 3 and the error says why. What a key was at a time of
     which its history is gone cannot be known: that is status 1 for one key, and a warning for several.
@@ -51,6 +61,7 @@ async def get(
     if revision and at:
         raise BadInput("--revision and --at cannot be used together")
     time = parse_at(env, at) if at else None
+    reader = decoding.build_reader(env)
     store = await open_named(env, bucket)
     batches: AsyncIterator[Sequence[Entry]]
     if time is not None:
@@ -64,7 +75,7 @@ async def get(
         batches = once(await read.get(store, patterns[0]))
     else:
         batches = _read_several(store, patterns)
-    return view.values(store.name, batches, raw=raw, single=single)
+    return decode_events(view.values(store.name, batches, raw=raw, single=single), reader, view.LENS)
 
 
 async def _read_past(

@@ -4,12 +4,14 @@ from contextlib import aclosing
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import check_found, open_named
+from jsctl.commands.options.decoding import Decoding, decoding_flags
 from jsctl.env import Env
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.views.kv import entries as view
+from jsctl.views.message.decoded import decode_all
 from jsctl.views.result import Result
 
 
@@ -20,13 +22,18 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("key")
-async def history(env: Env, bucket: str, key: str) -> Result:
+@decoding_flags
+async def history(env: Env, bucket: str, key: str, decoding: Decoding) -> Result:
     """Show the oldest first, with the markers of deleted keys, and the reason if the server gave one. KEY may
     be a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
     """
+    reader = decoding.build_reader(env)
     pattern = parse_key_pattern(key)
     store = await open_named(env, bucket)
-    return view.history(store.name, key, await fetch_history(store, pattern))
+    seen = await decode_all(await fetch_history(store, pattern), reader, view.LENS)
+    if reader is not None and (summary := reader.summarize()):
+        env.say(summary)
+    return view.history(store.name, key, seen)
 
 
 async def fetch_history(store: Bucket, pattern: str) -> list[Entry]:

@@ -10,6 +10,7 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.names import parse_existing_key
 from jsctl.views.kv import changes
 from jsctl.views.kv import entries as view
+from jsctl.views.message.decoded import decode_all
 from jsctl.views.result import Result
 
 
@@ -40,4 +41,4 @@ async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) ->
         raise BadInput(f"key {key} is already at revision {revision}")
     await env.confirm(changes.revert_intent(store.name, entry, latest), force=force)
     await write.update(store, key, entry.value, latest.revision)
-    return view.history(store.name, key, await fetch_history(store, key))
+    return view.history(store.name, key, await decode_all(await fetch_history(store, key), None, view.LENS))

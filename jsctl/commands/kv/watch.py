@@ -1,12 +1,14 @@
 """`jsctl kv watch`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from jsctl.base.loops import enter_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import REVISION, open_named, parse_patterns
+from jsctl.commands.options.decoding import Decoding, decoding_flags
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -15,6 +17,7 @@ from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.nats.message import Message
 from jsctl.views.events import Events
 from jsctl.views.kv import entries as view
+from jsctl.views.message.decoded import decode_events
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Options:
     revision: int | None
     count: int
     wait: int
+    decoding: Decoding
 
     def __post_init__(self) -> None:
         starts = {"--history": self.history, "--updates": self.updates, "--revision": self.revision}
@@ -61,11 +65,13 @@ class Options:
 @option("--revision", type=REVISION, metavar="REVISION", help="Start at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
 @wait_flag
-async def watch(env: Env, options: Options) -> Events[Entry]:
+@decoding_flags
+async def watch(env: Env, options: Options) -> Events[Any]:
     """Show the newest value of each key, then each change, until ctrl-C. KEY is a key or a pattern: in
     'user.*' the * stands for one token, in 'user.>' the > for the rest. It reconnects if the connection is
     lost, and misses nothing.
     """
+    reader = options.decoding.build_reader(env)
     await enter_event_loop()  # entries arrive while others are shown
     store = await open_named(env, options.bucket)
     receiver = read.read_entries(
@@ -82,4 +88,5 @@ async def watch(env: Env, options: Options) -> Events[Entry]:
 
     batches = receiver.read_decoded(decode)
     events = view.changes(store.name, batches, limit=options.count, stop=receiver.stop)
+    events = decode_events(events, reader, view.LENS)
     return events.end_after(choose_idle_limit(env, options.wait, options.count))

@@ -1,19 +1,21 @@
 """`jsctl stream get`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.options.decoding import Decoding, decoding_flags
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.translate import split_command, translate
 from jsctl.jetstream.stream import requests as streams
-from jsctl.nats.message import Message
 from jsctl.nats.subjects import is_subject
 from jsctl.views.events import Events
+from jsctl.views.message.decoded import MESSAGES, decode_events
 from jsctl.views.stream import messages as view
 
 
@@ -26,10 +28,13 @@ class Options:
     last_for: str
     translate: str
     raw: bool
+    decoding: Decoding
 
     def __post_init__(self) -> None:
         if self.id > 0 and self.last_for:
             raise BadInput("a sequence and --last-for cannot be used together")
+        if self.translate and self.decoding.is_asked_for:
+            raise BadInput("--translate cannot be used with flags that decode")
 
 
 @command(
@@ -46,7 +51,9 @@ class Options:
 @option("--last-for", "-S", metavar="SUBJECT", default="", help="The newest message on a subject")
 @option("--translate", metavar="COMMAND", default="", help="Show the payload as this command translates it")
 @option("--raw", is_flag=True, help="Only the payload; in a pipe byte for byte")
-async def get(env: Env, options: Options) -> Events[Message]:
+@decoding_flags
+async def get(env: Env, options: Options) -> Events[Any]:
+    reader = options.decoding.build_reader(env)
     command = split_command(options.translate) if options.translate else []
     api, name = await open_stream(env, options.stream)
     await streams.fetch_info(api, name)
@@ -56,10 +63,11 @@ async def get(env: Env, options: Options) -> Events[Message]:
     if subject and not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
     message = await (browse.fetch_last(api, name, subject) if subject else browse.fetch(api, name, sequence))
-    data = message.data
     if command:
-        data = await translate(command, data, message.subject, name)
-    return view.one(name, message, data, env.clock(), raw=options.raw)
+        data = await translate(command, message.data, message.subject, name)
+        return view.one(name, message, env.clock(), raw=options.raw, data=data)
+    shown = view.one(name, message, env.clock(), raw=options.raw)
+    return decode_events(shown, reader, MESSAGES)
 
 
 async def _ask_message(env: Env) -> tuple[int, str]:

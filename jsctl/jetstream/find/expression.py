@@ -281,9 +281,10 @@ class _Parser:
 
 def _build_name(name: str) -> Node:
     def value(names: Names) -> Any:
-        if name not in names:
-            raise ValueError(f"unknown name {name!r}; the names are {', '.join(names)}")
-        return names[name]
+        try:
+            return names[name]
+        except KeyError:
+            raise ValueError(f"unknown name {name!r}; the names are {', '.join(names)}") from None
 
     return value
 

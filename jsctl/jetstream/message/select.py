@@ -1,6 +1,5 @@
 """Selections of a stream's stored messages, read without a consumer (`stream view`)."""
 
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ class Selection:
     """The messages of a stream to read.
 
     start: the first sequence. since: replaces it by a time in ns since the epoch. subject: a subject filter,
-    empty for all. pattern: matches the payload. follow: continue with messages that are stored later. limit:
+    empty for all. follow: continue with messages that are stored later. limit:
     number of messages, 0 for all; it decides how they are read. translate: the words of a command that
     translates payloads.
     """
@@ -30,7 +29,6 @@ class Selection:
     start: int = 1
     since: int | None = None
     subject: str = ""
-    pattern: re.Pattern[bytes] | None = None
     follow: bool = False
     limit: int = 0
     translate: Sequence[str] = ()
@@ -50,8 +48,6 @@ async def select(
     try:
         async with aclosing(messages):
             async for message in messages:
-                if selection.pattern is not None and not selection.pattern.search(message.data):
-                    continue
                 if selection.translate:
                     data = await translate(selection.translate, message.data, message.subject, stream)
                     selected.append(message.with_data(data))
@@ -81,7 +77,7 @@ async def _find_first(api: Api, info: Json, selection: Selection) -> int:
 def _read(api: Api, info: Json, first: int, selection: Selection) -> AsyncGenerator[Message, None]:
     name, last = info["config"]["name"], int(info["state"]["last_seq"])
     # A page is quickly read from the leader; reading much of the stream is worth a faster way.
-    is_long = not 0 < selection.limit <= _FEW or selection.pattern is not None
+    is_long = not 0 < selection.limit <= _FEW
     bulk = is_long and bool(info["config"].get("allow_direct"))
     if selection.follow:
         return browse.follow(api, name, start=first, subject=selection.subject, bulk=bulk)

@@ -1,20 +1,15 @@
-"""Avro records: their Arrow type, and payloads as Python values.
+"""Avro records: their Arrow type.
 
 Text are decimals of more than 38 digits, which Spark has not, unions of several types, and a record within
 itself: the last two as JSON, unless they are text or a single value.
 """
 
-import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
-from jsctl.schema.remote.avro import load_fastavro
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from jsctl.schema.payloads.avro import AvroReader
 
 _PRIMITIVES = {
     "null": pa.null(),
@@ -46,37 +41,14 @@ _WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
 
 
 class AvroDecoder:
-    """A decoder of records of one schema.
-
-    text: the schema as JSON. table_text: the one to which records are converted, by Avro's rules, if it is
-    another. Raises BadInput, MissingDependency.
-    """
+    """A decoder of records of one schema. type: of the records. See `AvroReader`."""
 
     def __init__(self, text: str, table_text: str = "") -> None:
-        fastavro = load_fastavro()
-        from fastavro.schema import SchemaParseException
-
-        try:
-            schema = parse_json(table_text or text)
-            self._schema: Any = fastavro.parse_schema(parse_json(text))
-            self._table_schema: Any = fastavro.parse_schema(schema) if table_text else None
-        except (ValueError, KeyError, TypeError, SchemaParseException) as error:
-            raise BadInput(f"the Avro schema is not valid: {error}") from None
-        self._read: Callable[..., Any] = fastavro.schemaless_reader
-        self.type = _build_arrow_type(schema, {}, ())
+        reader = AvroReader(text, table_text)
+        self.decode = reader.decode
+        self.type = _build_arrow_type(reader.schema, {}, ())
         if not pa.types.is_struct(self.type):
             raise BadInput("the Avro schema is not that of a record", "use the schema of whole payloads")
-
-    def decode(self, data: bytes) -> Any:
-        """Return a record as a dict. Raises ValueError for other data, and for data with bytes after it."""
-        stream = io.BytesIO(data)
-        try:
-            record = self._read(stream, self._schema, self._table_schema)
-        except Exception as error:  # fastavro raises many kinds of errors for wrong bytes
-            raise ValueError(f"it is not a record of the schema: {error}") from None
-        if stream.tell() != len(data):
-            raise ValueError("it has more bytes after the record")
-        return record
 
 
 def _build_arrow_type(schema: Any, definitions: dict[str, Any], enclosing: tuple[str, ...]) -> pa.DataType:

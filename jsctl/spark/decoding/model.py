@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput
+from jsctl.schema.payloads import compression
 from jsctl.schema.remote.registry import NO_LOGIN, parse_url
-from jsctl.spark.decoding import compression
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jsctl.base.json_text import encode_json, to_json_value
+from jsctl.schema.payloads.compression import decompress
 from jsctl.schema.remote.wire import parse_message_place, parse_payload
 from jsctl.spark.decoding.avro import AvroDecoder
-from jsctl.spark.decoding.compression import decompress
 from jsctl.spark.decoding.model import SKIP_ID, Decoding, KindDecoder
 from jsctl.spark.decoding.protobuf import ProtobufDecoder
 from jsctl.spark.decoding.registry_decoder import RegistryDecoder

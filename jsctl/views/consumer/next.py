@@ -17,12 +17,22 @@ from jsctl.jetstream.message.payload import encode_field, encode_headers_field, 
 from jsctl.nats.acks import ACK, NAK, TERM
 from jsctl.nats.message import Message
 from jsctl.views.events import Ending, Events, Presentation
+from jsctl.views.message.decoded import Lens
 
 _ACKNOWLEDGED = {
     ACK: "Acknowledged message",
     NAK: "Negative Acknowledged message",
     TERM: "Terminated message",
 }
+
+
+def _replace_data(event: Delivery | Acknowledgement, data: bytes) -> Delivery | Acknowledgement:
+    return event._replace(message=event.message.with_data(data)) if isinstance(event, Delivery) else event
+
+
+LENS: Lens[Delivery | Acknowledgement] = Lens(
+    lambda event: event.message if isinstance(event, Delivery) else None, _replace_data
+)
 
 
 def events(

@@ -6,11 +6,19 @@ from operator import attrgetter
 from jsctl.base.units import format_time
 from jsctl.jetstream.kv.entry import Entry, record
 from jsctl.jetstream.message.payload import format_payload
+from jsctl.nats.message import Message
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.kv.value import full_record, short_value
+from jsctl.views.message.decoded import Lens, Seen, add_decoded
 from jsctl.views.result import Cell, Column, LazySequence, Result, Style, Table
 
 Entries = AsyncIterator[Sequence[Entry]]
+
+
+LENS: Lens[Entry] = Lens(
+    lambda entry: Message(entry.key, entry.value) if entry.is_value else None,
+    lambda entry, value: entry._replace(value=value),
+)
 
 
 def values(bucket: str, batches: Entries, *, raw: bool, single: bool) -> Events[Entry]:
@@ -69,7 +77,7 @@ def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
 _OPERATIONS: dict[str, Style] = {"PUT": "good", "DELETE": "bad", "PURGE": "bad"}
 
 
-def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
+def history(bucket: str, key: str, seen: Sequence[Seen[Entry]]) -> Result:
     """Show the entries of `kv history`, the oldest first."""
 
     def operation(entry: Entry) -> Cell:
@@ -84,9 +92,13 @@ def history(bucket: str, key: str, entries: Sequence[Entry]) -> Result:
         Column("Length", "size", "count"),
         _VALUE._replace(read=short_value),
     )
-    rows = LazySequence(entries, lambda entry: [column.get(entry) for column in columns])
+    rows = LazySequence(seen, lambda each: [column.get(each.shown) for column in columns])
     table = Table(f"History of {bucket} > {key}", columns, rows, hideable=("size",))
-    return Result([table], data=lambda: [full_record(bucket, entry) for entry in entries])
+
+    def document() -> object:
+        return [add_decoded(full_record(bucket, event), decoded) for event, _, decoded in seen]
+
+    return Result([table], data=document)
 
 
 def changes(

@@ -11,6 +11,7 @@ from jsctl.jetstream.message.dump_writer import build_nats_record
 from jsctl.jetstream.message.receive import Received, Receiver, Statistics
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Ending, Events, Presentation
+from jsctl.views.message.decoded import Lens
 from jsctl.views.message.text import content, raw_bytes, raw_line
 
 
@@ -32,6 +33,13 @@ class Show:
     def is_raw(self) -> bool:
         """Whether only payloads are shown."""
         return self.raw or self.raw_bytes
+
+
+LENS: Lens[Received] = Lens(
+    lambda received: received.message,
+    lambda received, data: received._replace(message=received.message.with_data(data)),
+)
+"""A matched reply stays as it is."""
 
 
 def events(

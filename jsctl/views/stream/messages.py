@@ -11,11 +11,16 @@ from jsctl.views.events import End, Events, Presentation, once
 from jsctl.views.message.text import body
 
 
-def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) -> Events[Message]:
+def one(
+    stream: str, message: Message, now: float, *, raw: bool, data: bytes | None = None
+) -> Events[Message]:
     """Return a message with its views; the document is what the server sent.
 
-    data: the payload, translated or not. now: seconds since the epoch.
+    data: the payload translated. now: seconds since the epoch.
     """
+
+    def payload(message: Message) -> bytes:
+        return message.data if data is None else data
 
     def text(message: Message) -> str:
         span = format_duration(compute_age(message.timestamp, seconds_to_ns(now)))
@@ -26,15 +31,15 @@ def one(stream: str, message: Message, data: bytes, now: float, *, raw: bool) ->
         ]
         if headers := _list_headers(message):
             lines += ["Headers:", *headers, ""]
-        return "\n".join([*lines, body(data), ""])
+        return "\n".join([*lines, body(payload(message)), ""])
 
     return Events(
         batches=once(message),
         shown=Presentation(
-            text=(lambda message: format_payload(data) + "\n") if raw else text,
+            text=(lambda message: format_payload(payload(message)) + "\n") if raw else text,
             record=get_record,
             folds="" if raw else "first",
-            raw=(lambda message: data) if raw else None,
+            raw=payload if raw else None,
             layout="single",
         ),
     )

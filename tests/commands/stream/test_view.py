@@ -43,24 +43,27 @@ def test_view_in_a_pipe(orders: Cli, url: str) -> None:
     assert sequences(orders("stream view ORDERS --id 100", status=0).out) == []
     assert sequences(orders("stream view ORDERS --subject '*.other'", status=0).out) == [6]
     assert sequences(orders("stream view ORDERS 1 --subject ORDERS.new --id 3", status=0).out) == [4]
-    assert sequences(orders("stream view ORDERS --match 'order [25]'", status=0).out) == [2, 5]
+    assert sequences(orders("stream view ORDERS --match 'text matches \"order [25]\"'", status=0).out) == [
+        2,
+        5,
+    ]
     assert orders("stream view ORDERS 2 --raw", status=0).out == "order 1\norder 2\n"
     assert consumers(url, "ORDERS") == 0
 
 
 def test_view_as_json(orders: Cli) -> None:
-    result = orders("stream view ORDERS --json --match bye", status=0).json
+    result = orders("stream view ORDERS --json --match 'text == \"bye\"'", status=0).json
     assert [{**message, "time": ""} for message in result] == [
         {"sequence": 6, "time": "", "stream": "ORDERS", "subject": "ORDERS.other", "data": "bye"}
     ]
-    assert orders("stream view ORDERS --json --match nothing", status=0).json == []
+    assert orders("stream view ORDERS --json --match 'text == \"nothing\"'", status=0).json == []
     assert len(orders("stream view ORDERS 3 --json", status=0).json) == 3
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("--match '('", "not a valid regular expression"),
+        ("--match '^order'", "for a regular expression, write: text matches 'REGEX'"),
         ("--id 1 --since 1h", "used together"),
         ("--subject a..b", "not a valid subject"),
         ("--raw --json", "used together"),
@@ -91,7 +94,7 @@ def test_view_takes_nothing_from_a_queue(cli: Cli, url: str, retention: str) -> 
     js.ask(url, "CONSUMER.DURABLE.CREATE.Q.w", worker)
     js.publish(url, "q.a", b"work", count=3)
     assert sequences(cli("stream view Q", status=0).out) == [1, 2, 3]
-    assert sequences(cli("stream view Q --match work", status=0).out) == [1, 2, 3]
+    assert sequences(cli("stream view Q --match 'text contains \"work\"'", status=0).out) == [1, 2, 3]
     info = js.info(url, "Q")
     assert (info["state"]["messages"], info["state"]["consumer_count"]) == (3, 1)
 
@@ -105,7 +108,7 @@ def test_view_goes_over_large_holes(cli: Cli, url: str, direct: bool) -> None:
     wanted = [n for n in range(1, 3001) if n % 100 == 7] + list(range(3001, 3701))
     assert sequences(cli("stream view HOLES", status=0).out) == wanted
     assert sequences(cli("stream view HOLES --subject holes.True", status=0).out) == wanted[:30]
-    assert sequences(cli("stream view HOLES --match ^end$", status=0).out) == wanted[30:]
+    assert sequences(cli("stream view HOLES --match 'text == \"end\"'", status=0).out) == wanted[30:]
 
 
 def test_view_pages_on_a_terminal(orders: Cli) -> None:
@@ -148,7 +151,7 @@ def test_a_mirror_does_not_answer_for_its_origin(cli: Cli, url: str) -> None:
     wait_for(lambda: js.info(url, "COPY")["state"]["messages"] == 41, "the mirror is late")
     js.ask(url, "STREAM.PURGE.ORIGIN", {"filter": "origin.False"})
     for _ in range(8):
-        assert sequences(cli("stream view ORIGIN --match .", status=0).out) == [1, 21, 41]
+        assert sequences(cli("stream view ORIGIN --match 'size >= 0'", status=0).out) == [1, 21, 41]
 
 
 def test_a_subject_that_is_not_text(cli: Cli, url: str) -> None:

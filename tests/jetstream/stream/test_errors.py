@@ -149,7 +149,7 @@ def test_only_what_is_not_found_does_not_exist(server: RealServer, name: str, th
 def test_reading_needs_no_direct_get_and_no_consumer(offline_cli: Cli, server: RealServer) -> None:
     url = server.url_for("reader")
     for line in (
-        "stream view S --match one --raw",
+        "stream view S --match 'text == \"one\"' --raw",
         "stream view S --raw --subject s.a",
         "stream view S --raw",
     ):

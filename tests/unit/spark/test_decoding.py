@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from jsctl.errors import BadInput
-from jsctl.spark.decoding import compression
+from jsctl.schema.payloads import compression
 from jsctl.spark.decoding.model import SKIP_ID, Decoding
 from jsctl.spark.decoding.payloads import PayloadDecoder
 from tests.support.schemas import AVRO, avro_payload, descriptors, protobuf_payload

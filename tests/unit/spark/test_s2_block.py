@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.jetstream.backup.s2 import build_frame
-from jsctl.spark.decoding.compression import decompress
+from jsctl.schema.payloads.compression import decompress
 
 IDENTIFIER = b"\xff\x06\x00\x00S2sTwO"
 
@@ -21,6 +21,6 @@ def test_equals_what_was_compressed(pieces: list[bytes]) -> None:
 def test_executors_need_pyarrow_alone() -> None:
     code = (
         "import sys; sys.modules['crc32c'] = sys.modules['wasmtime'] = None\n"
-        "import jsctl.spark.decoding.compression, jsctl.spark.datasource, jsctl.spark.source.batch_reader"
+        "import jsctl.schema.payloads.compression, jsctl.spark.datasource, jsctl.spark.source.batch_reader"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

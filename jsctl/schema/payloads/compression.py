@@ -4,6 +4,7 @@ import zlib
 
 from jsctl.errors import MissingDependency
 from jsctl.jetstream.backup.s2_block import decompress_block
+from jsctl.schema.remote.definitions import INSTALL_HINT
 
 KINDS = ("gzip", "s2", "zstd")
 AUTO = "auto"
@@ -53,9 +54,7 @@ def _decompress_zstd(data: bytes) -> bytes:
     try:
         import zstandard
     except ImportError:
-        raise MissingDependency(
-            "zstandard is not installed", "run: pip install 'jsctl[decode]', on executors too"
-        ) from None
+        raise MissingDependency("zstandard is not installed", INSTALL_HINT) from None
     try:
         stream = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
         unpacked: bytes = stream.read(MAX_SIZE + 1)

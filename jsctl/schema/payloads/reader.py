@@ -1,0 +1,155 @@
+"""Messages as conditions and people see them: decoded, chosen by `--match`, cut to `--fields`.
+
+The names of a condition are the payload's fields, but for those of the message itself: see `OWN_NAMES`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from jsctl.base.json_text import encode_json
+from jsctl.base.units import pluralize
+from jsctl.jetstream.find.expression import Condition
+from jsctl.nats.message import Message
+from jsctl.schema.payloads.decoder import PayloadDecoder
+
+OWN_NAMES: dict[str, Callable[[Message], Any]] = {
+    "subject": lambda message: message.subject,
+    "headers": lambda message: dict(message.headers),
+    "sequence": lambda message: message.sequence,
+    "time": lambda message: message.timestamp,
+    "stream": lambda message: message.metadata.stream if message.metadata else "",
+    "size": lambda message: len(message.data),
+    "text": lambda message: message.data.decode(errors="replace"),
+}
+"""The names of a condition that are not fields of the payload; `payload` is all of it, decoded."""
+
+_PAYLOAD = "payload"
+
+
+class Decoded(NamedTuple):
+    """What a reader made of a payload.
+
+    value: as JSON has it; bytes if it was only decompressed, or is text. reason: why it could not be decoded;
+    empty if it could. is_shown: whether it is shown in place of the payload.
+    """
+
+    value: Any = None
+    reason: str = ""
+    is_shown: bool = False
+
+    @property
+    def data(self) -> bytes:
+        """The value as bytes: JSON on one line, or what was decompressed."""
+        return self.value if isinstance(self.value, bytes) else encode_json(self.value).encode()
+
+
+class _Names(dict[str, Any]):
+    """The names of one message; those of its own are found when a condition asks for them."""
+
+    def __init__(self, message: Message, fields: Any) -> None:
+        super().__init__()
+        self.message, self.fields = message, fields
+
+    def __missing__(self, name: str) -> Any:
+        if own := OWN_NAMES.get(name):
+            value = self[name] = own(self.message)
+            return value
+        fields = self.fields
+        return fields if name == _PAYLOAD else fields.get(name) if isinstance(fields, dict) else None
+
+
+class Reader:
+    """Decodes messages, chooses them, and counts those for which it could not.
+
+    decoder: how payloads are decoded. shows: whether they are shown decoded. condition: which messages are
+    read; None for all. fields: paths in the payload, such as `a` and `b.c`, to which it is cut; none for all.
+    """
+
+    def __init__(
+        self,
+        decoder: PayloadDecoder,
+        *,
+        shows: bool = True,
+        condition: Condition | None = None,
+        fields: Sequence[str] = (),
+    ) -> None:
+        self._decoder = decoder
+        self._shows = shows
+        self._condition = condition
+        self._fields = [(path, path.split(".")) for path in fields]
+        asked = condition.names if condition is not None else frozenset[str]()
+        self._unseen = set(asked - OWN_NAMES.keys() - {_PAYLOAD})  #: fields that no payload had so far
+        self._needs_payload = bool(asked - OWN_NAMES.keys())
+        self._decodes = shows or self._needs_payload
+        self._undecoded = self._unchecked = 0
+        self._first_undecoded = self._first_unchecked = ""
+        self._has_seen_any = False
+        self.can_wait = decoder.can_wait and self._decodes
+
+    def read(self, message: Message) -> Decoded | None:
+        """Return what is shown of a message; None for one that does not match.
+
+        Raises what `SchemaRegistry.fetch` and missing libraries raise.
+        """
+        value: Any = None
+        reason = ""
+        if self._decodes:
+            try:
+                value = self._decoder.decode(message.data)
+            except ValueError as error:
+                reason = str(error)
+                self._undecoded += 1
+                self._first_undecoded = self._first_undecoded or _name_message(message, reason)
+        if self._condition is not None and not self._matches(message, value, reason):
+            return None
+        if self._fields and not reason and isinstance(value, dict):
+            value = {path: _find(value, steps) for path, steps in self._fields}
+        return Decoded(value, reason, self._shows)
+
+    def _matches(self, message: Message, value: Any, reason: str) -> bool:
+        condition = self._condition
+        if condition is None or (reason and self._needs_payload):
+            return condition is None
+        if self._unseen and isinstance(value, dict):
+            self._unseen -= value.keys()
+            self._has_seen_any = True
+        try:
+            return condition(_Names(message, value))
+        except ValueError as error:
+            self._unchecked += 1
+            self._first_unchecked = self._first_unchecked or _name_message(message, str(error))
+            return False
+
+    def summarize(self) -> str:
+        """Return lines about messages that could not be decoded or checked; empty for none."""
+        lines = []
+        if self._undecoded:
+            kinds, count = ",".join(self._decoder.kinds), pluralize(self._undecoded, "message")
+            lines.append(
+                f"jsctl: {count} could not be decoded as {kinds}; the first: {self._first_undecoded}"
+            )
+        if self._unchecked:
+            count = pluralize(self._unchecked, "message")
+            lines.append(
+                f"jsctl: {count} could not be compared by --match; the first: {self._first_unchecked}"
+            )
+        if self._has_seen_any and self._unseen:
+            lines.append(f"jsctl: no payload has {', '.join(sorted(self._unseen))}, which --match names")
+        return "\n".join(lines)
+
+
+def _name_message(message: Message, reason: str) -> str:
+    name = f"{message.subject} #{message.sequence}" if message.sequence else message.subject
+    return f"{name}: {reason}" if name else reason
+
+
+def _find(value: Any, steps: Sequence[str]) -> Any:
+    """Return what is at a path; None for nothing. A step is a key, or an index of a list."""
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
