@@ -108,9 +108,9 @@ def test_schemas_in_files(cli: Cli, url: str, tmp_path: Path) -> None:
         f"stream view S --subject s.avro --decode avro --schema-file {avro} --match 'to.city == \"X\"' --json"
     )
     assert cli(line, status=0).json[0]["decoded"]["id"] == 7
-    line = ["stream", "get", "S", "2", "--decode", "protobuf", "--schema-file", str(proto)]
-    assert cli([*line, "--message", "shop.Order", "--json"], status=0).json["decoded"]["id"] == 8
-    assert "the descriptor file has several messages" in cli(line, status=64).err
+    words = ["stream", "get", "S", "2", "--decode", "protobuf", "--schema-file", str(proto)]
+    assert cli([*words, "--message", "shop.Order", "--json"], status=0).json["decoded"]["id"] == 8
+    assert "the descriptor file has several messages" in cli(words, status=64).err
 
 
 @pytest.mark.parametrize(
