@@ -169,14 +169,12 @@ def _build_reply_fields(key: str, flag: str, label: str) -> list[Field]:
 
 
 def _build_cap_field(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
-    question = FieldQuestion(ask, default="-1", note="(-1 for unlimited)") if ask else None
+    question = FieldQuestion(ask, note="(-1 for unlimited)") if ask else None
     return Field(f"limits.{key}", Cap(), flag, f"{help}; -1 for unlimited", label, question=question)
 
 
-def _build_bytes_field(
-    key: str, flag: str, help: str, label: str, ask: str = "", default: str = "-1"
-) -> Field:
-    question = FieldQuestion(ask, default=default, note="(-1 for unlimited)") if ask else None
+def _build_bytes_field(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
+    question = FieldQuestion(ask, note="(-1 for unlimited)") if ask else None
     return Field(f"limits.{key}", CapBytes(), flag, f"{help}; -1 for unlimited", label, question=question)
 
 
@@ -192,10 +190,10 @@ JETSTREAM_LIMITS = (
         "js-stream-size-required",
         "Require a maximum size of every stream",
         "Max Stream Size Required",
-        blank=False,
+        default=False,
     ),
     _build_bytes_field(
-        "disk_storage", "js-disk", "File storage of all streams", "Max File Storage", "File storage", "1GB"
+        "disk_storage", "js-disk", "File storage of all streams", "Max File Storage", "File storage"
     ),
     _build_bytes_field(
         "disk_max_stream_bytes", "js-disk-stream", "File storage of a stream", "Max File Stream Size"
@@ -206,7 +204,6 @@ JETSTREAM_LIMITS = (
         "Memory storage of all streams",
         "Max Memory Storage",
         "Memory storage",
-        "1GB",
     ),
     _build_bytes_field(
         "mem_max_stream_bytes", "js-memory-stream", "Memory storage of a stream", "Max Memory Stream Size"
@@ -221,7 +218,7 @@ ACCOUNT_LIMITS = (
         "bearer",
         "Allow bearer tokens: users without a key",
         "Bearer Tokens Allowed",
-        blank=False,
+        default=False,
     ),
     _build_cap_field(
         "subs", "subscriptions", "Subscriptions of the account", "Subscriptions", "Subscriptions"
@@ -238,7 +235,7 @@ ACCOUNT_LIMITS = (
         "wildcard-exports",
         "Allow exports of subjects with wildcards",
         "Wildcard Exports Allowed",
-        blank=False,
+        default=False,
     ),
 )
 
@@ -253,7 +250,7 @@ ACCOUNT = Schema(
             "js-cluster-traffic",
             "Account that carries the replication traffic of its streams",
             "Cluster Traffic",
-            blank="system",
+            default="system",
         ),
         Field("description", Text(), "description", "Description of the account", "Description"),
         Field("info_url", Text(), "info-url", "Where to read more about the account", "Info"),
@@ -288,7 +285,7 @@ USER = Schema(
             "bearer",
             "Let the user log in without its key; the JWT is enough",
             "Bearer Token",
-            blank=False,
+            default=False,
         ),
         Field(
             "payload",
@@ -296,7 +293,7 @@ USER = Schema(
             "payload",
             "Bytes of a message; -1 for unlimited",
             "Max Payload",
-            question=FieldQuestion("Bytes of a message", default="-1", note="(-1 for unlimited)"),
+            question=FieldQuestion("Bytes of a message", note="(-1 for unlimited)"),
         ),
         Field("data", CapBytes(), "data", "Bytes that the user may send; -1 for unlimited", "Max Data"),
         Field(
@@ -305,7 +302,7 @@ USER = Schema(
             "subscriptions",
             "Subscriptions; -1 for unlimited",
             "Max Subscriptions",
-            question=FieldQuestion("Subscriptions", default="-1", note="(-1 for unlimited)"),
+            question=FieldQuestion("Subscriptions", note="(-1 for unlimited)"),
         ),
         *_build_permission_fields("", "", "to", ""),
         *_build_reply_fields("", "", ""),

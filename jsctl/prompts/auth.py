@@ -10,6 +10,7 @@ from jsctl.prompts.interview import Interview
 from jsctl.prompts.prompter import Prompter
 
 _LIMITS = ("connections", "subscriptions", "payload")
+_UNLIMITED = "-1"
 _STORAGE = ("js-disk", "js-memory")
 
 
@@ -22,7 +23,7 @@ async def ask_account(
         values = dict(settings.values)
         for flag in _LIMITS:
             if flag not in values:
-                values[flag] = await ask_field(interview, ACCOUNT.by_flag[flag])
+                values[flag] = await ask_field(interview, ACCOUNT.by_flag[flag], default=_UNLIMITED)
         jetstream = settings.jetstream
         storage = any(flag in values for flag in _STORAGE) or bool(settings.tier)
         if jetstream is None and not storage:
@@ -30,7 +31,7 @@ async def ask_account(
         if jetstream:
             for flag in _STORAGE:
                 if flag not in values:
-                    values[flag] = await ask_field(interview, ACCOUNT.by_flag[flag])
+                    values[flag] = await ask_field(interview, ACCOUNT.by_flag[flag], default="1GB")
         return replace(settings, values=values, jetstream=jetstream or (None if storage else False))
 
     return await Interview(prompter, say).run(ask)
@@ -43,7 +44,7 @@ async def ask_user(prompter: Prompter, say: Callable[[str], None], settings: Use
         values = dict(settings.values)
         for flag in ("payload", "subscriptions"):
             if flag not in values:
-                values[flag] = await ask_field(interview, USER.by_flag[flag])
+                values[flag] = await ask_field(interview, USER.by_flag[flag], default=_UNLIMITED)
         return replace(settings, values=values)
 
     return await Interview(prompter, say).run(ask)

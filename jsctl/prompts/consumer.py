@@ -70,14 +70,14 @@ async def ask_rest(
             prompter, fields["deliver_policy"], check=lambda text: with_start({}, text, now)
         )
         answered = with_start(answered, start, now)
-    await ask("ack_policy", "none" if is_push else None)
+    await ask("ack_policy", "none" if is_push else "explicit")
     await ask("replay_policy")
     if not all_subjects and not get_filters(answered):
         text = await ask_field(prompter, fields["filter_subjects"], verify=verify_filter)
         answered = with_filters(answered, split_subjects([text]))
     if answered.get("ack_policy") != "none":
         await ask("max_deliver")
-        await ask("max_ack_pending")
+        await ask("max_ack_pending", "0")
     if is_push:
         await ask("idle_heartbeat")
         if answered.get("idle_heartbeat"):  # the server requires it

@@ -17,12 +17,12 @@ async def ask_field(
 ) -> Any:
     """Return the value of a choice or switch, or the text that was entered, which the field's kind parses.
 
-    default, check: replace those of the field and its kind. verify: a further check, by a request to a
-    server.
+    default, check: replace those of the field and its kind; default is the text or title of the answer.
+    verify: a further check, by a request to a server.
     """
     question = field.question or FieldQuestion(field.label)
     flag, help = question.flag or f"--{field.flag}", question.help or field.help
-    answer = question.default if default is None else default
+    answer = _format_default(field, question) if default is None else default
     if isinstance(kind := field.kind, Switch):  # asked as info pages show it: may messages be deleted?
         yes = await prompter.confirm(question.message, flag=flag, default=kind.to_sheet(False), help=help)
         return kind.to_sheet(yes)
@@ -38,3 +38,10 @@ async def ask_field(
         help=help,
         note=question.note,
     )
+
+
+def _format_default(field: Field, question: FieldQuestion) -> str:
+    """Return the title of the field's default, or the text that its flag would have; empty for none."""
+    titles = [title for title, value in question.choices.items() if value == field.default]
+    texts = [] if field.default is None else field.kind.to_flag_texts(field.default)
+    return [*titles, *texts, ""][0]

@@ -15,14 +15,18 @@ from tests.support.run import Cli
 
 PACKAGE = Path(__file__).parents[2] / "jsctl"
 
-# Adds a key to the fields of streams, as its declaration would, before anything reads them.
+# Adds two keys to the fields of streams, as their declarations would, before anything reads them.
 WITH_FIELD = """
 import sys
 from jsctl.jetstream.config.field import Field, FieldQuestion
+from jsctl.jetstream.config.kinds import Switch
 from jsctl.jetstream.config.numbers import Duration
 from jsctl.jetstream.config import stream_fields as fields
-fields.FIELDS = (*fields.FIELDS, Field("max_idle", Duration(), flag="max-idle", help="Longest idle time",
-                                       label="Maximum Idle Time", question=FieldQuestion("Idle time", "1h")))
+fields.FIELDS += (
+    Field("max_idle", Duration(), help="Longest idle time", label="Maximum Idle Time",
+          default=3_600_000_000_000, question=FieldQuestion("Idle time")),
+    Field("allow_foo", Switch(), help="Allow foo", label="Allows Foo", question=FieldQuestion("Allow foo")),
+)
 """
 RUN = "sys.argv = ['jsctl', *sys.argv[1:]]\nfrom jsctl.app import main\nsys.exit(main())\n"
 INFO_PAGE = """
@@ -38,6 +42,15 @@ from jsctl.prompts.prompter import ScriptedPrompter
 from jsctl.prompts.stream import ask_rest
 print(asyncio.run(ask_rest(ScriptedPrompter({"Idle time": "5m"}), {}))["max_idle"])
 """
+ADDED = """
+import json, pathlib
+from tests.support.run import Cli
+cli = Cli(pathlib.Path(sys.argv[1]))
+cli.environ["NATS_URL"] = sys.argv[2]
+done = cli("stream add S --subjects s " + sys.argv[3], tty=True, answers=json.loads(sys.argv[4]))
+print(done.err)
+sys.exit(done.status)
+"""
 CHECKED = """
 from jsctl.jetstream.shapes import check_answer
 import json
@@ -52,6 +65,7 @@ def run(code: str, *args: str, status: int = 0) -> str:
         capture_output=True,
         text=True,
         check=False,
+        cwd=PACKAGE.parent,
     )
     assert ended.returncode == status, ended
     return ended.stdout + ended.stderr
@@ -79,6 +93,25 @@ def test_its_flag_and_its_key_in_files_are_read(tmp_path: Path) -> None:
 
 def test_it_is_asked_for() -> None:
     assert run(ASKED) == "300000000000\n"
+
+
+@pytest.mark.slow
+def test_a_default_is_not_sent_to_a_server_that_lacks_the_key(url: str, tmp_path: Path) -> None:
+    """A server of today refuses keys that it does not know (10025)."""
+    run(ADDED, str(tmp_path), url, "", "{}")
+    config = js.info(url, "S")["config"]
+    assert "max_idle" not in config and "allow_foo" not in config
+    js.ask(url, "STREAM.DELETE.S")
+    run(ADDED, str(tmp_path), url, "--defaults", "{}")
+    js.ask(url, "STREAM.DELETE.S")
+    for flags, answers in (
+        ("", {"Idle time": "5m"}),
+        ("", {"Allow foo": True}),
+        ("--max-idle 1h --defaults", {}),
+        ("--allow-foo --defaults", {}),
+    ):
+        assert "(10025)" in run(ADDED, str(tmp_path), url, flags, json.dumps(answers), status=1)
+    assert js.ask(url, "STREAM.NAMES")["streams"] is None
 
 
 def test_the_info_page_shows_it(info: dict[str, Any]) -> None:

@@ -67,7 +67,7 @@ async def add(env: Env, options: Options) -> Result:
     if options.add.is_local:
         return options.add.save(draft, f"consumer {draft['name']}", CONSUMER)
     api, stream = await open_stream(env, stream)
-    draft = draft if options.add.config else CONSUMER.without_assumed(draft, initial)
+    draft = draft if options.add.config else CONSUMER.without_defaults(draft, initial)
     updated = await _update(env, api, stream, draft, options) if options.update else None
     return updated or await _create(api, stream, draft)
 

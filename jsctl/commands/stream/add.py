@@ -56,7 +56,7 @@ async def add(env: Env, stream: str, adding: AddOptions, permits: LossOptions, f
         return adding.save(draft, f"stream {draft['name']}", STREAM)
     await confirm_taking(env, permits, f"add Stream {draft['name']}", await find_taken(env, api, draft))
     info, created = await streams.create(
-        api, draft if adding.config else STREAM.without_assumed(draft, initial)
+        api, draft if adding.config else STREAM.without_defaults(draft, initial)
     )
     outcome = "was created" if created else "already exists, nothing was changed"
     result = view.info_page(info)

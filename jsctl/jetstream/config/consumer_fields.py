@@ -42,7 +42,6 @@ FIELDS: tuple[Field, ...] = (
         is_fixed=True,
         question=FieldQuestion(
             "Acknowledgment policy",
-            default="explicit",
             choices={"explicit": "explicit", "all": "all", "none": "none"},
             help="explicit: each message is acknowledged; all: a message and those before it; none: what was"
             " delivered is done",
@@ -84,7 +83,7 @@ FIELDS: tuple[Field, ...] = (
         help="Use flow control, on a push consumer",
         label="Flow Control",
         question=FieldQuestion("Enable Flow Control, ie --flow-control"),
-        blank=False,
+        default=False,
         create_only=True,
         is_fixed=True,
     ),
@@ -94,7 +93,8 @@ FIELDS: tuple[Field, ...] = (
         flag="heartbeat",
         help="Interval of an idle push consumer's heartbeats; -1 is none",
         label="Idle Heartbeat",
-        question=FieldQuestion("Idle Heartbeat", "0s"),
+        default=0,
+        question=FieldQuestion("Idle Heartbeat"),
         create_only=True,
         is_fixed=True,
     ),
@@ -111,7 +111,7 @@ FIELDS: tuple[Field, ...] = (
         help="Maximum number of deliveries of a message; -1 is unlimited",
         label="Maximum Deliveries",
         default=-1,
-        question=FieldQuestion("Maximum Allowed Deliveries", "-1"),
+        question=FieldQuestion("Maximum Allowed Deliveries"),
     ),
     Field(
         "max_ack_pending",
@@ -120,7 +120,7 @@ FIELDS: tuple[Field, ...] = (
         help="Unacknowledged messages before delivery stops; -1 is unlimited",
         label="Max Ack Pending",
         default=1000,
-        question=FieldQuestion("Maximum Acknowledgments Pending", "0"),
+        question=FieldQuestion("Maximum Acknowledgments Pending"),
     ),
     Field(
         "max_waiting",
@@ -159,11 +159,10 @@ FIELDS: tuple[Field, ...] = (
         help="Deliver at once, or at the pace at which messages were stored",
         label="Replay Policy",
         create_only=True,
-        initial="instant",
+        default="instant",
         is_fixed=True,
         question=FieldQuestion(
             "Replay policy",
-            default="instant",
             choices={"instant": "instant", "original": "original"},
             help="instant: as fast as possible; original: at the pace at which messages were stored",
         ),
@@ -231,11 +230,10 @@ FIELDS: tuple[Field, ...] = (
         "deliver_policy",
         DELIVER_POLICY,
         label="Deliver Policy",
-        initial="all",
+        default="all",
         is_fixed=True,
         question=FieldQuestion(
             "Start policy (all, new, last, subject, 1h, msg sequence)",
-            default="all",
             help="Where in the stream to start: all, new, last, subject (the last of each), a sequence,"
             " 1h for the last hour, or a time",
             flag="--deliver",

@@ -10,14 +10,13 @@ from jsctl.jetstream.config.kind import Kind
 class FieldQuestion(NamedTuple):
     """How a questionnaire asks for a key.
 
-    default: the answer that is filled in. choices: the titles of a list, and the value of each; without any,
-    the question is for a text that the key's kind parses. help: the text that `?` shows, if the flag's own
+    choices: the titles of a list, and the value of each; without any, the question is for a text that the
+    key's kind parses. help: the text that `?` shows, if the flag's own
     help is too short. note: shown beside the message. flag: the one that answers it on the command line, if
     it is not the field's flag.
     """
 
     message: str
-    default: str = ""
     choices: Mapping[str, str] = MappingProxyType({})
     help: str = ""
     note: str = ""
@@ -30,12 +29,12 @@ class Field(NamedTuple):
     key: with those above it, separated by dots: `placement.tags`.
     flag: without dashes; empty if there is none, and for that of the key: `max-age` for `max_age`. help: the
         flag's; a field without help has no flag.
-    label: in info pages. blank: the value that an info page shows when the key is missing or empty; None
-        leaves the line out.
+    label: in info pages.
     create_only: whether only `add` and `copy` have the flag.
     level: the API level that the server needs for it (ADR-44).
-    initial: the value in a new configuration, if no other is set.
-    default: the value that the server assumes for a missing key, and may leave out.
+    default: what the server makes of a missing key, which it may leave out, too. It is the answer that a
+        question begins with, what a flag means that is left out, and what an info page shows; in a file it is
+        the same as no such key; and it is not sent unless a flag or file names it. None for nothing.
     is_fixed: whether the server refuses to change it later.
     turns_on: switches that the server turns on with it (nats-server: checkStreamCfg).
     question: how a questionnaire asks for it; None if none does.
@@ -46,10 +45,8 @@ class Field(NamedTuple):
     flag: str = ""
     help: str = ""
     label: str = ""
-    blank: Any = None
     create_only: bool = False
     level: int = 0
-    initial: Any = None
     default: Any = None
     is_fixed: bool = False
     turns_on: tuple[str, ...] = ()

@@ -154,6 +154,7 @@ class Duration(_Unit):
 
     def __init__(self, *, forever: bool = False) -> None:
         super().__init__()
+        self._forever = forever
         self.shown_as = "span_limit" if forever else "span"
 
     def parse(self, text: str) -> int:
@@ -165,6 +166,8 @@ class Duration(_Unit):
         return duration
 
     def to_flag_texts(self, value: Any) -> list[str]:
+        if value == 0:
+            return ["-1" if self._forever else "0s"]
         written = self.write(value)
         return [f"{written}ns" if isinstance(written, int) else str(written)]
 

@@ -131,9 +131,8 @@ class Object(Kind):
 class Schema(Object):
     """The configuration of a noun, such as "stream".
 
-    removals: flags of `edit` that remove a key, by flag. by_key, by_flag: its fields. initial: the values
-    that flags and questions begin with; assumed: those of them that the server takes for a key that is
-    missing. A file has none: what it leaves out is not sent.
+    removals: flags of `edit` that remove a key, by flag. by_key, by_flag: its fields. assumed: the defaults
+    of the keys that are `written`. A file has none: what it leaves out is not sent.
 
     Subclasses add the rules of one noun: `find_violations`, `with_defaults`, `without_server_keys`, `update`.
     """
@@ -145,15 +144,16 @@ class Schema(Object):
     """Keys that a written configuration has in any case, as servers and the `nats` tool write them, and their
     values for a configuration without them."""
 
+    written: tuple[str, ...] = ()
+    """Keys that a configuration from flags or questions has in any case, as that of the `nats` tool."""
+
     def __init__(self, noun: str, fields: Iterable[Field], removals: Mapping[str, str] | None = None) -> None:
         super().__init__(fields, what=f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}")
         self.noun = noun
         self.removals: Mapping[str, str] = removals or {}
         self.by_key = {field.key: field for field in self.fields}
         self.by_flag = {field.flag: field for field in self.fields if field.flag}
-        self.initial = {field.key: field.initial for field in self.fields if field.initial is not None}
-        # No server turns a switch on by itself.
-        self.assumed = {key: value for key, value in self.initial.items() if value is not True}
+        self.assumed = {key: self.by_key[key].default for key in self.written if key in self.by_key}
 
     # Overridden by nouns.
 
@@ -164,19 +164,24 @@ class Schema(Object):
     def with_defaults(self, config: Json) -> Json:
         """Return a copy of a configuration from flags or questions with defaults for the keys that it
         lacks."""
-        return {**self.initial, **config}
+        return {**self.assumed, **config}
 
     def with_assumed(self, config: Json) -> Json:
         """Return a copy of a configuration with what the server makes of the keys that it lacks."""
         return {**self.assumed, **config}
 
-    def without_assumed(self, config: Json, given: Collection[str]) -> Json:
-        """Return a new configuration without what the server assumes by itself. given: keys that stay."""
+    def without_defaults(self, config: Json, given: Collection[str]) -> Json:
+        """Return a new configuration without what the server makes of missing keys: another server may lack
+        them. given: keys that stay."""
         return {
-            key: value
-            for key, value in config.items()
-            if key in given or key not in self.assumed or self.assumed[key] != value
+            key: value for key, value in config.items() if key in given or not self._is_default(key, value)
         }
+
+    def _is_default(self, key: str, value: Any) -> bool:
+        field = self.by_key.get(key)
+        # No server turns a switch on by itself.
+        is_off = field is not None and isinstance(field.kind, Switch) and not value
+        return field is not None and (is_off or value == field.default)
 
     def without_server_keys(self, config: Json) -> Json:
         """Return the configuration without the keys that the server adds, and without obsolete ones."""

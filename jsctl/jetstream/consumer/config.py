@@ -1,6 +1,6 @@
 """Consumer configurations as raw JSON: defaults, validation, and flags that set more than one key."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from jsctl.base.units import (
@@ -46,6 +46,7 @@ _UNSET_TIME = "0001-01-01T00:00:00Z"
 class ConsumerSchema(Schema):
     """The configuration of a consumer."""
 
+    written = ("replay_policy", "deliver_policy")
     always_written: ClassVar[Mapping[str, Any]] = {"max_deliver": -1, "num_replicas": 0}
 
     def get_name(self, config: Json) -> str:
@@ -66,14 +67,6 @@ class ConsumerSchema(Schema):
 
     def with_assumed(self, config: Json) -> Json:
         return {"ack_policy": "none", **super().with_assumed(config)}
-
-    def without_assumed(self, config: Json, given: Collection[str]) -> Json:
-        # nats-server: setConsumerConfigDefaults
-        sent = super().without_assumed(config, given)
-        for key, value in (("max_deliver", -1), ("max_ack_pending", 0)):
-            if key not in given and sent.get(key) == value:
-                del sent[key]
-        return sent
 
     def to_flags(self, config: Json) -> list[str]:
         without_filters = {key: value for key, value in config.items() if key not in _FILTERS}

@@ -59,7 +59,7 @@ def merge_stream(live: Json, declared: Json) -> Json:
 
 def merge_bucket(kind: BucketSchema, live: Json, declared: Json) -> Json:
     """Return a bucket's configuration, in the bucket's own keys, merged as `merge_stream` does."""
-    return {**kind.initial, **merge(live, declared)}
+    return {**kind.assumed, **merge(live, declared)}
 
 
 def merge_consumer(live: Json, declared: Json) -> Json:

@@ -51,7 +51,7 @@ FIELDS: tuple[Field, ...] = (
         Number(least=1),
         help="Values of a key to keep, the newest one included (1)",
         label="History Kept",
-        initial=1,
+        default=1,
     ),
     STREAM.by_key["storage"]._replace(question=None),
     Field(
@@ -59,7 +59,7 @@ FIELDS: tuple[Field, ...] = (
         Duration(forever=True),
         help="How long values are kept: 1h, 30d; -1 is unlimited",
         label="Maximum Age",
-        blank=0,
+        default=0,
     ),
     Field(
         "marker_ttl",
@@ -73,21 +73,21 @@ FIELDS: tuple[Field, ...] = (
         Number(least=1),
         help="Copies of the data in a cluster (1)",
         label="Replicas",
-        initial=1,
+        default=1,
     ),
     Field(
         "max_value_size",
         Size(),
         help="Size of one value: 1MB; -1 is unlimited",
         label="Maximum Value Size",
-        blank=-1,
+        default=-1,
     ),
     Field(
         "max_bucket_size",
         Size(),
         help="Size of the whole bucket: 10GB; -1 is unlimited",
         label="Maximum Bucket Size",
-        blank=-1,
+        default=-1,
     ),
     STREAM.by_key["placement.tags"]._replace(flag="tags"),
     STREAM.by_key["placement.cluster"],
@@ -96,7 +96,7 @@ FIELDS: tuple[Field, ...] = (
         Switch(),
         help="Compress file storage",
         label="Compressed",
-        blank=False,
+        default=False,
     ),
     STREAM.by_key["metadata"]._replace(help="KEY=VALUE to store with the bucket; may be repeated"),
     *(field for field in STREAM.fields if field.key.startswith("republish.")),
@@ -151,6 +151,7 @@ class BucketSchema(Schema):
     prefix: of the names of its streams. key: of the list of such buckets in a declared file.
     """
 
+    written = ("history", "storage", "replicas")
     prefix = ""
     key = ""
 

@@ -17,6 +17,10 @@ class StreamSchema(Schema):
     """The configuration of a stream."""
 
     obsolete = frozenset({"template_owner"})  # stream templates are no longer in the server
+    written = (
+        *("storage", "num_replicas", "retention", "discard", "max_age", "max_bytes", "max_consumers"),
+        *("max_msg_size", "max_msgs", "max_msgs_per_subject"),
+    )
     always_written: ClassVar[Mapping[str, Any]] = {
         **dict.fromkeys(("sealed", "deny_delete", "deny_purge", "allow_rollup_hdrs"), False),
         **dict.fromkeys(("allow_direct", "mirror_direct"), False),
@@ -33,7 +37,7 @@ class StreamSchema(Schema):
         return updated
 
     def with_defaults(self, config: Json) -> Json:
-        complete = super().with_defaults(config)
+        complete = {"allow_direct": True, **super().with_defaults(config)}
         # A mirror uses it once it is promoted: then it knows the ids of its messages.
         if "duplicate_window" not in complete:
             complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
@@ -46,8 +50,8 @@ class StreamSchema(Schema):
             complete["duplicate_window"] = choose_window(int(complete.get("max_age") or 0))
         return complete
 
-    def without_assumed(self, config: Json, given: Collection[str]) -> Json:
-        kept = super().without_assumed(config, given)
+    def without_defaults(self, config: Json, given: Collection[str]) -> Json:
+        kept = super().without_defaults(config, given)
         without_window = {key: value for key, value in kept.items() if key != "duplicate_window"}
         is_assumed = "duplicate_window" not in given and self.with_assumed(
             without_window

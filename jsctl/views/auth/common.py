@@ -45,14 +45,14 @@ def build_validity_fields(record: Record) -> list[Field]:
 def build_claim_fields(schema: Schema, nats: Json, *keys: str) -> list[Field]:
     """Return the fields of an info page for these keys, with their labels.
 
-    A key without a value is left out if its field has no `blank`.
+    A key without a value is left out if its field has no default.
     """
     fields = []
     for key in keys:
         field = schema.by_key[key]
         value = get_value(nats, field.path)
         if value is None or value == "" or value == []:
-            value = field.blank
+            value = field.default
         if value is not None:
             fields.append(_build_line(field, value))
     return fields

@@ -65,7 +65,7 @@ def _build_configuration_fields(info: Json) -> list[Field]:
 
     def lines(*keys: str) -> list[Field]:
         shown.update(keys)
-        return config_lines(CONSUMER, config, *keys)
+        return config_lines(CONSUMER, config, *keys, with_defaults=keys == ("flow_control",))
 
     fields = [
         Field("Name", name),

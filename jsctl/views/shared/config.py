@@ -25,15 +25,15 @@ def list_other_labels(schema: Schema, *keys: str) -> list[str]:
     return [field.key for field in schema.fields if field.label and field.key not in keys]
 
 
-def config_lines(schema: Schema, config: Json, *keys: str) -> list[result.Field]:
+def config_lines(schema: Schema, config: Json, *keys: str, with_defaults: bool = True) -> list[result.Field]:
     """Return the lines of an info page for these keys, with the labels of their fields.
 
-    A key without a value is left out where its field has no `blank`.
+    A key without a value is left out where its field has no default, or without `with_defaults`.
     """
     lines = []
     for key in keys:
         field = schema.by_key[key]
-        value = _on_sheet(field.kind, get_value(config, field.path), field.blank)
+        value = _on_sheet(field.kind, get_value(config, field.path), field.default if with_defaults else None)
         if value is not None and value != "":
             lines.append(result.Field(field.label, value, cast(result.Kind, field.kind.shown_as)))
     return lines
@@ -65,10 +65,10 @@ def format_value(kind: Kind, value: Any) -> str:
     return "(not set)" if value is None else kind.format(value)
 
 
-def _on_sheet(kind: Kind, value: Any, blank: Any) -> Any:
+def _on_sheet(kind: Kind, value: Any, default: Any) -> Any:
     """Return the value as an info page shows it; None leaves the line out."""
     if not value or (isinstance(kind, Number) and value < 1):
-        value = blank
+        value = default
     if value is None:
         return None
     if isinstance(kind, Choice):

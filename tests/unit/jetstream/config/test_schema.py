@@ -26,13 +26,22 @@ from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.shared.config import config_lines, format_change
 
-BUCKET = Schema(
+
+class BucketSchema(Schema):
+    written = ("history",)
+
+
+BUCKET = BucketSchema(
     "bucket",
     (
         Field("name", Text()),
-        Field("history", Number(least=1), flag="history", help="Values of a key", label="History", initial=1),
-        Field("ttl", Duration(forever=True), flag="ttl", help="Age of a value", label="Maximum Age", blank=0),
-        Field("max_value", Size(), flag="max-value", help="Size of a value", label="Maximum Value", blank=-1),
+        Field("history", Number(least=1), flag="history", help="Values of a key", label="History", default=1),
+        Field(
+            "ttl", Duration(forever=True), flag="ttl", help="Age of a value", label="Maximum Age", default=0
+        ),
+        Field(
+            "max_value", Size(), flag="max-value", help="Size of a value", label="Maximum Value", default=-1
+        ),
         Field(
             "storage",
             Choice({"file": "file", "f": "file", "memory": "memory"}, {"file": "File"}),
@@ -172,6 +181,7 @@ def test_lines_of_a_sheet() -> None:
     }
     keys = ("history", "ttl", "max_value", "storage", "placement.tags", "compress")
     assert [tuple(line) for line in config_lines(BUCKET, config, *keys)] == [
+        ("History", 1, "count"),
         ("Maximum Age", 0, "span_limit"),
         ("Maximum Value", 5, "bytes_limit"),
         ("Storage", "File", "text"),
@@ -218,8 +228,7 @@ def test_what_is_written_is_read_back(data: st.DataObject) -> None:
 def test_descriptions_are_whole(schema: Schema) -> None:
     for field in schema.fields:
         assert bool(field.flag) == bool(field.help), field
-        for value in (field.initial, field.default, field.blank):
-            assert value is None or field.kind.accepts(value), field
+        assert field.default is None or field.kind.accepts(field.default), field
         for key in field.turns_on:
             assert isinstance(schema.by_key[key].kind, Switch), field
 
