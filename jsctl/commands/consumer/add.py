@@ -12,7 +12,7 @@ from jsctl.commands.editing.editing import EditOptions, edit_config
 from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_stream, pick_stream, validate_name, validate_stream_name
 from jsctl.env import Env
-from jsctl.errors import ExitStatus, JsctlError
+from jsctl.errors import JsctlError, MissingName
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.consumer import requests as consumers
@@ -151,10 +151,8 @@ async def _update(env: Env, api: Api, stream: str, draft: Json, options: Options
     """Give an existing consumer this configuration; return None if it does not exist."""
     try:
         info = await consumers.fetch_info(api, stream, CONSUMER.get_name(draft))
-    except JsctlError as error:
-        if error.status is ExitStatus.NOT_FOUND:
-            return None
-        raise
+    except MissingName:
+        return None
     editing = EditOptions(
         config_file=None,
         replace=True,

@@ -92,13 +92,10 @@ bucket_flags = declare_all(
 
 def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:
     """Parse `KEY=VALUE`. Raises BadInput."""
-    metadata: dict[str, str] = {}
-    for pair in pairs:
-        try:
-            metadata |= Map().parse(pair)
-        except ValueError as error:
-            raise BadInput(str(error), "use --metadata KEY=VALUE") from None
-    return metadata
+    try:
+        return Map().collect(pairs, None)
+    except ValueError as error:
+        raise BadInput(str(error), "use --metadata KEY=VALUE") from None
 
 
 def bucket_argument(**attrs: Any) -> Callable[[F], F]:

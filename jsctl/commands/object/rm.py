@@ -6,7 +6,7 @@ from jsctl.commands.object.flags import bucket_argument, open_bucket
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests
 from jsctl.views.intent import Intent
 from jsctl.views.object import info_pages, lists
@@ -42,11 +42,12 @@ async def rm(
     if unfinished and object:
         raise BadInput("--unfinished is for a bucket, not for its objects")
     api, name = await open_bucket(env, bucket)
-    refuse_protected([await buckets.fetch_info(api, name)], unprotect)
+    info = await buckets.fetch_info(api, name)
+    refuse_protected([info], unprotect)
     if unfinished:
         return await _remove_unfinished(env, api, name, force=force)
     if not object:
-        return await _remove_bucket(env, api, name, force=force)
+        return await _remove_bucket(env, api, name, info, force=force)
     object_info = []
     for item in dict.fromkeys(object):
         try:
@@ -56,14 +57,13 @@ async def rm(
     if not object_info:
         return lists.removed([])
     await env.confirm(lists.intent("remove", object_info), force=force)
-    for info in object_info:
-        await requests.remove(api, info)
+    for present in object_info:
+        await requests.remove(api, present)
     return lists.removed(object_info)
 
 
-async def _remove_bucket(env: Env, api: Api, name: str, *, force: bool) -> Result:
+async def _remove_bucket(env: Env, api: Api, name: str, info: Json, *, force: bool) -> Result:
     if env.dry_run or not force:
-        info = await buckets.fetch_info(api, name)
         objects = len(await requests.list_all(api, name))
         await env.confirm(info_pages.removal(name, info, objects), force=force)
     await buckets.remove(api, name)

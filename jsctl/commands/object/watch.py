@@ -1,7 +1,5 @@
 """`jsctl object watch`."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-
 import click
 
 from jsctl.base.units import format_bytes, format_time, pluralize
@@ -14,20 +12,6 @@ from jsctl.jetstream.object import buckets
 from jsctl.jetstream.object.model import ObjectInfo, build_info_filter, decode_info
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Events, Presentation
-
-
-def _show_events(
-    batches: AsyncGenerator[Sequence[ObjectInfo], None], *, limit: int, stop: Callable[[], None] | None = None
-) -> Events[ObjectInfo]:
-    """Return the changes of a bucket, each with its views."""
-    return Events(
-        batches=batches,
-        shown=Presentation(
-            text=lambda object_info: _show_text(object_info) + "\n",
-            record=lambda object_info: object_info.data,
-        ),
-        end=End(limit=limit, noun="change", endless=True, stop=stop),
-    )
 
 
 def _show_text(object_info: ObjectInfo) -> str:
@@ -59,5 +43,12 @@ async def watch(env: Env, bucket: str, updates_only: bool, count: int, wait: int
             env.say(f"jsctl: {object_info.damage}")
         return None if object_info.damage else object_info
 
-    events = _show_events(receiver.read_decoded(decode), limit=count, stop=receiver.stop)
+    events = Events(
+        batches=receiver.read_decoded(decode),
+        shown=Presentation(
+            text=lambda object_info: _show_text(object_info) + "\n",
+            record=lambda object_info: object_info.data,
+        ),
+        end=End(limit=count, noun="change", endless=True, stop=receiver.stop),
+    )
     return events.end_after(choose_idle_limit(env, wait, count))

@@ -12,13 +12,13 @@ from jsctl.base.patterns import compile_go_pattern
 from jsctl.base.units import format_rfc3339
 from jsctl.errors import BadInput
 from jsctl.jetstream.backup.archive import MAX_SEQUENCE, MAX_TIME, MIN_TIME, Message, Selection
+from jsctl.jetstream.kv import entry
 from jsctl.nats.headers import Headers, parse_headers
 from jsctl.nats.subjects import is_subject
 
 Drop = Literal["sequence", "time", "subject", "header", "payload", "last_per_subject", "kv_compact"]
 """What drops a message: the first of these that does."""
 
-_MARKERS = frozenset({"MaxAge", "Purge", "Remove"})
 _MAX_PATTERN = (1 << 16) - 1
 
 
@@ -146,8 +146,8 @@ def is_tombstone(header_block: bytes) -> bool:
     if not header_block:
         return False
     headers = dict(reversed(parse_headers(header_block)))
-    operation = headers.get("KV-Operation", "")
-    return operation in ("DEL", "PURGE") if operation else headers.get("Nats-Marker-Reason") in _MARKERS
+    operation = headers.get(entry.OPERATION, "")
+    return operation in entry.MARKERS if operation else headers.get(entry.REASON) in entry.REASONS
 
 
 def _compile(text: str) -> re.Pattern[str]:

@@ -148,7 +148,7 @@ async def _estimate_head(api: Api, info: Json, after: Json) -> DataLoss:
 async def _estimate_surplus(api: Api, info: Json, size: int) -> DataLoss:
     """Return the first messages that have at least `size` bytes together."""
     count = total = 0
-    async for message in _read(api, info, 1, int(info["state"]["last_seq"])):
+    async for message in _read(api, info):
         if total >= size or count >= _get_reading_limit(info):
             break
         total += browse.compute_stored_size(message, str(info["config"].get("storage", "file")))
@@ -160,6 +160,8 @@ async def _estimate_aged(api: Api, info: Json, max_age: int) -> DataLoss:
     """Return how many messages are older than `max_age` (ns), or will be within a minute."""
     cutoff = parse_time_ns(info["ts"]) - max_age
     loss = await _estimate_older(api, info, cutoff + MINUTE)
+    if not loss:
+        return loss
     is_exact = loss.messages == (await _estimate_older(api, info, cutoff)).messages
     is_exact = is_exact and await _are_ageing(api, info, loss.messages)
     return loss if is_exact else loss._replace(precision=Precision.UP_TO)
@@ -182,7 +184,7 @@ async def _are_ageing(api: Api, info: Json, count: int) -> bool:
     many to look at, whether a stream is unlikely to have any."""
     if count > _get_reading_limit(info):
         return not (info["config"].get("allow_msg_ttl") or list_origins(info["config"]))
-    async for message in _read(api, info, 1, int(info["state"]["last_seq"])):
+    async for message in _read(api, info):
         if not count:
             break
         if find_header(message.header_block, "Nats-TTL") == "never":
@@ -209,7 +211,7 @@ async def _estimate_expired(api: Api, info: Json) -> DataLoss:
     if int(info["state"]["messages"]) > _get_reading_limit(info):
         return UNKNOWN if list_origins(info["config"]) else NOTHING
     now, count = parse_time_ns(info["ts"]), 0
-    async for message in _read(api, info, 1, int(info["state"]["last_seq"])):
+    async for message in _read(api, info):
         ttl = _parse_ttl(find_header(message.header_block, "Nats-TTL"))
         count += ttl > 0 and parse_time_ns(message.timestamp) + ttl <= now
     return _share(info, Range(count, count))
@@ -368,14 +370,15 @@ def _get_reading_limit(info: Json) -> int:
     )
 
 
-async def _read(api: Api, info: Json, start: int, last: int) -> AsyncIterator[Message]:
-    """Yield the messages between two sequences (inclusive)."""
-    config = info["config"]
+async def _read(api: Api, info: Json, start: int = 0, last: int = 0) -> AsyncIterator[Message]:
+    """Yield the messages between two sequences (inclusive), 0 for the first and the last."""
+    config, state = info["config"], info["state"]
+    last = last or int(state["last_seq"])
     async with aclosing(
         browse.read(
             api,
             str(config["name"]),
-            start=start,
+            start=start or int(state["first_seq"]),
             last=last,
             bulk=bool(config.get("allow_direct")),
             batch=_BATCH,
