@@ -20,6 +20,7 @@ NOUNS = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Streams and messages": (
         *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema", "errors"),
+        "redrive",
         *("apply", "diff", "backup"),
     ),
     "Buckets and Spark": ("kv", "object", "export", "import", "spark"),
@@ -71,6 +72,7 @@ VERBS: dict[str, Entry] = {
     "reply": changes("Answer requests"),
     "events": reads("Show server and JetStream events as they happen", "event", "e"),
     "bench": group("Measure how fast servers and clients are"),
+    "redrive": destroys("Publish messages again that a consumer gave up, or others", own=True),
     "rtt": reads("Measure the round-trip time to each server address"),
     "latency": changes("Measure the latency between two connections", "lat"),
     "service": group("Find and use services of the micro protocol", aliases=("micro",)),

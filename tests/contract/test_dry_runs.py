@@ -59,6 +59,7 @@ LINES = [
     "backup edit backup edited",
     "consumer rm ORDERS NEW",
     "consumer reset ORDERS NEW",
+    "redrive ORDERS --first-seq 1 --subject ORDERS.again --allow-loop",
     "consumer dead ORDERS NEW --capture",
     "consumer pause ORDERS NEW 1h",
     "consumer resume ORDERS PAUSED",

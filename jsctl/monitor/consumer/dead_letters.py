@@ -79,7 +79,7 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     doubts: list[str] = []
     if isinstance(state, ConsumerState):
         found = _combine(state, advised)
-        left = await _list_stored(api, info, state.delivered) if queue else []
+        left = await list_stored(api, info, state.delivered) if queue else []
         left = [sequence for sequence in left if sequence not in state.pending]
     else:
         found, (left, unknown) = advised, await _find_passed(api, info) if queue else ([], 0)
@@ -145,7 +145,7 @@ async def _read_advisories(api: Api, info: Json) -> tuple[dict[int, Dead], list[
     return dead, list(captures)
 
 
-async def _list_stored(api: Api, info: Json, last: int, first: int = 1) -> list[int]:
+async def list_stored(api: Api, info: Json, last: int, first: int = 1) -> list[int]:
     """Return the messages between two sequences that match a consumer's filters; none if it began later."""
     filters, stored = get_filters(info["config"]), list[int]()
     if last < first or info["config"].get("deliver_policy", "all") != "all":
@@ -164,8 +164,8 @@ async def _find_passed(api: Api, info: Json) -> tuple[list[int], int]:
     """Return what is left of a work queue behind its consumer, as far as counts tell which messages that is,
     and how many others there are."""
     floor, delivered = (int((info.get(key) or {}).get("stream_seq", 0)) for key in ("ack_floor", "delivered"))
-    passed = await _list_stored(api, info, floor)
-    between = await _list_stored(api, info, delivered, floor + 1)
+    passed = await list_stored(api, info, floor)
+    between = await list_stored(api, info, delivered, floor + 1)
     unacked = int(info.get("num_ack_pending", 0))
     return (passed, max(0, len(between) - unacked)) if unacked else (passed + between, 0)
 

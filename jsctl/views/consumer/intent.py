@@ -1,8 +1,14 @@
 """Changes of a consumer that are about to be made."""
 
+from collections.abc import Sequence
+
+from jsctl.base.units import format_count
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.data_loss import DataLoss
+from jsctl.jetstream.message.reset_preview import Preview
 from jsctl.views.intent import Intent
+
+_MAX_LISTED = 5
 
 
 def change_intent(
@@ -23,3 +29,26 @@ def change_intent(
             **facts,
         },
     )
+
+
+def reset_intent(stream: str, previews: Sequence[tuple[Json, Preview]], loss: DataLoss) -> Intent:
+    """Return the intent to reset several consumers of a stream. loss: the messages that it deletes."""
+    deletes = f", which deletes {loss}" if loss else ""
+    lines = [
+        f"Would reset Consumer {stream} > {info['name']} to sequence {format_count(preview.sequence)};"
+        f" {preview}"
+        for info, preview in previews
+    ]
+    facts = [
+        {
+            "consumer": info["name"],
+            "sequence": preview.sequence,
+            "again": preview.again,
+            "skipped": preview.skipped,
+        }
+        for info, preview in previews
+    ]
+    names = ", ".join(f"{info['name']}: {preview}" for info, preview in previews[:_MAX_LISTED])
+    more = f", and {len(previews) - _MAX_LISTED:,} more" if len(previews) > _MAX_LISTED else ""
+    action = f"reset {len(previews)} Consumers of {stream} ({names}{more}){deletes}"
+    return Intent(action, {"stream": stream, "consumers": facts, **loss.to_json()}, lines)

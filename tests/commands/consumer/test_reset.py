@@ -27,4 +27,37 @@ def test_reset(cli: Cli, url: str) -> None:
     assert cli("con reset ORDERS LAST -f --json", status=0).json["num_pending"] == 1
     assert "can only go back to its ack floor" in cli("con reset ORDERS LAST --sequence 2 -f", status=64).err
     questions = cli("con reset ORDERS R --sequence 1000", tty=True, answers=[False], status=0).asked
-    assert questions == ["Really reset Consumer ORDERS > R to sequence 1,000"]
+    assert questions == ["Really reset Consumer ORDERS > R to sequence 1,000; 5 messages are skipped"]
+
+
+def test_where_to(cli: Cli, url: str) -> None:
+    """What comes again and what is skipped is counted before."""
+    js.publish(url, "ORDERS.a", count=3)
+    js.publish(url, "ORDERS.b", count=3)
+    cli("con add ORDERS NEW_1 --pull", status=0)
+    cli("con add ORDERS NEW_2 --pull --filter ORDERS.b", status=0)
+    cli("con add ORDERS OTHER --pull", status=0)
+    cli("con next ORDERS NEW_1 --count 4", status=0)
+    cli("con next ORDERS NEW_2 --count 1", status=0)
+    third = cli("stream get ORDERS 3 --json", status=0).json["time"]
+
+    def preview(line: str) -> tuple[int, int, int]:
+        would = cli(f"con reset ORDERS {line} --dry-run --json", status=0).json
+        return would["sequence"], would["again"], would["skipped"]
+
+    assert preview("NEW_1 --sequence 2") == (2, 3, 0)
+    assert preview(f"NEW_1 --time {third}") == (3, 2, 0)
+    assert preview("NEW_1 --time 1h") == (1, 4, 0)
+    assert preview("NEW_1 --end") == (7, 0, 2)
+    assert preview("NEW_2 --sequence 1") == (1, 1, 0)
+    assert cli(f"con reset ORDERS NEW_1 --time {third} -f --json", status=0).json["num_pending"] == 4
+    assert cli("con reset ORDERS NEW_1 --end -f --json", status=0).json["num_pending"] == 0
+    js.publish(url, "ORDERS.a")
+    assert "str seq: 7" in cli("con next ORDERS NEW_1", status=0).out
+    would = cli("con reset ORDERS 'NEW_*' --time 1h --dry-run", status=0).out
+    assert "NEW_1 to sequence 1; 7 messages come again" in would and "NEW_2" in would and "OTHER" not in would
+    after = cli("con reset ORDERS 'NEW_*' --time 1h -f --json", status=0).json
+    assert [(one["name"], one["num_pending"]) for one in after] == [("NEW_1", 7), ("NEW_2", 3)]
+    assert "matches X*" in cli("con reset ORDERS 'X*' -f", status=3).err
+    assert "only one of" in cli("con reset ORDERS NEW_1 --end --time 1h -f", status=64).err
+    assert "is not a time" in cli("con reset ORDERS NEW_1 --time soon -f", status=64).err

@@ -1,0 +1,100 @@
+"""What the flags of `redrive` ask for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.find.expression import Condition
+from jsctl.jetstream.redrive.lag import PAUSE_NAMES
+
+Uncertain = Literal["send", "skip"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RedriveOptions:
+    """The flags. Times and expressions as they were typed, as a journal has them."""
+
+    stream: str
+    consumer: str
+    dead: bool
+    sequences: str
+    since: str
+    until: str
+    first_seq: int | None
+    last_seq: int | None
+    filter: tuple[str, ...]
+    header: tuple[str, ...]
+    match: tuple[str, ...]
+    expression: Condition | None
+    limit: int | None
+    subject: str
+    to_stream: str
+    to_consumer: bool
+    allow_loop: bool
+    rate: int | None
+    pause_on: Condition | None
+    max_redrives: int
+    quarantine: str
+    again: bool
+    journal: str
+    uncertain: Uncertain
+    undo: str
+    unprotect: tuple[str, ...]
+    force: bool
+
+    def __post_init__(self) -> None:
+        if self.undo:
+            if self.stream or self.consumer or self.is_choosing or self.has_target or self.journal:
+                raise BadInput("--undo FILE stands alone", "the journal says what was stored, and where")
+            return
+        if self.unprotect:
+            raise BadInput("--unprotect is for --undo")
+        if not self.has_target:
+            raise BadInput("the target is missing", "specify --subject, --stream or --to-consumer")
+        if self.to_consumer and (self.subject or self.to_stream):
+            raise BadInput("--to-consumer and another target cannot be used together")
+        if not self.is_choosing:
+            raise BadInput(
+                "nothing chooses messages",
+                "specify --dead, --sequences, --since, --filter or another of these",
+            )
+        if self.dead and self.sequences:
+            raise BadInput("--dead and --sequences cannot be used together")
+        if self.uncertain and not self.journal:
+            raise BadInput("--uncertain is for --journal")
+        if self.pause_on and (unknown := sorted(self.pause_on.names - PAUSE_NAMES)):
+            raise BadInput(f"--pause-on does not know {unknown[0]}", f"use {', '.join(sorted(PAUSE_NAMES))}")
+
+    @property
+    def has_target(self) -> bool:
+        """Whether a target is named."""
+        return bool(self.subject or self.to_stream or self.to_consumer)
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether anything chooses messages."""
+        texts = (
+            self.sequences,
+            self.since,
+            self.until,
+            self.filter,
+            self.header,
+            self.match,
+            self.expression,
+        )
+        return self.dead or any(texts) or self.first_seq is not None or self.last_seq is not None
+
+    def list_fixed(self) -> Json:
+        """Return what must be the same for a journal to go on: what chooses messages, and where they go."""
+        names = (
+            *("dead", "sequences", "since", "until", "first_seq", "last_seq", "filter", "header", "match"),
+            *("limit", "subject", "to_stream", "to_consumer", "max_redrives", "quarantine", "again"),
+        )
+        values: Mapping[str, Any] = {name: getattr(self, name) for name in names}
+        expression = self.expression.text if self.expression else ""
+        return {
+            **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
+            "expression": expression,
+        }

@@ -1,0 +1,246 @@
+"""`jsctl redrive`."""
+
+import time
+from collections.abc import Collection
+
+import click
+
+from jsctl.base.files import read_input
+from jsctl.base.units import to_ns
+from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.options.criteria import EXPRESSION
+from jsctl.commands.options.past_time import parse_time_flag
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
+from jsctl.commands.options.redriving import RedriveOptions
+from jsctl.commands.picking.pick import open_consumer, open_stream
+from jsctl.env import Env
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.backup.edit_options import EditOptions
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import get_filters
+from jsctl.jetstream.redrive import plan as plans
+from jsctl.jetstream.redrive.choose import Choice, choose_messages, parse_sequences
+from jsctl.jetstream.redrive.journal import Journal
+from jsctl.jetstream.redrive.lag import is_behind
+from jsctl.jetstream.redrive.run import (
+    Pace,
+    build_head,
+    check_streams,
+    count_lost,
+    publish_remaining,
+    settle_uncertain,
+)
+from jsctl.jetstream.redrive.target import Streams, Target, build_target
+from jsctl.jetstream.redrive.undo import plan_undo, undo
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.consumer.dead_letters import fetch_dead_letters
+from jsctl.views import redrive as view
+from jsctl.views.result import Result
+
+HELP = """\
+Choose messages by dead letter, sequence, time, subject, header and payload; all flags that are given must
+hold. The set is counted and frozen before the first message is published. Each one gets a Nats-Msg-Id, so
+that a repeat stores nothing twice, and headers that say from where it is, and how often it was redriven.
+
+With --journal, the same line goes on where a run was stopped or killed, and --undo removes what it stored.
+The original messages stay in their stream.
+"""
+
+_COUNT = click.IntRange(min=1)
+
+
+@command(
+    "redrive",
+    help=HELP,
+    sections={
+        "Messages": (
+            *("--dead", "--sequences", "--since", "--until", "--first-seq", "--last-seq", "--filter"),
+            *("--header", "--match", "--expression", "--limit"),
+        ),
+        "Target": ("--subject", "--stream", "--to-consumer", "--quarantine", "--max-redrives"),
+        "Way": ("--rate", "--pause-on", "--journal", "--undo"),
+    },
+    examples=[
+        "jsctl redrive ORDERS NEW --dead --subject retry.orders --rate 20 --journal redrive.jsonl",
+        "jsctl redrive ORDERS NEW --dead --to-consumer --match timeout --dry-run",
+        "jsctl redrive ORDERS --since 2h --expression 'json.amount > 100' --subject 'retry.>'",
+        "jsctl redrive --undo redrive.jsonl",
+    ],
+)
+@argument("stream", default="")
+@argument("consumer", default="")
+@option("--dead", is_flag=True, help="What CONSUMER gave up, as consumer dead lists it")
+@option("--sequences", metavar="FILE", default="", help="Sequences, one per line, or JSON lines; - is stdin")
+@option("--since", metavar="TIME", default="", help="Stored then or later; 2h is two hours ago")
+@option("--until", metavar="TIME", default="", help="Stored earlier")
+@option("--first-seq", type=_COUNT, metavar="N", help="From this sequence on")
+@option("--last-seq", type=_COUNT, metavar="N", help="Up to this sequence")
+@option("--filter", metavar="SUBJECT", multiple=True, help="On one of these subjects; may have wildcards")
+@option("--header", metavar="NAME:VALUE", multiple=True, help="With one of these headers; or NAME")
+@option("--match", metavar="REGEX", multiple=True, help="With a payload that matches one of these")
+@option(
+    "--expression",
+    type=EXPRESSION,
+    metavar="EXPRESSION",
+    help="For which this holds: sequence, subject, time, size, redrives, headers, data, json",
+)
+@option("--limit", type=_COUNT, metavar="N", help="At most the first N of these")
+@option("--subject", metavar="SUBJECT", default="", help="Publish on it; in retry.>, > is the own subject")
+@option("--stream", "to_stream", metavar="STREAM", default="", noun="stream", help="Stream that stores them")
+@option("--to-consumer", is_flag=True, help="Publish on the own subject, so that CONSUMER gets them again")
+@option("--allow-loop", is_flag=True, help="Permit a target that leads back to CONSUMER")
+@option("--rate", type=_COUNT, metavar="N", help="At most N messages per second")
+@option(
+    "--pause-on",
+    type=EXPRESSION,
+    metavar="CONDITION",
+    help="Pause while it holds for the target's consumers: 'lag > 100', unacknowledged, redelivered",
+)
+@option(
+    "--max-redrives",
+    type=_COUNT,
+    default=5,
+    metavar="N",
+    help="Leave out what was published again N times (5)",
+)
+@option(
+    "--quarantine", metavar="SUBJECT", default="", help="Publish those here that --max-redrives leaves out"
+)
+@option("--again", is_flag=True, help="Publish with new message ids what was published again before")
+@option("--journal", metavar="FILE", default="", help="Write down what is done, to go on and to undo it")
+@option(
+    "--uncertain",
+    type=click.Choice(["send", "skip"]),
+    help="What becomes of messages that may be stored, if their stream cannot tell",
+)
+@option("--undo", metavar="FILE", default="", help="Remove what the redrive of this journal stored")
+@unprotect_flag
+@destructive("Publish or remove without asking")
+async def redrive(env: Env, options: RedriveOptions) -> Result:
+    if options.undo:
+        return await _undo(env, options)
+    existing = Journal.peek(options.journal) if options.journal else None
+    if options.consumer or options.dead or options.to_consumer:
+        api, stream, consumer = await open_consumer(env, options.stream, options.consumer)
+    else:
+        (api, stream), consumer = await open_stream(env, options.stream), ""
+    if existing is not None:
+        return await _continue(env, api, options, existing, stream, consumer)
+    info = await streams.fetch_info(api, stream)
+    known = await Streams.fetch(api)
+    target = Target("", stream)
+    if not options.to_consumer:
+        target = build_target(known, options.subject, options.to_stream)
+    own = await consumers.fetch_info(api, stream, consumer) if consumer else {"config": {}}
+    frozen = await choose_messages(api, info, await _choose(env, api, options, stream, consumer))
+    limits = plans.Limits(options.max_redrives, options.quarantine, options.allow_loop or options.to_consumer)
+    loop = stream, get_filters(own["config"])
+    plan = await plans.plan_redrive(api, known, target, limits, frozen, loop)
+    if not plan.items:
+        return view.nothing(stream, plan, Journal())
+    await env.confirm(view.plan_intent(stream, consumer, plan, options.journal), force=options.force)
+    head = build_head(api, consumers.generate_name(), info, consumer, options.list_fixed(), plan.targets)
+    with Journal.open(options.journal, create=True) if options.journal else Journal() as journal:
+        if journal.is_ready:
+            raise BadInput(f"journal {options.journal} was begun by another process", "repeat the line")
+        journal.begin(head, plan.items)
+        return await _publish(env, api, options, journal, plan.left)
+
+
+async def _choose(env: Env, api: Api, options: RedriveOptions, stream: str, consumer: str) -> Choice:
+    """Return what chooses messages."""
+    since, until = (
+        None if (time := parse_time_flag(env, flag, text)) is None else to_ns(time)
+        for flag, text in (("--since", options.since), ("--until", options.until))
+    )
+    filters = EditOptions(
+        subject=options.filter,
+        after=since,
+        before=until,
+        first_seq=options.first_seq,
+        last_seq=options.last_seq,
+        header=options.header,
+        payload_match=options.match,
+    )
+    sequences = None
+    if options.dead:
+        dead = await fetch_dead_letters(api, stream, consumer)
+        for doubt in dead.doubts:
+            env.say(f"warning: {doubt}")
+        sequences = [letter.sequence for letter in dead.letters]
+    elif options.sequences:
+        name = "stdin" if options.sequences == "-" else options.sequences
+        sequences = parse_sequences(read_input(options.sequences, env.streams.stdin), name)
+    return Choice(sequences, filters, options.expression, options.limit or 0)
+
+
+async def _continue(
+    env: Env, api: Api, options: RedriveOptions, existing: Journal, stream: str, consumer: str
+) -> Result:
+    """Go on with the redrive of a journal, if it is the same."""
+    fixed = {"stream": stream, "consumer": consumer, "domain": api.domain, **options.list_fixed()}
+    for name, value in {**existing.head, **existing.head["options"]}.items():
+        if name in fixed and fixed[name] != value:
+            shown = value if value not in ("", None, []) else "nothing"
+            raise BadInput(
+                f"journal {options.journal} is of another redrive: its {name.replace('_', '-')} is {shown}",
+                "repeat the line that it was begun with, or use another file",
+            )
+    if existing.is_undoing:
+        raise BadInput(f"the redrive of journal {options.journal} was undone", "use another file")
+    await check_streams(api, existing.head)
+    if not existing.remaining:
+        return view.nothing(stream, None, existing)
+    await env.confirm(view.continue_intent(existing), force=options.force)
+    with Journal.open(options.journal, create=False) as journal:
+        before = frozenset(journal.stored)
+        await settle_uncertain(api, journal, options.uncertain)
+        return await _publish(env, api, options, journal, 0, before)
+
+
+async def _publish(
+    env: Env, api: Api, options: RedriveOptions, journal: Journal, left: int, before: Collection[int] = ()
+) -> Result:
+    """Publish what has no outcome yet. left: number of messages that were redriven too often. before: those
+    that were stored by an earlier run."""
+    condition = options.pause_on
+
+    async def should_pause() -> bool:
+        return condition is not None and await is_behind(api, condition, journal.head)
+
+    pace = Pace(options.rate or 0, should_pause if condition else None)
+    start = time.perf_counter()
+    try:
+        with env.progress("Publishing", len(journal.remaining)) as advance:
+            await publish_remaining(api, journal, pace, advance, env.say)
+    except ValueError as error:
+        raise BadInput(f"--pause-on: {error}") from None
+    finally:
+        if journal.remaining:
+            on = "; the same line goes on" if options.journal else ""
+            env.say(f"{len(journal.remaining):,} of {len(journal.items):,} messages are not published{on}")
+    lost = await count_lost(api, journal)
+    if lost:
+        env.say(
+            f"warning: {lost:,} of them were stored before and are not in their stream any more; if they"
+            " were not processed, --again publishes them with new message ids"
+        )
+    return view.published(journal, before, time.perf_counter() - start, left, lost)
+
+
+async def _undo(env: Env, options: RedriveOptions) -> Result:
+    if Journal.peek(options.undo) is None:
+        raise BadInput(f"there is no journal {options.undo}, or it holds no redrive", "specify --undo FILE")
+    with Journal.open(options.undo, create=False) as journal:
+        api = await env.jetstream()
+        if journal.head["domain"] != api.domain:
+            raise BadInput(
+                f"the redrive was in domain {journal.head['domain'] or 'none'}", "specify it with --js-domain"
+            )
+        plan = await plan_undo(api, journal)
+        refuse_protected(plan.infos, options.unprotect)
+        await env.confirm(view.undo_intent(journal, plan), force=options.force or not plan.removals)
+        with env.progress("Removing", plan.removals) as advance:
+            removed = await undo(api, journal, plan, advance)
+        return view.undone(journal, plan, removed)
