@@ -35,6 +35,9 @@ def test_forty_among_ten_thousand(cli: Cli, url: str, retention: str, storage: s
     assert {letter["reason"] for letter in letters} == {"max_deliver"}
     assert {letter["deliveries"] for letter in letters} == {info["config"]["max_deliver"]}
     assert [letter["subject"] for letter in letters] == [f"w.{number % 7}" for number in failing]
+    causes = {cause["code"]: cause for cause in cli("consumer why W C --json", status=0).json["causes"]}
+    assert causes["GIVEN_UP"]["says"].startswith("40 messages were given up")
+    assert causes["GIVEN_UP"]["help"] == "jsctl consumer dead W C"
     # What waits for an acknowledgement is not dead, nor what was acknowledged late.
     js.publish(url, "w.0", count=3)
     cli("consumer edit W C --wait 1h -f", status=0)
