@@ -28,6 +28,7 @@ VERBS: dict[str, Entry] = {
     "purge": destroys("Remove all or some of the messages of streams"),
     "rmm": destroys("Remove single messages from a stream and overwrite them on disk"),
     "view": reads("View the messages of a stream"),
+    "search": reads("Search the messages of streams for those that match", "grep", own=True),
     "get": reads("Show one message of a stream, by sequence or the newest on a subject"),
     "seal": changes("Seal a stream permanently"),
     "gaps": reads("List the sequences missing between a stream's first and last message"),

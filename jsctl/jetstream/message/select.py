@@ -1,18 +1,23 @@
-"""Selections of a stream's stored messages, read without a consumer (`stream view`)."""
+"""Selections of the stored messages of streams, read without a consumer (`stream view`, `stream search`)."""
 
-from collections.abc import AsyncGenerator, Sequence
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from jsctl.base.loops import cancel_all, enter_event_loop, sleep
 from jsctl.base.units import format_rfc3339
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.batches import BATCH
 from jsctl.jetstream.message.translate import translate
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.message import Message
 
 _BATCH = 100  #: messages that are handed over at once
+_PARALLEL = 4  #: streams that are read at the same time
+_MAX_WAITING = 8  #: batches that nobody has taken
 _FEW = 100  #: number of messages that are quickly read one by one
 
 
@@ -23,7 +28,8 @@ class Selection:
     start: the first sequence. since: replaces it by a time in ns since the epoch. subject: a subject filter,
     empty for all. follow: continue with messages that are stored later. limit:
     number of messages, 0 for all; it decides how they are read. translate: the words of a command that
-    translates payloads.
+    translates payloads. last: the last sequence; 0 for that of the last message there is. page: messages of
+    one request, at most.
     """
 
     start: int = 1
@@ -32,6 +38,8 @@ class Selection:
     follow: bool = False
     limit: int = 0
     translate: Sequence[str] = ()
+    last: int = 0
+    page: int = BATCH
 
 
 async def select(
@@ -48,6 +56,8 @@ async def select(
     try:
         async with aclosing(messages):
             async for message in messages:
+                if 0 < selection.last < message.sequence:
+                    break
                 if selection.translate:
                     data = await translate(selection.translate, message.data, message.subject, stream)
                     selected.append(message.with_data(data))
@@ -81,4 +91,63 @@ def _read(api: Api, info: Json, first: int, selection: Selection) -> AsyncGenera
     bulk = is_long and bool(info["config"].get("allow_direct"))
     if selection.follow:
         return browse.follow(api, name, start=first, subject=selection.subject, bulk=bulk)
-    return browse.read(api, name, start=first, subject=selection.subject, last=last, bulk=bulk)
+    return browse.read(
+        api, name, start=first, subject=selection.subject, last=last, bulk=bulk, batch=selection.page
+    )
+
+
+class _Pace:
+    """A bound on messages per second, for several readers. rate: 0 for none."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+        self._due = 0.0  #: when the next message may be read, by the monotonic clock
+
+    async def wait(self, count: int) -> None:
+        """Return when the messages that were read are within the rate. count: of them, the newest."""
+        if self._rate:
+            now = time.monotonic()
+            self._due = max(self._due, now) + count / self._rate
+            await sleep(self._due - now)
+
+
+async def select_from_several(
+    api: Api, last_sequences: Mapping[str, int], selection: Selection, *, max_rate: int = 0
+) -> AsyncGenerator[Sequence[Message], None]:
+    """Yield messages of several streams, a few of which are read at the same time; those of each stream in
+    their order.
+
+    last_sequences: up to which each stream is read, by its name. max_rate: messages per second that are read
+    of all of them, 0 for as many as there are. Raises what `select` raises, once the others have been read.
+    """
+    await enter_event_loop()
+    import asyncio
+
+    found: asyncio.Queue[Sequence[Message] | None] = asyncio.Queue(_MAX_WAITING)
+    waiting, pace = list(last_sequences.items()), _Pace(max_rate)
+    page = max(min(BATCH, max_rate // 10), 1) if max_rate else BATCH
+
+    async def read_streams() -> None:
+        try:
+            while waiting:
+                name, last = waiting.pop(0)
+                part = replace(selection, last=last, page=page)
+                async with aclosing(select(api, name, part, batch=min(page, _BATCH))) as batches:
+                    async for batch in batches:
+                        await found.put(batch)
+                        await pace.wait(len(batch))
+        finally:
+            await found.put(None)
+
+    readers = [asyncio.create_task(read_streams()) for _ in range(min(_PARALLEL, len(waiting)))]
+    try:
+        ended = 0
+        while ended < len(readers):
+            if batch := await found.get():
+                yield batch
+            else:
+                ended += 1
+        for reader in readers:
+            await reader  # raises what it failed with
+    finally:
+        await cancel_all(readers)

@@ -46,13 +46,21 @@ def one(
 
 
 def several(
-    batches: AsyncGenerator[Sequence[Message], None], *, raw: bool, limit: int, follow: bool
+    batches: AsyncGenerator[Sequence[Message], None],
+    *,
+    raw: bool,
+    limit: int,
+    follow: bool = False,
+    names_stream: bool = False,
 ) -> Events[Message]:
-    """Return messages, each with its views. follow: they have no end; in JSON each is a line."""
+    """Return messages, each with its views. follow: they have no end; in JSON each is a line. names_stream:
+    the text for people has the stream of each.
+    """
+    text = _listed_with_stream if names_stream else listed
     return Events(
         batches=batches,
         shown=Presentation(
-            text=(lambda message: format_payload(message.data) + "\n") if raw else listed,
+            text=(lambda message: format_payload(message.data) + "\n") if raw else text,
             record=record,
             folds="" if raw else "first",
             raw=(lambda message: message.data + b"\n") if raw else None,
@@ -68,6 +76,10 @@ def listed(message: Message) -> str:
     head = f"[{message.sequence}] Subject: {message.subject} Received: {received}"
     headers = _list_headers(message)
     return "\n".join([head, *(["", *headers, ""] if headers else []), body(message.data), "", ""])
+
+
+def _listed_with_stream(message: Message) -> str:
+    return f"{message.metadata.stream if message.metadata else ''} {listed(message)}"
 
 
 def record(message: Message) -> Json:
