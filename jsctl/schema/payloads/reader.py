@@ -44,11 +44,13 @@ class Decoded(NamedTuple):
 
 
 class _Names(dict[str, Any]):
-    """The names of one message; those of its own are found when a condition asks for them."""
+    """The names of one message; those of its own are found when a condition asks for them.
 
-    def __init__(self, message: Message, fields: Any) -> None:
-        super().__init__()
-        self.message, self.fields = message, fields
+    fields: its decoded payload.
+    """
+
+    message = Message("")
+    fields: Any = None
 
     def __missing__(self, name: str) -> Any:
         if own := OWN_NAMES.get(name):
@@ -84,6 +86,7 @@ class Reader:
         self._undecoded = self._unchecked = 0
         self._first_undecoded = self._first_unchecked = ""
         self._has_seen_any = False
+        self._names = _Names()
         self.can_wait = decoder.can_wait and self._decodes
 
     def read(self, message: Message) -> Decoded | None:
@@ -113,8 +116,11 @@ class Reader:
         if self._unseen and isinstance(value, dict):
             self._unseen -= value.keys()
             self._has_seen_any = True
+        names = self._names  # used again: making them takes as long as many a condition
+        names.clear()
+        names.message, names.fields = message, value
         try:
-            return condition(_Names(message, value))
+            return condition(names)
         except ValueError as error:
             self._unchecked += 1
             self._first_unchecked = self._first_unchecked or _name_message(message, str(error))
