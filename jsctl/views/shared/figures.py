@@ -1,7 +1,7 @@
 """The figures of a report as columns: of tables, and of the screen. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -12,12 +12,15 @@ from jsctl.base.units import (
     format_count,
     format_duration,
     format_exact_duration,
+    format_server_time,
     truncate_to_seconds,
 )
+from jsctl.jetstream.config.consumer_fields import ACK_POLICY
+from jsctl.monitor.consumer.rows import ConsumerLine
 from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure
 from jsctl.monitor.report.figures.lists import FIGURES
 from jsctl.monitor.rules import objects
-from jsctl.monitor.trouble import FINE
+from jsctl.monitor.trouble import FINE, WARN, find_level
 from jsctl.views.result import Cell, Column, Kind, Style
 from jsctl.views.shared.tables import raw_columns
 
@@ -151,6 +154,49 @@ def _build_replicas_cell(value: tuple[int, Sequence[str]]) -> Cell:
     return Cell(count, ", ".join(sorted(names)), style)
 
 
+def _build_limited_cell(value: tuple[int, int]) -> Any:
+    """Return `5 / 5` for a number that is at its limit."""
+    count, limit = value
+    if not 0 < limit <= count:
+        return count
+    return Cell(count, f"{format_count(count)} / {format_count(limit)}", "bad")
+
+
+def _build_shared_cell(value: tuple[int, float, bool]) -> Any:
+    """Return `5 / 50%`, with the share of what it is a part of."""
+    count, share, is_idle = value
+    if not count:
+        return count
+    return Cell(count, f"{format_count(count)} / {int(share * 100)}%", "warn" if is_idle else "")
+
+
+def _build_interest_cell(value: tuple[str, int, bool]) -> Any:
+    """Return the pulls that wait, or whether somebody listens."""
+    mode, pulls, is_bound = value
+    return pulls if mode == "pull" else Cell(int(is_bound), "bound" if is_bound else "no interest")
+
+
+def _build_state_cell(value: tuple[str | None, Sequence[str]]) -> Cell:
+    paused_until, pinned = value
+    states = [f"paused until {format_server_time(paused_until)}"] if paused_until else []
+    text = ", ".join([*states, *(f"pinned {pin}" for pin in pinned)])
+    return Cell(text, text, "warn" if paused_until else "")
+
+
+def _build_troubles_cell(line: ConsumerLine) -> Cell:
+    # The column before already says that it is paused.
+    text = ", ".join(words for words in line.trouble if words != "paused" or not line.paused_until)
+    return Cell(text, text, STYLES[find_level(line.troubles) or WARN])
+
+
+def _build_group_cell(value: tuple[Sequence[str], bool]) -> Cell:
+    names, is_without_leader = value
+    text = ", ".join(names)
+    if is_without_leader:
+        return Cell(text, f"no leader: {text}" if text else "no leader", "bad")
+    return Cell(text, text, "bad" if any(name.endswith("!") for name in names) else "")
+
+
 _UNITS: Mapping[str, _Unit] = {
     "text": _Unit("text"),
     "cpu": _Unit("rate", _build_cpu_cell, _build_cpu_cell),
@@ -168,6 +214,17 @@ _UNITS: Mapping[str, _Unit] = {
     "bad_count": _Unit("count", lambda count: Cell(count, f"{count:,}", "bad") if count else count),
     "lost": _Unit("count", _build_lost_cell, raw=lambda value: _build_lost_cell(value, str)),
     "replicas": _Unit("text", _build_replicas_cell),
+    "ack_policy": _Unit("text", lambda policy: Cell(policy, ACK_POLICY.describe(policy))),
+    "exact_raw": _Unit(
+        "duration", raw=lambda span: None if span is None else Cell(span, format_exact_duration(span))
+    ),
+    "limited": _Unit("count", _build_limited_cell, raw=itemgetter(0)),
+    "warn_count": _Unit("count", lambda count: Cell(count, f"{count:,}", "warn") if count else 0, raw=int),
+    "shared": _Unit("count", _build_shared_cell, raw=itemgetter(0)),
+    "interest": _Unit("count", _build_interest_cell),
+    "state": _Unit("prose", _build_state_cell),
+    "troubles": _Unit("prose", _build_troubles_cell),
+    "group": _Unit("text", _build_group_cell),
     "rate": _Unit("rate", None, rate_cell, is_rate=True),
     "event_rate": _Unit("rate", None, lambda value: rate_cell(*value)),
     "growth": _Unit("bytes", _build_growth_cell, growth_cell, is_rate=True),
@@ -238,16 +295,22 @@ def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool)
     attribute = shown.read or figure.path
     is_plain = cell is None and isinstance(attribute, str) and attribute and not figure.kind.startswith("ns")
     is_styled = unit.is_styled and form == "table"
-    return Column(
+    column = Column(
         shown.title or figure.title,
         shown.key or figure.key,
         _SCREEN_KINDS.get(name, unit.kind) if form == "screen" else unit.kind,
-        sort=tuple(filter(None, (figure.key, figure.sort))) if form == "own" else (),
+        sort=tuple(filter(None, (shown.key or figure.attribute, figure.sort))) if form == "own" else (),
         read=attrgetter(f"line.{attribute}") if is_plain else read_styled if is_styled else read,
         wide=shown.wide,
         optional=shown.optional,
         quiet=shown.quiet,
     )
+
+    def rank(row: Any) -> tuple[bool, Any]:
+        value = column.get_raw(row)
+        return value is not None, value
+
+    return column._replace(rank=rank)
 
 
 def _order(kind: str, form: Form) -> Sequence[tuple[Figure, ColumnPlacement]]:

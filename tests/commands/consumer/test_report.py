@@ -99,6 +99,15 @@ def test_trouble_comes_first(cli: Cli, url: str) -> None:
         assert text in shown
 
 
+def test_orders(cli: Cli, url: str) -> None:
+    js.publish(url, "s.a", count=10)
+    for name, flags in (("C", "--ack none"), ("A", "--wait 9s --deliver new"), ("B", "--wait 1s")):
+        cli(f"consumer add S {name} --pull {flags}", status=0)
+    cli("consumer next S B --count 2", status=0)
+    orders = {"consumer": "ABC", "lag": "ABC", "ack_wait": "CBA", "ack_floor": "CBA"}
+    assert {order: "".join(rows(cli, f"S --sort {order}")) for order in orders} == orders
+
+
 def test_redelivered_and_last_ack(cli: Cli, url: str) -> None:
     js.publish(url, "s.a", count=3)
     cli("consumer add S C --pull --wait 200ms", status=0)

@@ -1,35 +1,67 @@
 """The figures of consumers. A line is a ConsumerLine."""
 
-from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric, build_placements, to_seconds
+from collections.abc import Callable
+from typing import Any
+
+from jsctl.monitor.consumer.rows import ConsumerLine
+from jsctl.monitor.report.figures.figure import (
+    ColumnPlacement,
+    Figure,
+    Metric,
+    Read,
+    build_placements,
+    to_seconds,
+)
+
+
+def _make_own(name: str, title: str, unit: str, at: int, hideable: int, read: Read, **attrs: Any) -> Figure:
+    """Return a figure that is a column of `consumer report` alone."""
+    own = ColumnPlacement(at=at, hideable=hideable, **attrs)
+    return Figure(name, "", title, unit, read, table=None, screen=None, own=own)
+
+
+def _read_all(*names: str) -> Callable[[ConsumerLine], list[Any]]:
+    return lambda line: [getattr(line, name) for name in names]
+
+
+def _list_replicas(line: ConsumerLine) -> list[str]:
+    return sorted([*([f"{line.leader}*"] if line.leader else ()), *line.peers])
+
 
 CONSUMERS = (
     Figure(
         *("stream", "text", "Stream", "name", "stream"),
         **build_placements(at=1, hideable=0),
+        own=ColumnPlacement(at=1, hideable=0),
     ),
     Figure(
         *("consumer", "text", "Consumer", "name", "consumer"),
         **build_placements(at=2, hideable=0),
+        own=ColumnPlacement(at=2, hideable=0),
     ),
     Figure(
         *("mode", "push|pull", "Mode", "word", "mode"),
         table=ColumnPlacement(at=3, hideable=5),
         screen=ColumnPlacement(at=12, hideable=9, unit="text", wide=True),
+        own=ColumnPlacement(at=3, hideable=3),
     ),
     Figure(
         *("ack_pending", "natural", "Unacked", "count", "ack_pending"),
         table=ColumnPlacement("Ack Pending", at=4, hideable=1),
         screen=ColumnPlacement(at=6, hideable=4),
+        own=ColumnPlacement("Ack Pending", "limited", 6, 0, read=_read_all("ack_pending", "max_ack_pending")),
     ),
     Figure(
         *("redelivered", "natural", "Redelivered", "count", "redelivered"),
         table=ColumnPlacement(at=5, hideable=3),
         screen=ColumnPlacement(at=7, hideable=7),
+        own=ColumnPlacement(unit="warn_count", at=7, hideable=1),
     ),
     Figure(
         *("unprocessed", "natural", "Lag", "count", "unprocessed"),
         table=ColumnPlacement("Unprocessed", at=6, hideable=0),
         screen=ColumnPlacement(at=3, hideable=0, key="lag"),
+        own=ColumnPlacement("Unprocessed", "shared", 8, 0, read=_read_all("unprocessed", "share", "idle")),
         sort="lag",
     ),
     Figure(
@@ -88,5 +120,22 @@ CONSUMERS = (
         Metric("jsctl_consumer_migrating", "Whether the consumer's servers or replicas are being changed"),
         table=ColumnPlacement(at=9, hideable=0, optional=True),
         screen=ColumnPlacement(at=14, hideable=0, optional=True),
+    ),
+    _make_own("ack_policy", "Ack Policy", "ack_policy", 4, 6, "ack_policy"),
+    _make_own(
+        *("ack_wait_ns", "Ack Wait", "exact_raw", 5, 8),
+        lambda line: None if line.ack_policy == "none" else line.ack_wait,
+    ),
+    _make_own("ack_floor", "Ack Floor", "count", 9, 2, "ack_floor"),
+    _make_own(
+        *("ack_age_ns", "Last Ack", "since", 10, 4), lambda line: None if line.ack_age < 0 else line.ack_age
+    ),
+    _make_own("waiting", "Waiting", "interest", 11, 5, _read_all("mode", "waiting", "bound")),
+    _make_own("state", "State", "state", 12, 0, _read_all("paused_until", "pinned"), optional=True),
+    _make_own("troubles", "Trouble", "troubles", 13, 0, lambda line: line, key="trouble", optional=True),
+    _make_own(
+        *("servers", "Cluster", "group", 14, 7),
+        lambda line: (_list_replicas(line), line.clustered and not line.leader),
+        key="cluster",
     ),
 )
