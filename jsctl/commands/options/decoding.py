@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.cli.values import Parsed
 from jsctl.env import Env
-from jsctl.jetstream.find.expression import compile_expression
 
 if TYPE_CHECKING:
     from jsctl.jetstream.find.expression import Condition
@@ -57,6 +56,8 @@ decoding_flags = declare_all(
 
 
 def _parse_match(text: str) -> "Condition | None":
+    from jsctl.jetstream.find.expression import compile_expression  # needed only with the flag
+
     try:
         return compile_expression(text) if text else None
     except ValueError as error:
