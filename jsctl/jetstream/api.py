@@ -82,7 +82,10 @@ def parse_response(data: bytes, subject: str) -> Json:
 
         code = int(error.get("err_code", 0))
         kind = NoJetStream if code in _NO_JETSTREAM else ApiError
-        raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), find_hint(code))
+        hint = find_hint(
+            code, str(reply.get("stream") or "")
+        )  # a stream that refuses a message says its name
+        raise kind(int(error.get("code", 0)), code, str(error.get("description", "")), hint)
     reply.pop("type", None)
     return reply
 

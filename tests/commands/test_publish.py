@@ -368,9 +368,12 @@ def test_a_dump_is_published_again(cli: Cli, url: str, tmp_path: object) -> None
     [
         (
             {"max_msgs": 1, "discard": "new"},
-            "(10077); jsctl stream info shows its limits; jsctl stream purge",
+            "(10077); jsctl stream info ORDERS shows its limits; jsctl stream purge ORDERS makes room",
         ),
-        ({"max_msg_size": 1}, "(10054); jsctl stream edit --max-msg-size raises the stream's limit"),
+        (
+            {"max_msg_size": 1},
+            "(10054); jsctl stream edit ORDERS --max-msg-size SIZE raises the stream's limit",
+        ),
     ],
 )
 def test_what_a_full_stream_refuses_says_what_to_do(

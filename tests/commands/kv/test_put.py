@@ -158,3 +158,15 @@ def test_a_value_is_stored_only_at_a_revision(config: Cli) -> None:
     assert "not 0" in config("kv put CONFIG new x --if-revision 0", status=1).err
     assert "key none not found" in config("kv put CONFIG none x --if-revision 3", status=3).err
     config("kv put CONFIG new x --if-revision -1", status=64)
+
+
+def test_what_a_full_bucket_refuses_says_what_to_do(cli: Cli, tmp_path: Path) -> None:
+    cli("kv add B --max-bucket-size 100 --max-value-size 50", status=0)
+    cli("kv put B k value", status=0)
+    large = cli(f"kv put B k {'x' * 90}", status=1).err
+    assert "(10054); jsctl kv edit B --max-value-size SIZE raises the bucket's limit" in large
+    full = cli(f"kv put B other {'x' * 30}", status=1).err
+    assert "(10077); jsctl kv info B shows its limits; jsctl kv edit B --max-bucket-size SIZE" in full
+    cli("object add O --max-bucket-size 1KB", status=0)
+    (tmp_path / "file").write_bytes(b"x" * 5000)
+    assert "jsctl object edit O --max-bucket-size SIZE" in cli(f"object put O {tmp_path}/file", status=1).err
