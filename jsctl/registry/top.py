@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "report",
             "watch",
             "alert",
+            "incident",
             "doctor",
             "top",
             "events",
@@ -107,8 +108,14 @@ VERBS: dict[str, Entry] = {
     ),
     "watch": reads("Watch for alerts of a file without a screen, and tell its receivers", own=True),
     "alert": group("Try changes of alerts on a recording, and print some to begin with", own=True),
+    "incident": reads("Tell from a recording what went wrong, and what changed before", own=True),
     "doctor": reads("Find what is wrong with a network, and how to fix it", own=True),
-    "exporter": reads("Export metrics of several contexts and domains to Prometheus", own=True),
+    "exporter": group(
+        "Export metrics of several contexts and domains to Prometheus",
+        target="exporter.exporter:exporter",
+        runs=True,
+        own=True,
+    ),
     "context": group("Manage contexts: named ways to reach a network", aliases=("ctx",)),
     "server": group(
         "Run servers on this machine, and inspect those of a network",

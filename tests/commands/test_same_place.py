@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.commands.test_exporter import parse
+from tests.commands.exporter.test_exporter import parse
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf

@@ -371,6 +371,7 @@ ELSEWHERE = [
     "stream cluster cancel-move",  # tests/commands/stream/cluster/test_cancel_move.py
     "consumer unpin",  # tests/commands/consumer/test_unpin.py
     "stream gaps",  # only reads
+    "exporter dashboards",  # tests/commands/exporter/test_dashboards.py
     "export stream",  # tests/commands/export
     "export kv",
     "export objects",

@@ -44,7 +44,6 @@ NO_DOCUMENT = {
     "server run": "runs until ctrl-C; what it says is for people",
     "demo guide": "shows commands with their output, as people see it",
     "demo hub-spokes": "the same",
-    "exporter": "is read over HTTP",
     "mcp": "speaks with an assistant",
     "agent run": "shows what its command shows",
     "agent start": "is evaluated by a shell; tests/agent has it",

@@ -48,6 +48,23 @@ class Options:
         return parse_address(self.listen or _DEFAULT_ADDRESS)
 
 
+prefix_flag = option(
+    "--prefix",
+    metavar="PREFIX",
+    default="",
+    help="Begin names of prometheus-nats-exporter with this; nats for the dashboards of Helm charts",
+)
+"""What begins names of metrics."""
+
+
+def check_prefix(prefix: str) -> None:
+    """Raise BadInput for a prefix that no metric may have."""
+    if not re.fullmatch(r"([a-zA-Z_:][a-zA-Z0-9_:]*)?", prefix):
+        raise BadInput(
+            f"'{prefix}' is not a valid prefix", "use letters, digits and _, beginning with a letter"
+        )
+
+
 @command(
     "exporter",
     examples=[
@@ -73,12 +90,7 @@ class Options:
     default="all",
     help="Metrics with the names of prometheus-nats-exporter, those of jsctl, or all",
 )
-@option(
-    "--prefix",
-    metavar="PREFIX",
-    default="",
-    help="Begin names of prometheus-nats-exporter with this; nats for the dashboards of Helm charts",
-)
+@prefix_flag
 async def exporter(env: Env, options: Options) -> Events[Result]:
     """Export the metrics of streams, consumers, replication and problems, with the login of an account, and
     those of servers, if a context has a login of the system account. --context and --js-domain may be
@@ -89,10 +101,7 @@ async def exporter(env: Env, options: Options) -> Events[Result]:
     round.
     """
     check_interval(options.interval, "15s is the default", "--interval")
-    if not re.fullmatch(r"([a-zA-Z_:][a-zA-Z0-9_:]*)?", options.prefix):
-        raise BadInput(
-            f"'{options.prefix}' is not a valid prefix", "use letters, digits and _, beginning with a letter"
-        )
+    check_prefix(options.prefix)
     _check_folder(options.textfile)
     stop = asyncio.Event()
     places: list[Place] = []

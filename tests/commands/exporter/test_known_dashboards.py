@@ -7,7 +7,7 @@ with `-use_internal_server_name`; ours is the name, as an account knows no more.
 
 import pytest
 
-from tests.commands.test_exporter import Samples, consumer, parse, value
+from tests.commands.exporter.test_exporter import Samples, consumer, parse, value
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster

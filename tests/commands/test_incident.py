@@ -1,0 +1,120 @@
+"""`incident`: what rounds of a recording say of what changed."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import js
+from tests.support.rounds import Change, with_lag, write_rounds
+from tests.support.run import Cli
+
+
+@pytest.fixture
+def real(cli: Cli, url: str, tmp_path: Path) -> Path:
+    """A recorded round with a stream and a consumer."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=50)
+    js.ask(url, "CONSUMER.CREATE.ORDERS.C", {"stream_name": "ORDERS", "config": {"durable_name": "C"}})
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+    return tmp_path / "real"
+
+
+def unchanged(place: dict[str, Any]) -> None: ...
+
+
+def edit(place: dict[str, Any]) -> None:
+    place["overview"]["consumers"][0]["config"]["ack_wait"] = 5_000_000_000
+
+
+def limit(place: dict[str, Any]) -> None:
+    place["overview"]["limits"]["ORDERS"] = {"messages": 10, "bytes": -1, "retention": "limits"}
+
+
+def purge(place: dict[str, Any]) -> None:
+    place["overview"]["streams"][0] |= {"messages": 0, "bytes": 0}
+
+
+def remove(place: dict[str, Any]) -> None:
+    place["overview"]["streams"], place["overview"]["consumers"] = [], []
+
+
+def recreate(place: dict[str, Any]) -> None:
+    place["overview"]["streams"][0]["created"] = "2027-01-15T08:00:03Z"
+
+
+def lead(place: dict[str, Any]) -> None:
+    place["overview"]["streams"][0]["leader"] = "n2"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "says"),
+    [
+        (edit, "configuration", "ack_wait none, now 5s"),
+        (limit, "configuration", "max_msgs -1, now 10"),
+        (purge, "purged", "was purged: 50 messages before, 0 now"),
+        (remove, "gone", "is gone"),
+        (recreate, "recreated", "was removed and created again"),
+        (lead, "leader changed", "now n2"),
+        (None, "problem", "unreachable"),
+    ],
+)
+def test_the_first_change(
+    cli: Cli,
+    real: Path,
+    tmp_path: Path,
+    change: Change | None,
+    kind: str,
+    says: str,
+) -> None:
+    file = write_rounds(real, tmp_path / "rounds", [unchanged] * 3 + [change] * 3)
+    document = cli(f"incident --from {file} --json", status=0).json
+    changes = [one for one in document["changes"] if one["after"] != one["at"]]
+    assert (changes[0]["kind"], changes[0]["at"][17:19], changes[0]["after"][17:19]) == (kind, "03", "02")
+    assert says in changes[0]["says"]
+    assert all(one["at"][17:19] == "03" for one in changes if one["kind"] != "problem"), changes
+
+
+def test_what_changed_before_and_what_followed(cli: Cli, real: Path, tmp_path: Path) -> None:
+    def edited(lag: int) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            edit(place)
+            with_lag(lag)(place)
+
+        return change
+
+    rounds = [with_lag(0), with_lag(0), edited(0), *map(edited, (10, 20, 40, 60)), None, None, edited(0)]
+    file = write_rounds(real, tmp_path / "rounds", rounds)
+    document = cli(f"incident --from {file} --json", status=0).json
+    [growing] = [one for one in document["began"] if one["kind"] == "lag grows"]
+    assert growing["at"][17:19] == "03" and growing["until"][17:19] == "09"
+    assert [one["says"] for one in growing["before"]] == ["ack_wait none, now 5s"]
+    assert "unreachable" in {one["says"] for one in growing["followed"]}
+    out = cli(f"incident --from {file}", status=0).out
+    assert "ack_wait none, now 5s" in out and "because" not in out
+    # Only a part of it, in which the lag grows already.
+    times = [f"2027-01-15T08:00:{second}Z" for second in ("05", "06")]
+    part = cli(["incident", "--from", str(file), "--between", *times, "--json"], status=0).json
+    assert part["rounds"] == 2 and part["changes"] == []
+
+
+def test_a_page(cli: Cli, real: Path, tmp_path: Path) -> None:
+    file = write_rounds(real, tmp_path / "rounds", [with_lag(lag) for lag in (0, 0, 10, 20, 30, 40)])
+    page = tmp_path / "page.html"
+    assert "wrote" in cli(f"incident --from {file} --html {page}", status=0).out
+    text = page.read_text()
+    assert "<svg" in text and "lag began to grow" in text and "need not be the cause" in text
+    assert not re.search(r"(src|href)=|url\(|@import|<script", text)
+
+
+def test_what_is_wrong_is_one_line(cli: Cli, real: Path, tmp_path: Path) -> None:
+    for line, words in (
+        (f"incident --from {tmp_path}/none", "none"),
+        (f"incident --from {real} --between 1h 2h", "ends before it begins"),
+        (f"incident --from {real} --between 2001-01-01 2001-01-02", "has no rounds at that time"),
+        (f"incident --from {real} --between x 1h", "is not a time"),
+        (f"incident --from {real} --html {tmp_path}", str(tmp_path)),
+    ):
+        err = cli(line, status=64).err
+        assert words in err and len(err.splitlines()) == 1, err
