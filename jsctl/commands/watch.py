@@ -65,7 +65,7 @@ async def watch(
     """
     check_interval(interval, "5s is the default", "--interval")
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    alerting = Alerting(env, file, alert_state, targets, has_stderr=False)
+    alerting = Alerting(env, file, alert_state, targets, pattern, has_stderr=False)
     places = Places(
         targets,
         pattern=pattern,

@@ -56,6 +56,8 @@ def test_a_restart_repeats_nothing(cli: Cli, behind: None, tmp_path: Path) -> No
     assert cli(line, status=1).out == "", "it still fires, and was told"
     other = cli(f"{line} --alert-state {tmp_path}/other", status=1)
     assert json.loads(other.out)["state"] == "firing"
+    other = cli(f"report --alert {tmp_path}/a.yaml --alert-state {tmp_path}/other --no-consumers --count 1")
+    assert other.status == 0 and "late" not in other.err, "what was not asked for is not gone"
     (tmp_path / "other").write_text("[]")
     assert "does not hold states" in cli(f"{line} --alert-state {tmp_path}/other", status=64).err
 

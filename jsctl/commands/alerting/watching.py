@@ -19,17 +19,18 @@ from jsctl.monitor.report.places import Needs, Place
 
 
 class Alerting:
-    """A file of alerts on these places. has_stderr: whether stderr is told where the file has no receivers.
+    """A file of alerts on these places. pattern: glob of streams. has_stderr: whether stderr is told where
+    the file has no receivers.
 
     Raises BadInput for a wrong file, and for states that another process uses."""
 
     def __init__(
-        self, env: Env, path: str, state: str, targets: Sequence[Settings], *, has_stderr: bool
+        self, env: Env, path: str, state: str, targets: Sequence[Settings], pattern: str, *, has_stderr: bool
     ) -> None:
         self.file = load_alerts(env, path)
         if has_stderr and not self.file.receivers:
             self.file = self.file._replace(receivers=[Receiver("stderr")])
-        self._store = Store(expand_home(state) if state else _find_state_file(env, path, targets))
+        self._store = Store(expand_home(state) if state else _find_state_file(env, path, targets, pattern))
         self._courier = Courier(self.file, self._store, env.say)
 
     @property
@@ -67,10 +68,10 @@ class Alerting:
         self._store.close()
 
 
-def _find_state_file(env: Env, path: str, targets: Sequence[Settings]) -> Path:
+def _find_state_file(env: Env, path: str, targets: Sequence[Settings], pattern: str) -> Path:
     """Return the file of states of a file of alerts on these places."""
     if path == "-":
         raise BadInput("alerts from stdin have no name for their states", "add --alert-state FILE")
     places = [[target.context, *target.place] for target in targets]
-    name = hashlib.sha256(repr([str(expand_home(path).resolve()), places]).encode()).hexdigest()[:16]
+    name = hashlib.sha256(repr([str(expand_home(path).resolve()), places, pattern]).encode()).hexdigest()[:16]
     return find_state_folder(env.environ) / "jsctl" / "alerts" / f"{name}.json"

@@ -228,7 +228,7 @@ async def report(
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    alerting = Alerting(env, alert, alert_state, targets, has_stderr=True) if alert else None
+    alerting = Alerting(env, alert, alert_state, targets, pattern, has_stderr=True) if alert else None
     if alerting is not None:
         alerting.refuse_what_cannot_hold(has_consumers=consumers)
     needs = condition.needs or ("all" if record or selection.part == "servers" else "lists")

@@ -19,7 +19,8 @@ State = Literal["pending", "firing", "no data", "resolved"]
 
 class Seen(NamedTuple):
     """A place in a round. outage: why it did not answer, empty if it did. unknown: why lists of it are not
-    known, by list. silent: streams that did not answer. has_servers: whether what servers do is known."""
+    known, by list. silent: streams that did not answer. unseen: kinds of rows that were not asked for.
+    has_servers: whether what servers do is known."""
 
     context: str
     domain: str
@@ -28,6 +29,7 @@ class Seen(NamedTuple):
     unknown: Mapping[str, str] = {}
     silent: frozenset[str] = frozenset()
     has_servers: bool = False
+    unseen: frozenset[str] = frozenset()
 
 
 class Standing(NamedTuple):
@@ -83,6 +85,7 @@ def collect_seen(places: Sequence[Place]) -> list[Seen]:
             Seen(
                 *(place.context, place.where, outage, rows, find_unknown_parts(tracker)),
                 *(frozenset(silent), has_servers),
+                frozenset({"consumer"} if tracker.consumers is None else ()),
             )
         )
     return seen
@@ -131,7 +134,7 @@ def _step_place(
     prefix = _build_key(rule, place, ())[:-1]
     for key in [key for key in states if key.startswith(prefix + ", ") and key not in present]:
         old = states[key]
-        if old.facts.get("stream") not in place.silent:
+        if old.facts.get("stream") not in place.silent and old.facts.get("kind") not in place.unseen:
             del states[key]
             yield _build_event(rule, at, "resolved", old, key, why="it is gone")
 
