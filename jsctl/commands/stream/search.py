@@ -52,10 +52,10 @@ class Options:
 @command(
     "search",
     examples=[
-        "jsctl stream search ORDERS --match 'order == 77' --json",
+        "jsctl stream search ORDERS --match 'order == 77'",
         "jsctl stream search 'ORDERS_*' RETURNS --match 'amount > 100 and country == \"nl\"' --since 1d",
         "jsctl stream search ORDERS --match 'text matches \"timeout|refused\"' --max-rate 5000",
-        "jsctl stream search ORDERS --decode msgpack --match 'order == 77' --count 1",
+        "jsctl stream search ORDERS --decode msgpack --match 'order == 77' --count 1 --json",
     ],
 )
 @argument("stream", nargs=-1)
