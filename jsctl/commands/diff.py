@@ -1,5 +1,8 @@
 """`jsctl diff`."""
 
+from collections.abc import Sequence
+from operator import attrgetter
+
 from jsctl.commands.cli import command, option
 from jsctl.commands.declared.saved_plan import write_plan
 from jsctl.commands.declared.sources import (
@@ -13,9 +16,28 @@ from jsctl.commands.declared.sources import (
 from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.declared.owners import fetch_owners
-from jsctl.views.declared.owners import owners_result
-from jsctl.views.result import Result
+from jsctl.jetstream.config.kind import Kind
+from jsctl.jetstream.declared.owners import OwnedKey, fetch_owners
+from jsctl.views.result import Cell, Column, Result, Table, build_cells
+
+_COLUMNS = (
+    Column("Stream", "stream"),
+    Column("Consumer", "consumer"),
+    Column("Key", "key"),
+    # As files have it.
+    Column(
+        "Value", "value", "prose", read=lambda key: Cell(key.value, Kind().format(key.kind.write(key.value)))
+    ),
+    Column("Label", "label"),
+    Column("Declared", "at", read=attrgetter("position")),
+)
+
+
+def _show_owners_result(keys: Sequence[OwnedKey]) -> Result:
+    """Show the keys of streams and consumers, with the label that owns them and the line that declares
+    them."""
+    rows = build_cells(keys, _COLUMNS)
+    return Result([Table("Owners", _COLUMNS, rows, optional=("consumer", "label"))])
 
 
 @command(
@@ -43,7 +65,7 @@ async def diff(env: Env, sources: SourceOptions, out: str, owners: bool, watch: 
         comparison = await compare_sources(env, read, is_planning=True)
         if owners:
             opened = await open_targets(env, comparison.declared, comparison.logins)
-            return owners_result(await fetch_owners(comparison.declared, opened))
+            return _show_owners_result(await fetch_owners(comparison.declared, opened))
         plan, targets = await plan_streams(env, read, comparison, read.build_rules())
         result = show_plan(env, plan, comparison)
         if out:

@@ -6,16 +6,16 @@ import io
 import shlex
 import shutil
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jsctl.base.command_lines import format_arguments
+from jsctl.base.command_lines import build_flag, build_line, format_arguments
 from jsctl.base.json_text import parse_json
 from jsctl.base.signals import Stopped, stoppable
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.errors import JsctlError, MissingDependency
+from jsctl.errors import ExitStatus, JsctlError, MissingDependency
 from jsctl.localserver import binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, create_demo_folder
@@ -23,8 +23,55 @@ from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.short_forms import load_named
 from jsctl.spark.session.session import check_environment as check_spark
 from jsctl.views.events import Events, results
-from jsctl.views.result import Result
-from jsctl.views.server import demo as view
+from jsctl.views.result import Field, InfoPage, Result, Section, Text
+
+
+def _show_step(note: str, line: str) -> Result:
+    """Show a command line ahead of its output. note: why it is run."""
+    heading = f"# {note}\n" if note else ""
+    return Result([Text(f"\n{heading}$ {line}\n", "bold")])
+
+
+def _show_done(
+    folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]], *, spark: bool, program: str
+) -> Result:
+    """Show where the files of the demo are.
+
+    contexts: those of a network that was left running. program: the command that runs jsctl in this shell.
+    """
+    fields = [
+        Field("Configurations", str(folder / "*.conf")),
+        Field("Logs", str(folder / "*.log")),
+        Field("Streams", str(folder / "store_*")),
+    ]
+    if spark:
+        fields.append(Field("Reports", str(folder / "reports")))
+    if contexts:
+        context = build_flag("--context", contexts[0])
+        fields += [
+            Field("Contexts", list(contexts)),
+            Field("Look", build_line("report", flags=["--watch"], place=context, program=program)),
+            Field("Stop", build_line("server stop", contexts[0], program=program)),
+        ]
+    else:
+        flags = ["--port", "0", *build_flag("--store", folder)]
+        line = build_line("server run", "hub-leaf", flags=flags, program=program)
+        fields.append(Field("Start again", line))
+    heading = "The network is running" if contexts else "All servers have stopped"
+    return Result(
+        [Text(""), InfoPage(heading, [Section("", fields)])], data=_build_document(folder, contexts, steps)
+    )
+
+
+def _show_failed(folder: Path, steps: Sequence[Mapping[str, Any]]) -> Result:
+    """Show nothing more after a demo that failed; its JSON document has the steps up to the failure."""
+    return Result(data=_build_document(folder, (), steps), status=ExitStatus.FAILURE)
+
+
+def _build_document(
+    folder: Path, contexts: Sequence[str], steps: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {"folder": str(folder), "contexts": list(contexts), "steps": list(steps)}
 
 
 @command("demo", examples=["jsctl demo", "jsctl demo --keep --no-spark", "jsctl demo --to /tmp/demo"])
@@ -92,11 +139,11 @@ async def _run(
                     missing = error  # the rest of the demo needs no Spark
             for step in steps_to_play:
                 if not env.wants_json:
-                    yield view.step(step.note, format_arguments(runner.build_arguments(step.line)))
+                    yield _show_step(step.note, format_arguments(runner.build_arguments(step.line)))
                 steps.append(await _play_step(env, runner, step))
         except _StepFailed:
             env.say(f"the demo ends here; configurations and logs are in {folder}")
-            ending.append(view.failed(folder, steps))
+            ending.append(_show_failed(folder, steps))
             return
         except JsctlError as error:
             raise JsctlError(str(error), f"configurations and logs are in {folder}") from None
@@ -105,7 +152,7 @@ async def _run(
     if missing:
         raise MissingDependency(missing.message, f"{missing.hint}; everything else is in {folder}")
     running = tuple(contexts.values()) if keep else ()
-    ending.append(view.done(folder, running, steps, spark=not no_spark, program=_find_program(env)))
+    ending.append(_show_done(folder, running, steps, spark=not no_spark, program=_find_program(env)))
 
 
 def _find_program(env: Env) -> str:

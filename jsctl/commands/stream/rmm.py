@@ -1,16 +1,45 @@
 """`jsctl stream rmm`."""
 
+from collections.abc import Sequence
+
 import click
 
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
-from jsctl.views.result import Result
-from jsctl.views.stream import rmm as view
+from jsctl.nats.message import Message
+from jsctl.views.intent import Intent
+from jsctl.views.result import Result, report
+
+
+def _show_intent(stream: str, messages: Sequence[Message], size: int) -> Intent:
+    """Return the intent to remove messages. size: bytes of the messages."""
+    description = f"{pluralize(len(messages), 'message')}, {format_bytes(size)}"
+    lines = [f"Would remove from Stream {stream}: {description}"]
+    lines += [f"  {message.sequence}  {message.subject}" for message in messages]
+    if len(messages) == 1:
+        description = f"message {messages[0].sequence} ({messages[0].subject}, {format_bytes(size)})"
+    facts = {"stream": stream, "bytes": size, "messages": _list_records(stream, messages, removed=False)}
+    return Intent(f"remove {description} from Stream {stream}", facts, lines)
+
+
+def _show_removed(stream: str, messages: Sequence[Message]) -> Result:
+    """Return which messages were removed."""
+    label = f"message {messages[0].sequence}" if len(messages) == 1 else pluralize(len(messages), "message")
+    return report(f"Removed {label} from Stream {stream}", _list_records(stream, messages, removed=True))
+
+
+def _list_records(stream: str, messages: Sequence[Message], *, removed: bool) -> list[Json]:
+    return [
+        {"stream": stream, "sequence": message.sequence, "subject": message.subject, "removed": removed}
+        for message in messages
+    ]
 
 
 @command(
@@ -37,15 +66,15 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], unprotect: tuple[str, 
         except JsctlError as error:
             env.excuse(error)
     if not messages:
-        return view.removed(name, [])
+        return _show_removed(name, [])
     storage = str(info["config"].get("storage", "file"))
     size = sum(browse.compute_stored_size(message, storage) for message in messages)
     if streams.is_internal(name) and not force:
         env.say(f"warning: {name} belongs to a bucket or the system, which may not expect this")
-    await env.confirm(view.intent(name, messages, size), force=force)
+    await env.confirm(_show_intent(name, messages, size), force=force)
     for message in messages:
         await streams.delete_message(api, name, message.sequence)
-    return view.removed(name, messages)
+    return _show_removed(name, messages)
 
 
 async def _ask_sequence(env: Env) -> int:

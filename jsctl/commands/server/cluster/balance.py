@@ -1,18 +1,41 @@
 """`jsctl server cluster balance`."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import click
 
 from jsctl.base.command_lines import build_line
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import DURATION, argument, command, destructive, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.monitor.server.balance import KINDS, Selection, close_surplus, plan_balance
-from jsctl.views.result import Result
-from jsctl.views.server import balance as view
+from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.monitor.server.balance import KINDS, Load, Selection, close_surplus, plan_balance
+from jsctl.views.result import Column, Result, Table, Text
 from jsctl.views.server import intents
+
+_COLUMNS = (
+    Column("Cluster", "cluster"),
+    Column("Server", "server"),
+    Column("Connections", "connections", "count"),
+    Column("Share", "share", "count"),
+    Column("Surplus", "surplus", "count"),
+    Column("Closed", "closed", "count"),
+)
+
+
+def _show_balance(loads: Sequence[Load], closed: Mapping[str, int]) -> Result:
+    """Show what was done. closed: how many connections of a server were closed, by its ID."""
+    rows = [
+        (load.cluster, load.server, len(load.clients), load.share, len(load.surplus), closed.get(load.id, 0))
+        for load in loads
+    ]
+    total, surplus = sum(closed.values()), sum(len(load.surplus) for load in loads)
+    summary = f"Balanced {pluralize(total, 'connection')}." if surplus else "The connections are balanced."
+    table = Table("Connections", _COLUMNS, rows)
+    status = ExitStatus.OK if total == surplus else ExitStatus.FAILURE
+    return Result([table, Text(summary)], data={"balanced": total, "servers": table.records()}, status=status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +107,4 @@ async def balance(env: Env, options: Options) -> Result:
             if failure is not None:
                 env.say(f"connection {client.cid} of {load.server} was not closed: {failure.message}")
             advance(1)
-    return view.balance(loads, closed)
+    return _show_balance(loads, closed)
