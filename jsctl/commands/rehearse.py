@@ -1,0 +1,247 @@
+"""`jsctl rehearse`."""
+
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from jsctl.base.units import pluralize
+from jsctl.commands.cli import argument, command, option
+from jsctl.env import Env
+from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api_levels import fetch_account_info
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.declared import write
+from jsctl.jetstream.declared.collect import collect_declarations
+from jsctl.jetstream.state import is_silent
+from jsctl.jetstream.stream import requests as streams
+from jsctl.localserver import binary
+from jsctl.localserver.rehearsal import (
+    MOST_SERVERS,
+    RECOVERY_SECONDS,
+    Outcome,
+    Place,
+    Rehearsal,
+    copy_messages,
+    open_rehearsal,
+)
+from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text
+
+_COLUMNS = (
+    Column("Stream", "name"),
+    Column("Before", "before", "count"),
+    Column("After", "after", "count"),
+    Column("Lost", "lost", "count"),
+    Column("Consumers Gone", "consumers_gone", "prose"),
+)
+_ONCE_CURRENT = ("--wait", "1m")  #: until replicas and mirrors have what they are to have
+_FINDINGS = (Column("Code", "code"), Column("About", "about", "prose"), Column("Seen", "seen", "prose"))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """change: files for apply. messages: of each stream, at most. stop: servers to kill after the change."""
+
+    change: tuple[str, ...]
+    messages: int
+    servers: int | None
+    stop: tuple[str, ...]
+    prune: bool
+    var: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.change and not self.stop:
+            raise BadInput("there is no change", "name files for apply, or servers with --stop")
+        for file in self.change:
+            if not Path(file).exists():
+                raise BadInput(f"there is no file {file}")
+
+
+@dataclass(slots=True)
+class _State:
+    """What the copy has. streams: number of messages. consumers: names, by stream. findings: of doctor."""
+
+    streams: dict[str, int]
+    consumers: dict[str, set[str]]
+    findings: list[Json]
+
+
+@command(
+    "rehearse",
+    examples=[
+        "jsctl rehearse streams.yaml",
+        "jsctl rehearse streams.yaml --prune --messages 10000",
+        "jsctl rehearse --stop n2 --servers 3",
+    ],
+)
+@argument("change", metavar="[FILE]...", nargs=-1)
+@option(
+    "--messages",
+    type=click.IntRange(min=0),
+    default=1000,
+    help="Newest messages of each stream to copy (1000)",
+)
+@option("--servers", type=click.IntRange(1, MOST_SERVERS), help="Servers of the copy (as many as replicas)")
+@option(
+    "--stop", metavar="SERVER", multiple=True, help="Kill a server of the copy after the change: n1, n2, ..."
+)
+@option("--prune", is_flag=True, help="Remove what the files' label has and they do not declare")
+@option("--var", metavar="NAME=VALUE", multiple=True, help="Variable of the files; may be repeated")
+async def rehearse(env: Env, options: Options) -> Result:
+    """Copy the account's streams, consumers and buckets to servers of this machine, with their newest
+    messages. Apply the files there, kill the servers that are named, and show what became of it: what was
+    refused and lost, and what doctor finds that it did not find before. Nothing is changed anywhere else,
+    and nothing is left here.
+
+    The exit status is 1 if something broke. What one machine cannot have is left out, and said: placement,
+    and copies of streams in other domains and accounts.
+    """
+    api = await env.jetstream()
+    server = binary.find(env.environ)
+    account = await fetch_account_info(api)
+    collected = await collect_declarations(api, (), {}, with_internal=True)
+    infos = (await streams.collect(api, lambda info: info)).items
+    replicas = [int(info["config"].get("num_replicas") or 1) for info in infos.values()]
+    servers = options.servers or min(MOST_SERVERS, max(replicas, default=1))
+    left_out = [f"{name} did not answer" for name in collected.missing_streams]
+    declared = {
+        key: [_adapt(each, servers, left_out) for each in items]
+        for key, items in {"streams": collected.streams, **collected.buckets}.items()
+    }
+    place = Place(str(account.get("domain") or ""), env.settings().context or "rehearsal", servers)
+    times: dict[str, float | None] = {}
+    try:
+        env.show_status(f"starting {pluralize(servers, 'server')}")
+        begin = time.monotonic()
+        async with open_rehearsal(server, env.environ, place) as copy:
+            copy.check_servers(options.stop)
+            env.show_status("copying streams")
+            await _fill(copy, api, declared, infos, options.messages, left_out)
+            before = await _look(copy)
+            times["Copied In"], begin = time.monotonic() - begin, time.monotonic()
+            env.show_status("applying the change")
+            change = await _apply(copy, options)
+            times["Changed In"] = time.monotonic() - begin
+            if options.stop:
+                times["All Streams Answer After"] = await copy.stop_servers(options.stop)
+            after = await _look(copy)
+    finally:
+        env.show_status("")
+    return _show(before, after, change, times, left_out)
+
+
+def _adapt(declaration: Json, servers: int, left_out: list[str]) -> Json:
+    """Return a declaration without what servers of one machine cannot have."""
+    name, adapted = declaration["name"], {**declaration}
+    if adapted.pop("placement", None):
+        left_out.append(f"placement of {name}")
+    for key in ("num_replicas", "replicas"):
+        if int(adapted.get(key) or 1) > servers:
+            left_out.append(f"{adapted[key]} replicas of {name}")
+            adapted[key] = servers
+    origins = [*adapted.get("sources", ()), *([adapted["mirror"]] if adapted.get("mirror") else [])]
+    if foreign := [
+        each for each in origins if isinstance(each, dict) and each.keys() & {"external", "domain"}
+    ]:
+        left_out += [f"{name} copies {each.get('name')} from elsewhere" for each in foreign]
+        adapted["sources"] = [each for each in adapted.get("sources", ()) if each not in foreign]
+        if adapted.get("mirror") in foreign:
+            del adapted["mirror"]
+    return {key: value for key, value in adapted.items() if value != [] or key != "sources"}
+
+
+async def _fill(
+    copy: Rehearsal, api: Api, document: Json, infos: Mapping[str, Json], count: int, left_out: list[str]
+) -> None:
+    """Make the streams, and publish their newest messages. Raises JsctlError."""
+    file = copy.network.folder / "copy.yaml"
+    file.write_text("".join(write.render_yaml(document)), encoding="utf-8")
+    made = await copy.run("apply", "-f", str(file), "--yes", *_ONCE_CURRENT, "--context", copy.context)
+    if made.status:
+        raise JsctlError(f"the copy cannot be made: {made.error}", "jsctl export config shows what is copied")
+    async with copy.open_api() as target:
+        for name, info in infos.items():
+            if not count or info["config"].get("mirror") or not info["state"]["messages"]:
+                continue
+            if reason := await copy_messages(api, target, info, count):
+                left_out.append(f"messages of {name}: {reason}")
+
+
+async def _apply(copy: Rehearsal, options: Options) -> Outcome:
+    if not options.change:
+        return Outcome(0, None, "")
+    words = [word for file in options.change for word in ("-f", str(Path(file).absolute()))]
+    words += [word for value in options.var for word in ("--var", value)]
+    words += [*(["--prune"] if options.prune else []), "--yes", "--allow-data-loss", *_ONCE_CURRENT]
+    return await copy.run("apply", *words, "--context", copy.context)
+
+
+async def _look(copy: Rehearsal) -> _State:
+    """Return what the copy has. Streams that do not answer are missing."""
+    found = await copy.run("doctor", "--context", copy.context, "--context", f"{copy.context}-system")
+    state = _State({}, {}, (found.document or {}).get("findings", []))
+    with contextlib.suppress(JsctlError):
+        async with copy.open_api() as api:
+            infos = (await streams.collect(api, lambda info: None if is_silent(info) else info)).items
+            state.streams = {name: int(info["state"]["messages"]) for name, info in infos.items()}
+            listings = await consumers.list_consumers_of_streams(api, sorted(infos))
+            state.consumers = {
+                each.stream: {*each.missing, *(str(info["name"]) for info in each.infos)} for each in listings
+            }
+    return state
+
+
+def _show(
+    copied: _State, after: _State, change: Outcome, times: Mapping[str, float | None], left_out: Sequence[str]
+) -> Result:
+    """Show what broke. times: seconds, by what took them; None for what did not end."""
+    rows: list[Json] = [
+        {
+            "name": name,
+            "before": count,
+            "after": after.streams.get(name),
+            "lost": max(0, count - after.streams.get(name, 0)),
+            "consumers_gone": sorted(copied.consumers.get(name, set()) - after.consumers.get(name, set())),
+        }
+        for name, count in sorted(copied.streams.items())
+    ]
+    known = {(each["code"], each["about"]) for each in copied.findings}
+    now = {(each["code"], each["about"]) for each in after.findings}
+    new = [each for each in after.findings if (each["code"], each["about"]) not in known]
+    gone = [each for each in copied.findings if (each["code"], each["about"]) not in now]
+    made = sorted(after.streams.keys() - copied.streams.keys())
+    hit = [row for row in rows if row["lost"] or row["after"] is None or row["consumers_gone"]]
+    is_broken = bool(change.status or new or hit or None in times.values())
+    fields = [
+        Field(label, f"not within {RECOVERY_SECONDS:g}s" if spent is None else f"{spent:.1f}s")
+        for label, spent in times.items()
+    ]
+    fields += [Field("Refused", Cell(change.error, change.error, "bad"), "prose")] if change.status else []
+    fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
+    fields += [Field("Not Rehearsed", "; ".join(left_out), "prose")] if left_out else []
+    parts: list[Part] = [InfoPage("Rehearsal", [Section("", fields)])]
+    if hit:
+        cells = [
+            (*(row[key] for key in ("name", "before", "after", "lost")), ", ".join(row["consumers_gone"]))
+            for row in hit
+        ]
+        parts.append(Table("What Was Lost", _COLUMNS, cells, optional=("consumers_gone",)))
+    for title, findings in (("New Findings of doctor", new), ("Findings That Are Gone", gone)):
+        if findings:
+            cells = [(each["code"], each["about"], each["seen"]) for each in findings]
+            parts.append(Table(title, _FINDINGS, cells))
+    parts.append(Text("something broke" if is_broken else "nothing broke", "bad" if is_broken else "good"))
+    data = {
+        "broke": is_broken,
+        "refused": change.error or None,
+        "seconds": {key.lower().replace(" ", "_"): spent for key, spent in times.items()},
+        "streams": rows,
+        "new_streams": made,
+        "findings": {"new": new, "gone": gone},
+        "left_out": list(left_out),
+    }
+    return Result(parts, data=data, status=ExitStatus.FAILURE if is_broken else ExitStatus.OK)

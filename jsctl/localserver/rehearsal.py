@@ -1,0 +1,208 @@
+"""A copy of a JetStream on this machine, to rehearse a change on: its streams, consumers and buckets, and the
+newest messages."""
+
+import asyncio
+import os
+import re
+import signal
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import SECOND
+from jsctl.contexts.environment import forget_secrets
+from jsctl.contexts.settings import Settings
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.message.publish import PublishTotals
+from jsctl.jetstream.message.publish_acked import publish_with_acks
+from jsctl.jetstream.message.republishing import DROPPED, build_pattern
+from jsctl.jetstream.state import is_silent
+from jsctl.jetstream.stream import requests as streams
+from jsctl.localserver import identities
+from jsctl.localserver.binary import Binary
+from jsctl.localserver.compile import compile_network
+from jsctl.localserver.network import Network, Plan
+from jsctl.localserver.process import build_module_command
+from jsctl.localserver.spec_reader import parse_spec
+from jsctl.nats.connection import Connection
+from jsctl.nats.headers import encode_headers
+from jsctl.nats.message import Message, OutgoingMessage
+
+Json = dict[str, Any]
+
+MOST_SERVERS = 5
+_BURST = 500
+RECOVERY_SECONDS = 30.0
+"""How long leaders may take to be elected after servers were killed."""
+_ENDLESS = 1 << 50  #: bytes that a server may reserve; it stores a sample
+_DROPPED = re.compile(build_pattern(DROPPED))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a command line: its document and error, empty if there is none."""
+
+    status: int
+    document: Any
+    error: str
+
+
+class Place(NamedTuple):
+    """What the copy has in common with the original. context: the name by which files may call it. servers:
+    their number."""
+
+    domain: str
+    context: str
+    servers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Servers that run. environ: of commands, which know no other contexts. context: of the copied account;
+    with `-system` after it, that of the system account."""
+
+    network: Network
+    environ: Mapping[str, str]
+    context: str
+
+    async def run(self, *words: str) -> Outcome:
+        """Run a command line of jsctl on the copy, with --json."""
+        with tempfile.TemporaryFile(dir=self.network.folder) as errors:
+            process = await asyncio.create_subprocess_exec(
+                *build_module_command("jsctl", *words, "--json"),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=errors.fileno(),
+                env=self.environ,
+                start_new_session=True,  # ctrl-C on the terminal is for this process
+            )
+            try:
+                output, _ = await process.communicate()
+            except asyncio.CancelledError:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+                raise
+            errors.seek(0)
+            lines = errors.read().decode(errors="replace").splitlines()
+        document: Any = None
+        with suppress(ValueError):
+            document = parse_json(output)
+        error = lines[-1] if process.returncode and lines else ""
+        with suppress(ValueError, TypeError, LookupError):
+            failure = parse_json(error.encode())
+            error = "; ".join(filter(None, (failure["error"], failure["hint"])))
+        return Outcome(process.returncode or 0, document, error)
+
+    def check_servers(self, names: Sequence[str]) -> None:
+        """Raise BadInput for a name of no server."""
+        if unknown := sorted({*names} - self.network.servers.keys()):
+            raise BadInput(
+                f"the copy has no server {', '.join(unknown)}",
+                f"its servers are {', '.join(self.network.servers)}; --servers makes more",
+            )
+
+    async def stop_servers(self, names: Sequence[str]) -> float | None:
+        """Kill servers. Return the seconds until JetStream answers again; None if it does not."""
+        for name in names:
+            os.kill(self.network.servers[name].pid, signal.SIGKILL)
+        begin = time.monotonic()
+        while time.monotonic() < begin + RECOVERY_SECONDS:
+            with suppress(JsctlError):
+                async with self.open_api() as api:
+                    listed = await streams.collect(api, lambda info: is_silent(info) or None)
+                if not (listed.missing or listed.offline or listed.items):
+                    return time.monotonic() - begin
+            await asyncio.sleep(0.2)
+        return None
+
+    @asynccontextmanager
+    async def open_api(self) -> AsyncIterator[Api]:
+        """Open the JetStream of the copied account. Raises JsctlError."""
+        urls = ",".join(server.url for server in self.network.servers.values())
+        settings = Settings(url=urls, user="app", password="app", timeout=10 * SECOND)
+        connection = await Connection.open(settings, on_event=lambda _: None)
+        try:
+            yield Api(connection)
+        finally:
+            await connection.close()
+
+
+@asynccontextmanager
+async def open_rehearsal(
+    binary: Binary, environ: Mapping[str, str], place: Place
+) -> AsyncIterator[Rehearsal]:
+    """Start the servers n1, n2, ... of one cluster, and remove them in the end. Raises JsctlError."""
+    context, domain = place.context, f", domain: {place.domain!r}" * bool(place.domain)
+    jetstream = f"{{max_file: {_ENDLESS}, max_mem: {_ENDLESS}}}"
+    names = ", ".join(f"n{number + 1}" for number in range(place.servers))
+    text = f"""
+name: rehearsal
+accounts:
+  SYS: {{system: true, users: {{admin: admin}}}}
+  APP: {{jetstream: true, users: {{app: app}}}}
+clusters:
+  rehearsal: {{servers: [{names}], jetstream: {jetstream}{domain}}}
+contexts:
+  {context}: {{cluster: rehearsal, user: app}}
+  {context}-system: {{cluster: rehearsal, user: admin}}
+"""
+    with tempfile.TemporaryDirectory(prefix="jsctl-rehearsal-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "network"
+        plan = Plan(
+            compile_network(parse_spec(text, "rehearsal.yaml"), path), path, 0, temporary=True, private=True
+        )
+        async with Network.start(plan, binary, environ) as network:
+            variables = {
+                name: value for name, value in environ.items() if not name.startswith(("NATS_", "JSCTL_"))
+            }
+            variables |= identities.list_variables(network.folder)
+            forget_secrets(variables)
+            yield Rehearsal(network, variables, context)
+
+
+async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str:
+    """Publish the newest messages of a stream to its copy. Return why the copy lacks some of them; empty if
+    it does not. Raises what reading raises."""
+    config, state = stream["config"], stream["state"]
+    last = int(state["last_seq"])
+    newest = browse.read(
+        origin,
+        str(config["name"]),
+        start=max(int(state["first_seq"]), last - count + 1),
+        last=last,
+        bulk=bool(config.get("allow_direct")),
+    )
+
+    async def list_bursts() -> AsyncIterator[Sequence[OutgoingMessage]]:
+        burst: list[OutgoingMessage] = []
+        async for message in newest:
+            burst.append(_publish_again(message))
+            if len(burst) >= _BURST:
+                yield burst
+                burst = []
+            if message.sequence >= last:
+                break
+        if burst:
+            yield burst
+
+    try:
+        await publish_with_acks(copy.connection, list_bursts(), PublishTotals(), lambda *_: None)
+    except JsctlError as error:
+        return error.message
+    finally:
+        await newest.aclose()
+    return ""
+
+
+def _publish_again(message: Message) -> OutgoingMessage:
+    headers = [(name, value) for name, value in message.headers if not _DROPPED.match(name.lower())]
+    block = encode_headers(headers) if headers else b""
+    return OutgoingMessage(message.subject, message.data, header_block=block)

@@ -1,0 +1,81 @@
+"""`jsctl rehearse`: a change on a copy of the account, on servers of this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.processes import children
+from tests.support.run import Cli
+
+
+@pytest.fixture
+def filled(cli: Cli, url: str) -> str:
+    """A stream with a consumer and 30 messages, and a bucket."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish_all(url, [(f"orders.{n}", b"x") for n in range(30)])
+    js.wait_until_stored(url, "ORDERS", 30)
+    cli("consumer add ORDERS NEW --pull --defaults", status=0)
+    cli("kv add B --history 3", status=0)
+    cli("kv put B k v", status=0)
+    return url
+
+
+@pytest.mark.slow
+def test_what_a_change_would_delete(cli: Cli, filled: str, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    file = tmp_path / "a change.yaml"
+    file.write_text("streams:\n- {name: ORDERS, max_msgs: 10}\n- {name: MORE, subjects: [more]}\n")
+    done = cli(["rehearse", str(file), "--json"], status=1, environ={"TMPDIR": str(temporary)}).json
+    rows = {row["name"]: row for row in done["streams"]}
+    assert (rows["ORDERS"]["before"], rows["ORDERS"]["after"], rows["ORDERS"]["lost"]) == (30, 10, 20)
+    assert rows["KV_B"]["lost"] == 0 and rows["KV_B"]["before"] == 1
+    assert done["new_streams"] == ["MORE"] and done["refused"] is None
+    assert "UNREAD_REMOVED" in {finding["code"] for finding in done["findings"]["new"]}
+    # Nothing is changed, and nothing is left.
+    assert js.info(filled, "ORDERS")["state"]["messages"] == 30
+    assert cli("stream ls --names", status=0).out.split() == ["KV_B", "ORDERS"]
+    assert not list(temporary.iterdir()) and not children(temporary)
+
+
+@pytest.mark.slow
+def test_what_servers_refuse(cli: Cli, filled: str, tmp_path: Path) -> None:
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: OTHER, subjects: [orders.eu]}\n")
+    done = cli(["rehearse", str(file)], status=1)
+    assert "overlaps with stream ORDERS" in done.out and "something broke" in done.out
+    assert "What Was Lost" not in done.out
+
+
+@pytest.mark.slow
+def test_a_change_that_breaks_nothing(cli: Cli, filled: str, tmp_path: Path) -> None:
+    file = tmp_path / "change.yaml"
+    file.write_text("vars: {text: a}\nstreams:\n- {name: ORDERS, description: '{{text}}'}\n")
+    line = ["rehearse", str(file), "--messages", "5", "--var", "text=x"]
+    done = cli([*line, "--json"], status=0).json
+    assert not done["broke"] and {row["name"]: row["before"] for row in done["streams"]}["ORDERS"] == 5
+
+
+@pytest.mark.cluster
+@pytest.mark.long
+def test_a_server_that_is_killed(cli: Cli, filled: str, tmp_path: Path) -> None:
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: ORDERS, num_replicas: 3}\nbuckets:\n- {name: B, replicas: 3}\n")
+    done = cli(["rehearse", str(file), "--servers", "3", "--stop", "n2", "--json"]).json
+    assert done["seconds"]["all_streams_answer_after"] is not None
+    assert {row["name"]: row["lost"] for row in done["streams"]} == {"ORDERS": 0, "KV_B": 0}
+    assert {"REPLICA_OFFLINE", "REPLICA_BEHIND"} & {finding["code"] for finding in done["findings"]["new"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("rehearse", "there is no change"),
+        ("rehearse nope.yaml", "there is no file nope.yaml"),
+        ("rehearse --stop n7", "the copy has no server n7"),
+        ("rehearse --servers 9 --stop n1", "9"),
+    ],
+)
+def test_bad_input(cli: Cli, url: str, line: str, says: str) -> None:
+    assert says in cli(line, status=64).err
