@@ -1,6 +1,6 @@
 """The verbs of `jsctl backup`, in the order in which help shows them."""
 
-from jsctl.registry.model import Entry, changes, group, reads
+from jsctl.registry.model import Entry, changes, destroys, group, reads
 
 VERBS: dict[str, Entry] = {
     "stream": reads("Back up a stream"),
@@ -11,5 +11,7 @@ VERBS: dict[str, Entry] = {
     "edit": reads("Write an edited copy of a stream's backup"),
     "info": reads("Show what a stream's backup holds"),
     "validate": reads("Check that a stream's backup is complete and can be restored"),
+    "drill": reads("Restore a stream's backup on a server of its own, and compare", own=True),
+    "prune": destroys("Remove older backups of a folder, and none that another one needs", own=True),
     "lookup": reads("Show what the names in an obfuscated backup stand for"),
 }

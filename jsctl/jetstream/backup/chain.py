@@ -61,6 +61,15 @@ def naming_damage(backup: Backup, reader: ArchiveReader | None = None) -> Iterat
         raise BadInput(f"the backup in {backup.path} is damaged: {error} ({good})", UNUSABLE) from None
 
 
+def read_entries(backup: Backup) -> Generator[Item]:
+    """Yield the entries of a backup's snapshot. Raises BadInput."""
+    reader = ArchiveReader(yields="messages")
+    with naming_damage(backup, reader), opening_snapshot(backup) as file:
+        for _, block in read_blocks(file):
+            yield from reader.feed(block)
+        reader.finish()
+
+
 def verify_part(part: Backup, advance: Advance = lambda size: None) -> None:
     """Check the files of one backup by the digests of its manifest. Raises BadInput.
 

@@ -214,12 +214,12 @@ def opening_backup(path: Path) -> Iterator[Backup]:
 def open_backup(path: Path, copy: Path | None = None) -> Backup:
     """Open a folder or file with a stream's backup, and its parents. copy: what a pipe had. Raises NotFound,
     BadInput."""
-    link = part = _open_part(path, copy)
+    link = part = open_part(path, copy)
     parents: list[Backup] = []
     while since := part.manifest.get("since"):
         place = Path(os.path.normpath(resolve_path(part.path).parent / since["path"]))
         try:
-            parent = _open_part(place, digest=since["sha256"])
+            parent = open_part(place, digest=since["sha256"])
         except NotFound:
             raise BadInput(
                 f"the backup in {part.path} needs its parent {place}, which does not exist",
@@ -230,7 +230,7 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
     return replace(link, parents=tuple(parents), size=sum(each.size for each in (*parents, link)))
 
 
-def _open_part(path: Path, copy: Path | None = None, *, digest: str = "") -> Backup:
+def open_part(path: Path, copy: Path | None = None, *, digest: str = "") -> Backup:
     """Open a backup without its parents. digest: that of its manifest, if it is known."""
     if path.name in _BACKUP_FILES and not path.is_dir():
         path = path.parent

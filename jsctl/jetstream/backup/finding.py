@@ -12,10 +12,15 @@ from jsctl.jetstream.backup.account_files import UNFINISHED
 _MAX_ENTRIES = 1000  #: entries of a folder that are examined
 
 
+def list_stream_backups(folder: Path) -> list[Path]:
+    """Return the backups of streams in a folder, by name."""
+    return [path for path in _list_entries(folder, None) if _is_stream_backup(path)]
+
+
 def find_stream_backups(folder: Path) -> list[tuple[str, Path]]:
     """Return the backups of streams in a folder and in the account backups that it holds, each with a title;
     the newest first."""
-    backups = [path for path in _list_entries(folder) if _is_stream_backup(path)]
+    backups = list_stream_backups(folder)
     for path in _list_entries(folder):
         backups += [below for below in _list_entries(path) if _is_stream_backup(below)]
     return _add_titles(backups)
@@ -37,11 +42,11 @@ def _read_change_time(path: Path) -> float:
         return 0
 
 
-def _list_entries(folder: Path) -> list[Path]:
+def _list_entries(folder: Path, most: int | None = _MAX_ENTRIES) -> list[Path]:
     """Return the entries of a folder that are neither hidden nor temporary; none when it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            names = [entry.name for entry in islice(entries, _MAX_ENTRIES)]
+            names = [entry.name for entry in islice(entries, most)]
     except OSError:
         return []
     return [folder / name for name in sorted(names) if name[0] != "." and not is_temporary(name)]

@@ -22,6 +22,7 @@ from jsctl.jetstream.backup.events import (
     ServerCheckStarted,
 )
 from jsctl.jetstream.backup.link_writer import LinkWriter, check_parent
+from jsctl.jetstream.backup.prune import find_links
 from jsctl.jetstream.backup.snapshot import CHUNK_SIZE, request_snapshot
 from jsctl.jetstream.backup.target import lock_target, remove_path
 from jsctl.jetstream.backup.writer import BackupWriter, put_backup
@@ -79,6 +80,11 @@ async def backup_stream(
         elif existing:
             locked.check_replaceable(existing)
             _check_same_stream(target, stream)
+            if links := find_links(target):
+                raise BadInput(
+                    f"{links[0]} is a link that needs the backup in {target}",
+                    "choose another target, or remove the link first",
+                )
             await observer.confirm(ReplaceBackup(target, existing))
         started = time.monotonic_ns()
         with ExitStack() as phases:

@@ -170,3 +170,11 @@ def test_refusals(cli: Cli, url: str, tmp_path: Path) -> None:
     refused = cli(f"backup stream W {tmp_path}/d2 --since {tmp_path}/d1", status=64)
     assert "was made anew since the backup" in refused.err and "without --since" in refused.err
     assert not (tmp_path / "d2").exists()
+
+
+def test_a_parent_is_not_replaced(cli: Cli, url: str, tmp_path: Path) -> None:
+    paths = make_chain(cli, url, tmp_path)
+    refused = cli(f"backup stream W {paths[1]} --overwrite", status=64)
+    assert f"{paths[2]} is a link that needs the backup in {paths[1]}" in refused.err
+    cli(f"backup stream W {paths[2]} --since {paths[1]} --overwrite", status=0)
+    cli(f"backup validate {paths[2]}", status=0)

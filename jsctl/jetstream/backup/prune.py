@@ -1,0 +1,123 @@
+"""Removing older backups of a folder, and none that another one needs."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from jsctl.base.units import SECOND, parse_time_ns
+from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.finding import list_stream_backups
+from jsctl.jetstream.backup.target import lock_target, remove_path
+
+
+class Retention(NamedTuple):
+    """How many days and weeks with a backup keep their newest one, for each stream."""
+
+    days: int
+    weeks: int
+
+
+def parse_retention(text: str) -> Retention:
+    """Parse `7d,4w`. Raises BadInput."""
+    counts = {"d": 0, "w": 0}
+    for item in text.split(","):
+        matched = re.fullmatch(r"([0-9]{1,6})([dw])", item.strip())
+        if not matched or not int(matched[1]) or counts[matched[2]]:
+            raise BadInput(
+                f"{text!r} is not a valid number of days and weeks", "use for example 7d, 4w or 7d,4w"
+            )
+        counts[matched[2]] = int(matched[1])
+    return Retention(counts["d"], counts["w"])
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A backup of a folder. started: in ns, 0 if unknown. reasons: why it is kept; none if it goes."""
+
+    path: Path
+    stream: str
+    started: int
+    digest: str
+    since: str  #: digest of its parent
+    reasons: list[str]
+
+
+def plan_prune(folder: Path, retention: Retention) -> list[Candidate]:
+    """Return the backups of streams in a folder, the newest first, and why they are kept.
+
+    What cannot be read, and what does not say when it was made, is kept. Raises NotFound.
+    """
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {folder}")
+    candidates = sorted(map(_read, list_stream_backups(folder)), key=lambda each: (-each.started, each.path))
+    if not candidates:
+        raise NotFound(f"there is no backup of a stream in {folder}")
+    by_stream: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate.started:
+            by_stream.setdefault(candidate.stream, []).append(candidate)
+    for backups in by_stream.values():
+        _keep_newest(backups, "day", "%Y-%m-%d", retention.days)
+        _keep_newest(backups, "week", "%G-W%V", retention.weeks)
+    _keep_parents(candidates)
+    return candidates
+
+
+def remove(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Remove backups that go, links before their parents; yield each that is gone. Raises JsctlError,
+    OSError."""
+    for candidate in candidates:  # the newest first
+        with lock_target(candidate.path) as locked:
+            if _read(candidate.path).digest != candidate.digest:
+                raise JsctlError(f"{candidate.path} was replaced meanwhile", "run it again")
+            if locked.in_place:
+                files.remove_backup_files(candidate.path)
+            else:
+                doomed = locked.make_path()  # a run that is killed leaves a whole backup, or none
+                candidate.path.rename(doomed)
+                remove_path(doomed)
+        yield candidate
+
+
+def find_links(path: Path) -> list[Path]:
+    """Return the links beside a backup that need it."""
+    digest = _read(path).digest
+    others = (_read(other) for other in list_stream_backups(path.parent) if other != path)
+    return [other.path for other in others if digest and other.since == digest]
+
+
+def _read(path: Path) -> Candidate:
+    try:
+        part = files.open_part(path)
+        started = part.manifest.get("started")
+        time = parse_time_ns(started) if isinstance(started, str) else 0
+    except (JsctlError, OSError, ValueError) as error:
+        return Candidate(path, "", 0, "", "", [f"it cannot be read: {error}"])
+    since = (part.manifest.get("since") or {}).get("sha256", "")
+    return Candidate(
+        path, part.stream, time, part.digest, since, [] if time else ["it does not say when it was made"]
+    )
+
+
+def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int) -> None:
+    """Keep the newest backup of each of the newest days or weeks (UTC) that have one."""
+    periods: dict[str, Candidate] = {}
+    for backup in backups:
+        periods.setdefault(datetime.fromtimestamp(backup.started // SECOND, UTC).strftime(form), backup)
+    for period, backup in list(periods.items())[:count]:
+        backup.reasons.append(f"newest of {label} {period}")
+
+
+def _keep_parents(candidates: Sequence[Candidate]) -> None:
+    waiting = [candidate for candidate in candidates if candidate.reasons]
+    while waiting:
+        link = waiting.pop()
+        for candidate in candidates:
+            if link.since and candidate.digest == link.since:
+                if not candidate.reasons:
+                    waiting.append(candidate)
+                candidate.reasons.append(f"parent of {link.path.name}")
