@@ -1,21 +1,29 @@
 """`jsctl doctor`."""
 
+import asyncio
 from collections.abc import Sequence
 
 import click
 
 from jsctl.base.command_lines import build_flag, build_line
-from jsctl.commands.cli import command, option
+from jsctl.base.units import HOUR, seconds_to_ns
+from jsctl.commands.backup.paths import resolve_backup_path
+from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.places.targets import resolve_context_targets, resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.jetstream.backup.newest import find_newest
 from jsctl.monitor.doctor.diagnosis import CODES, diagnose
 from jsctl.monitor.doctor.gather import take_snapshot
 from jsctl.monitor.doctor.snapshot import ContextView
 from jsctl.views import doctor as view
 from jsctl.views import parts as parts_view
+from jsctl.views.backup import ages as ages_view
 from jsctl.views.result import Result
+
+_MAX_BACKUP_AGE = 26 * HOUR
+"""A day, and time for the backup itself."""
 
 
 class _Code(click.Choice[str]):
@@ -38,6 +46,7 @@ class _Code(click.Choice[str]):
         "jsctl doctor --ignore SUBJECT_TWICE --ignore SYSTEM_NOT_LINKED",
         "jsctl doctor --rules",
         "jsctl doctor --spark",
+        "jsctl doctor --backups /data/backup",
     ],
 )
 @option("--all-contexts", is_flag=True, help="Look through every context")
@@ -50,7 +59,23 @@ class _Code(click.Choice[str]):
 )
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
 @option("--spark", is_flag=True, help="Show the Java, Spark and Python that exports use; ask no server")
-async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: bool, spark: bool) -> Result:
+@option("--backups", metavar="DIR", default="", help="Show the newest good backup of streams; ask no server")
+@option(
+    "--max-backup-age",
+    type=DURATION,
+    default=None,
+    metavar="DURATION",
+    help="Age at which a backup is too old (26h)",
+)
+async def doctor(
+    env: Env,
+    all_contexts: bool,
+    ignore: Sequence[str],
+    rules: bool,
+    spark: bool,
+    backups: str,
+    max_backup_age: int | None,
+) -> Result:
     """Check domains, API and delivery prefixes, exports and imports, mirrors and sources, servers and limits.
     Nothing is changed.
 
@@ -60,6 +85,10 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
 
     The exit status is 1 when something is wrong. With --json, one document {"at", "findings": [{"code",
     "about", "seen", "why", "fix", "objects"}], "contexts", "domains", "servers", "left_out"}.
+
+    With --backups, the backups of streams in DIR are read instead, those in account backups as well: for each
+    stream the newest one, and older ones until one is good. The exit status is 1 if that is too old, if there
+    is none, or if a newer one is damaged.
     """
     if rules:
         return view.rules()
@@ -67,6 +96,13 @@ async def doctor(env: Env, all_contexts: bool, ignore: Sequence[str], rules: boo
         from jsctl.spark.session.installation import list_parts
 
         return parts_view.for_spark(list_parts())
+    if max_backup_age is not None and not backups:
+        raise BadInput("--max-backup-age requires --backups")
+    if backups:
+        folder = resolve_backup_path(backups)
+        newest = await asyncio.to_thread(find_newest, folder)
+        max_age = _MAX_BACKUP_AGE if max_backup_age is None else max_backup_age
+        return ages_view.ages(folder, newest, seconds_to_ns(env.clock()), max_age)
     places, broken = _resolve_all_contexts(env) if all_contexts else (resolve_targets(env), [])
     snapshot = await take_snapshot(places, trace=env.trace)
     snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])

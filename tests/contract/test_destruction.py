@@ -152,6 +152,7 @@ ELSEWHERE = {
 """Verbs that need other servers, and where they are tested."""
 
 OTHERS = {
+    "backup prune": "files",
     "server network down": "a network of this machine, with its folder",
     "context rm": "a file",
 }

@@ -40,7 +40,9 @@ DIFFERENCES = {
 }
 """Verbs that show a list of differences in place of a sentence. Those that edit exit with 2 for one."""
 
-WITHOUT_PLACE = ("auth", "backup edit", "context", "server network", "audit analyze", "server stop")
+WITHOUT_PLACE = (
+    *("auth", "backup edit", "backup prune", "context", "server network", "audit analyze", "server stop"),
+)
 """Verbs that change something on this machine alone."""
 
 LINES = [
@@ -57,6 +59,7 @@ LINES = [
     "backup account saved",
     "backup restore account whole --update-streams",
     "backup edit backup edited",
+    "backup prune . --keep 1d",
     "consumer rm ORDERS NEW",
     "consumer reset ORDERS NEW",
     "redrive ORDERS --first-seq 1 --subject ORDERS.again --allow-loop",

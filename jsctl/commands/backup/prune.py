@@ -29,8 +29,10 @@ async def prune(env: Env, folder: str, keep: str, force: bool) -> Result:
     path = resolve_backup_path(folder)
     candidates = plan_prune(path, parse_retention(keep))
     outdated = [candidate for candidate in candidates if not candidate.reasons]
+    intent = view.intent(path, candidates)
+    env.announce(intent)
     if outdated:
-        await env.confirm(view.intent(path, candidates), force=force)
+        await env.confirm(intent, force=force)
         for candidate in remove(outdated):
             env.inform(f"removed {candidate.path}")
     return view.pruned(path, candidates)

@@ -70,6 +70,14 @@ def read_entries(backup: Backup) -> Generator[Item]:
         reader.finish()
 
 
+def scan_part(part: Backup, advance: Advance = lambda size: None) -> None:
+    """Read one backup: every entry, and its digests. Raises BadInput. See `verify_part`."""
+    part.check_configuration()
+    deque(_read_part(part, advance), maxlen=0)
+    if GONE in part.digests:
+        deque(_read_gone(part), maxlen=0)
+
+
 def verify_part(part: Backup, advance: Advance = lambda size: None) -> None:
     """Check the files of one backup by the digests of its manifest. Raises BadInput.
 
@@ -166,13 +174,14 @@ def _list_entries(chain: Backup) -> Generator[bytes]:
         )
 
 
-def _read_part(part: Backup) -> Generator[Item]:
+def _read_part(part: Backup, advance: Advance = lambda size: None) -> Generator[Item]:
     """Yield the entries of one backup, and check its digest at the end. Raises BadInput."""
     reader, digest, size = ArchiveReader(yields="messages"), hashlib.sha256(), 0
 
     def count(read: int) -> None:
         nonlocal size
         size += read
+        advance(read)
 
     with naming_damage(part, reader), part.open_file(part.data_name) as file:
         for _, block in read_blocks(file, count, digest):

@@ -216,6 +216,8 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
     BadInput."""
     link = part = open_part(path, copy)
     parents: list[Backup] = []
+    if copy and "since" in link.manifest:
+        raise BadInput(f"{path} has a link of a chain, which needs its parents beside it", "name its file")
     while since := part.manifest.get("since"):
         place = Path(os.path.normpath(resolve_path(part.path).parent / since["path"]))
         try:

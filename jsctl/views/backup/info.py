@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jsctl.base.units import format_count, format_rfc3339, format_time, read_known_time
+from jsctl.base.units import format_count, format_rfc3339, format_time, pluralize, read_known_time
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup
+from jsctl.jetstream.backup.receipt import Validation
 from jsctl.jetstream.backup.verification import Scan
 from jsctl.views.result import Column, Field, InfoPage, Lines, Result, Section, Table, Text
 
@@ -39,6 +40,22 @@ def valid(backup: Backup, scan: Scan) -> Result:
         "last_seq": totals.last_sequence,
     }
     return Result([Lines((counts,))], data=data)
+
+
+def noted(backup: Backup, validation: Validation) -> Result:
+    """Return that a backup is intact, and which of its parts were read for that."""
+    messages = int(backup.state.get("messages", 0))
+    line = (
+        f"OK: {pluralize(len(validation.read), 'part')} read, {pluralize(len(validation.known), 'part')} "
+        f"known by the receipt, {pluralize(messages, 'message')}"
+    )
+    data = {
+        "stream": backup.stream,
+        "messages": messages,
+        "read": list(map(str, validation.read)),
+        "known": list(map(str, validation.known)),
+    }
+    return Result([Lines((line,))], data=data)
 
 
 def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:

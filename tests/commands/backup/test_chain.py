@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,18 @@ def _check_refused(cli: Cli, label: str, path: Path) -> None:
         assert outcome.out == "", label
 
 
+def test_a_link_in_a_pipe_is_refused(cli: Cli, url: str, tmp_path: Path) -> None:
+    path = make_chain(cli, url, tmp_path)[-1]
+    cli(f"backup stream W {tmp_path}/d4.tgz --since {path}", status=0)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(pipe.write_bytes, (tmp_path / "d4.tgz").read_bytes())
+        refused = cli(f"backup validate {pipe}", status=64)
+        writing.result()
+    assert "needs its parents beside it" in refused.err and refused.err.count("\n") == 1
+
+
 def test_refusals(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "W", "w.>")
     js.stream(url, "OTHER", "other.>")
@@ -178,3 +191,24 @@ def test_a_parent_is_not_replaced(cli: Cli, url: str, tmp_path: Path) -> None:
     assert f"{paths[2]} is a link that needs the backup in {paths[1]}" in refused.err
     cli(f"backup stream W {paths[2]} --since {paths[1]} --overwrite", status=0)
     cli(f"backup validate {paths[2]}", status=0)
+
+
+def test_a_receipt(cli: Cli, url: str, tmp_path: Path) -> None:
+    """A part is read once, and again when it was changed; what is damaged is not noted."""
+    paths = make_chain(cli, url, tmp_path)
+    line = f"backup validate {{}} --receipt {tmp_path}/receipt.json --json"
+    first = cli(line.format(paths[1]), status=0).json
+    assert (first["read"], first["known"]) == ([str(path) for path in paths[:2]], [])
+    second = cli(line.format(paths[2]), status=0).json
+    assert (second["read"], second["known"]) == ([str(paths[2])], [str(path) for path in paths[:2]])
+    assert second["messages"] == 57
+    assert not cli(line.format(paths[2]), status=0).json["read"]
+    noted = (tmp_path / "receipt.json").read_bytes()
+    for path, name in ((paths[0], DATA), (paths[1], GONE), (paths[2], LINK_DATA)):
+        data = (path / name).read_bytes()
+        (path / name).write_bytes(data[:-2] + b"00")
+        assert cli(line.format(paths[2])).status != 0
+        (path / name).write_bytes(data)
+        assert (tmp_path / "receipt.json").read_bytes() == noted
+    (tmp_path / "receipt.json").write_text("[]")
+    assert "is not a receipt" in cli(line.format(paths[2]), status=64).err

@@ -59,6 +59,7 @@ def test_days_and_weeks(offline_cli: Cli, tmp_path: Path, keep: str, kept: set[s
     assert {Path(row["path"]).name for row in rows if row["result"] == "kept"} == kept
     assert sorted(preview["removes"]) == sorted(str(tmp_path / name) for name in had - kept)
     assert not offline_cli(f"{line} --force", status=0).err
+    assert offline_cli(f"{line} --dry-run --json", status=0).json["removes"] == []
 
 
 def test_parents_in_use_stay(offline_cli: Cli, tmp_path: Path) -> None:
