@@ -70,7 +70,7 @@ def read_entries(backup: Backup) -> Generator[Item]:
         reader.finish()
 
 
-def scan_part(part: Backup, advance: Advance = lambda size: None) -> None:
+def validate_part(part: Backup, advance: Advance = lambda size: None) -> None:
     """Read one backup: every entry, and its digests. Raises BadInput. See `verify_part`."""
     part.check_configuration()
     deque(_read_part(part, advance), maxlen=0)

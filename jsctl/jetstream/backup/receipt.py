@@ -12,7 +12,7 @@ from jsctl.base.files import CONFIG_SIZE, read_bytes, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup.chain import scan_part
+from jsctl.jetstream.backup.chain import validate_part
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import Backup
 
@@ -43,7 +43,7 @@ def validate_with_receipt(backup: Backup, path: Path, advance: Advance = lambda 
         if parts.get(part.digest) == state:
             validation.known.append(part.path)
             continue
-        scan_part(part, advance)
+        validate_part(part, advance)
         if _describe(part) != state:
             raise BadInput(f"{part.path} was changed while it was read", "validate it again")
         parts[part.digest] = state
