@@ -315,7 +315,8 @@ def test_the_keys_are_those_of_the_schema(behind: Cli, two: Cli) -> None:
         ("lag > 1000", ""),
         ("lag_messages >= 5", "consumer ORDERS > NEW"),
         ("lag_messages > 5", ""),
-        ("unprocessed > 5 or lag > 0", ""),
+        ("unprocessed > 5 or lag > 5", ""),
+        ("lag >= 5", "consumer ORDERS > NEW"),
     ],
 )
 def test_a_condition_sets_the_status(condition: str, holds: str, behind: Cli) -> None:
