@@ -19,8 +19,8 @@ NOUNS = {
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Streams and messages": (
-        *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema", "errors"),
-        "redrive",
+        *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema"),
+        *("redrive", "schedule"),
         *("apply", "diff", "backup"),
     ),
     "Buckets and Spark": ("kv", "object", "export", "import", "spark"),
@@ -29,7 +29,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("latency", "bench", "audit", "exporter", "service"),
     ),
     "Network and accounts": ("server", "account", "auth", "context"),
-    "This tool": ("demo", "shell", "agent", "mcp", "manual", "cheat", "completion", "help", "version"),
+    "This tool": (
+        "demo",
+        "shell",
+        "agent",
+        "mcp",
+        "manual",
+        "errors",
+        "cheat",
+        "completion",
+        "help",
+        "version",
+    ),
 }
 """The commands of the top level, in the groups in which help shows them."""
 
@@ -78,6 +89,7 @@ VERBS: dict[str, Entry] = {
         aliases=("con", "obs", "c"),
     ),
     "counter": group("Count in streams, and see what each source contributes", aliases=("ctr",)),
+    "schedule": group("Schedule messages in streams, and see when they are published", own=True),
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": destroys("Create and change streams and consumers as files declare them", own=True),

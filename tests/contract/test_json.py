@@ -78,6 +78,11 @@ OF_ACCOUNT = {
     "consumer add": "consumer add ORDERS OTHER --pull --defaults",
     "consumer wait": "consumer wait HITS DRAINED --drained",
     "kv wait": "kv wait CONFIG user.1",
+    "schedule ls": "schedule ls JOBS",
+    "schedule info": "schedule info JOBS jobs.plan",
+    "schedule next": "schedule next JOBS jobs.plan",
+    "schedule add": "schedule add JOBS jobs.again {} --every 1h --dest jobs.out",
+    "schedule rm": "schedule rm JOBS jobs.plan --force",
     "kv add": "kv add OTHER",
     "kv update": "kv update CONFIG user.1 Ann 8",
     "kv import": "kv import CONFIG --force",
@@ -305,6 +310,8 @@ def fill(cli: Cli, url: str, here: Path) -> None:
     prepare(cli, url, here)
     js.stream(url, "HITS", "hits.>", allow_msg_counter=True, allow_direct=True)
     js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 7\r\n\r\n", b"")
+    js.stream(url, "JOBS", "jobs.>", allow_msg_schedules=True)
+    cli("schedule add JOBS jobs.plan x --every 1h --dest jobs.out", status=0)
     cli("consumer add HITS DRAINED --pull --filter hits.none --defaults", status=0)
     for name in ("here", "x", "old"):
         cli(f"context add {name} --server {url}", status=0)

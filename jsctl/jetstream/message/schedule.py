@@ -35,24 +35,22 @@ class Schedule:
         """Whether nothing is scheduled."""
         return self == Schedule()
 
-    def build_headers(self, now: float, names: Iterable[str] = ()) -> Headers:
+    def build_headers(self, now: float, names: Iterable[str] = (), *, prefix: str = "--schedule-") -> Headers:
         """Return the headers of a scheduled message. Raises BadInput.
 
         now: seconds since the epoch. names: of headers that the message already has, which may set the time
-        and the destination.
+        and the destination. prefix: of the flags that errors name.
         """
         if self.is_empty:
             return []
         present = {name.lower() for name in names}
         times = [name for name in _TIMES if getattr(self, name) is not None]
         if not self.dest and _TARGET.lower() not in present:
-            raise BadInput("a schedule needs a destination", "set --schedule-dest SUBJECT")
+            raise BadInput("a schedule needs a destination", f"set {prefix}dest SUBJECT")
         if len(times) > 1 or (not times and _SCHEDULE.lower() not in present):
-            raise BadInput(
-                "a schedule needs one time",
-                "set one of --schedule-at, --schedule-after, --schedule-every and --schedule-cron",
-            )
-        headers = [(_SCHEDULE, self._format_expression(now))] if times else []
+            *flags, last = (f"{prefix}{name}" for name in _TIMES)
+            raise BadInput("a schedule needs one time", f"set one of {', '.join(flags)} and {last}")
+        headers = [(_SCHEDULE, self._format_expression(now, prefix))] if times else []
         if self.dest:
             headers.append((_TARGET, self.dest))
         if self.message_ttl:
@@ -61,16 +59,16 @@ class Schedule:
             headers.append(("Nats-Schedule-Source", self.source))
         return headers
 
-    def _format_expression(self, now: float) -> str:
+    def _format_expression(self, now: float, prefix: str) -> str:
         if self.at is not None:
             return f"@at {_format_utc(self.at)}"
         if self.after is not None:
-            _check_positive("after", self.after)
+            _check_positive(f"{prefix}after", self.after)
             return f"@at {units.format_rfc3339(units.seconds_to_ns(now) + self.after)}"
         if self.every is not None:
-            _check_positive("every", self.every)
+            _check_positive(f"{prefix}every", self.every)
             if self.every % units.SECOND:
-                raise BadInput("--schedule-every must be in whole seconds")
+                raise BadInput(f"{prefix}every must be in whole seconds")
             return f"@every {self.every // units.SECOND}s"
         return self.cron or ""
 
@@ -97,9 +95,9 @@ def find_raised_ttl(config: Mapping[str, Any], ttl: int) -> int:
     return markers if ttl < markers and config.get("max_msgs_per_subject") != 1 else 0
 
 
-def _check_positive(name: str, value: int) -> None:
+def _check_positive(flag: str, value: int) -> None:
     if value <= 0:
-        raise BadInput(f"--schedule-{name} must be more than 0")
+        raise BadInput(f"{flag} must be more than 0")
 
 
 def _format_utc(text: str) -> str:

@@ -1,0 +1,108 @@
+"""Schedules: a list, one, and its next runs."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+
+from jsctl.base.units import SECOND, format_rfc3339, format_time
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.message.schedules import StoredSchedule
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
+
+_SHOWN = 3  #: next runs on a page
+
+COLUMNS = (
+    Column("Subject", "subject"),
+    Column("Schedule", "schedule"),
+    Column("Zone", "zone"),
+    Column("Target", "target"),
+    Column("Source", "source"),
+    Column("Next Run", "next"),
+    Column("Last Written", "written", "time"),
+    Column("Sequence", "sequence", "number"),
+)
+RUNS = (Column("Run", "run"), Column("In", "left", "duration"))
+
+
+def format_run(time: int, zone: tzinfo | None) -> str:
+    """Return a time (ns since 1970) in a zone, None for the local one."""
+    if zone is None:
+        return format_time(time)
+    return datetime.fromtimestamp(time / SECOND, UTC).astimezone(zone).isoformat(" ", "seconds")
+
+
+def _list_runs(schedule: StoredSchedule, now: int, count: int) -> list[int]:
+    """Return the next runs; none for a schedule that no server can read."""
+    try:
+        return schedule.list_runs(now, count)
+    except BadInput:
+        return []
+
+
+def listing(stream: str, schedules: Sequence[StoredSchedule], now: int, zone: tzinfo | None) -> Result:
+    """Show the schedules of a stream. now: ns since 1970."""
+    rows = []
+    for each in schedules:
+        runs = _list_runs(each, now, 1)
+        following = Cell(format_rfc3339(runs[0]), format_run(runs[0], zone)) if runs else Cell(None, "never")
+        written = each.written.time if each.written else None
+        says = each.subject, each.pattern, each.zone, each.target, each.source
+        rows.append((*says, following, written, each.sequence))
+    table = Table(
+        f"Schedules of {stream}",
+        COLUMNS,
+        rows,
+        hideable=("sequence", "written", "target"),
+        empty=f"Stream {stream} has no schedules",
+        optional=("zone", "source"),
+    )
+    return Result([table])
+
+
+def info(stream: str, schedule: StoredSchedule, now: int, zone: tzinfo | None) -> Result:
+    """Show a schedule. now: ns since 1970."""
+    runs, written = _list_runs(schedule, now, _SHOWN), schedule.written
+    labels = {"Target": "target", "Source": "source", "TTL of Messages": "ttl", "Rollup": "rollup"}
+    more = {label: getattr(schedule, name) for label, name in labels.items()}
+    last = f"sequence {written.sequence} at {format_time(written.time)}" if written else "nothing"
+    fields = [
+        Field("Stream", stream),
+        Field("Schedule", schedule.pattern),
+        *([Field("Time Zone", schedule.zone)] if schedule.zone else []),
+        *(Field(label, value) for label, value in more.items() if value),
+        Field("Sequence", schedule.sequence, "number"),
+        Field("Stored", schedule.stored, "time"),
+        Field("Next Runs", [format_run(run, zone) for run in runs] or "never"),
+        Field("Last Written", last),
+    ]
+    return Result(
+        [InfoPage(f"Schedule {schedule.subject}", [Section("", fields)])],
+        data=_build_document(stream, schedule, runs),
+    )
+
+
+def _build_document(stream: str, schedule: StoredSchedule, runs: Sequence[int]) -> Json:
+    written = schedule.written
+    return {
+        "stream": stream,
+        "subject": schedule.subject,
+        "sequence": schedule.sequence,
+        "stored": schedule.stored,
+        "schedule": schedule.pattern,
+        "zone": schedule.zone or None,
+        "target": schedule.target,
+        "source": schedule.source or None,
+        "ttl": schedule.ttl or None,
+        "rollup": schedule.rollup or None,
+        "next": [format_rfc3339(run) for run in runs],
+        "written": {"sequence": written.sequence, "time": written.time} if written else None,
+    }
+
+
+def next_runs(schedule: StoredSchedule, now: int, count: int, zone: tzinfo | None) -> Result:
+    """Show the next runs of a schedule. now: ns since 1970."""
+    rows = [
+        (Cell(format_rfc3339(run), format_run(run, zone)), max(run - now, 0))
+        for run in schedule.list_runs(now, count)
+    ]
+    return Result([Table(f"Next Runs of {schedule.subject}", RUNS, rows, empty="It does not run any more")])
