@@ -95,7 +95,7 @@ def test_what_is_not_in_the_chain(offline_cli: Cli, store: Store, files: Files) 
 
 
 def test_revoked(offline_cli: Cli, store: Store, files: Files) -> None:
-    store.account("SHOP", revocations={store.users["SHOP/alice"].public: NOW + 5})
+    store.account("SHOP", revocations={store.users["SHOP/alice"].public: int(time.time()) + 5})
     assert list_codes(look(offline_cli, files["shop"], files["alice"], status=1)[1]) == ["user-revoked"]
     assert "is revoked" in offline_cli(f"auth info {files['alice']} {files['shop']}", status=1).out
 
