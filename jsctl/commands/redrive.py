@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,9 +10,10 @@ from jsctl.base.files import read_input
 from jsctl.base.units import to_ns
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.options.criteria import EXPRESSION
+from jsctl.commands.options.decoding import NO_DECODING
 from jsctl.commands.options.past_time import parse_time_flag
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
-from jsctl.commands.options.redriving import RedriveOptions
+from jsctl.commands.options.redriving import COUNT, RedriveOptions, choosing_flags, target_flags
 from jsctl.commands.picking.pick import open_consumer, open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -38,6 +40,9 @@ from jsctl.monitor.consumer.dead_letters import fetch_dead_letters
 from jsctl.views import redrive as view
 from jsctl.views.result import Result
 
+if TYPE_CHECKING:
+    from jsctl.schema.payloads.reader import Reader
+
 HELP = """\
 Choose messages by dead letter, sequence, time, subject, header and payload; all flags that are given must
 hold. The set is counted and frozen before the first message is published. Each one gets a Nats-Msg-Id, so
@@ -47,8 +52,6 @@ With --journal, the same line goes on where a run was stopped or killed, and --u
 The original messages stay in their stream.
 """
 
-_COUNT = click.IntRange(min=1)
-
 
 @command(
     "redrive",
@@ -56,41 +59,23 @@ _COUNT = click.IntRange(min=1)
     sections={
         "Messages": (
             *("--dead", "--sequences", "--since", "--until", "--first-seq", "--last-seq", "--filter"),
-            *("--header", "--match", "--expression", "--limit"),
+            *("--header", "--match", "--limit"),
         ),
         "Target": ("--subject", "--stream", "--to-consumer", "--quarantine", "--max-redrives"),
         "Way": ("--rate", "--pause-on", "--journal", "--undo"),
     },
     examples=[
         "jsctl redrive ORDERS NEW --dead --subject retry.orders --rate 20 --journal redrive.jsonl",
-        "jsctl redrive ORDERS NEW --dead --to-consumer --match timeout --dry-run",
-        "jsctl redrive ORDERS --since 2h --expression 'json.amount > 100' --subject 'retry.>'",
+        "jsctl redrive ORDERS NEW --dead --to-consumer --filter ORDERS.eu --dry-run",
+        "jsctl redrive ORDERS --since 2h --match 'amount > 100' --subject 'retry.>'",
         "jsctl redrive --undo redrive.jsonl",
     ],
 )
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--dead", is_flag=True, help="What CONSUMER gave up, as consumer dead lists it")
-@option("--sequences", metavar="FILE", default="", help="Sequences, one per line, or JSON lines; - is stdin")
-@option("--since", metavar="TIME", default="", help="Stored then or later; 2h is two hours ago")
-@option("--until", metavar="TIME", default="", help="Stored earlier")
-@option("--first-seq", type=_COUNT, metavar="N", help="From this sequence on")
-@option("--last-seq", type=_COUNT, metavar="N", help="Up to this sequence")
-@option("--filter", metavar="SUBJECT", multiple=True, help="On one of these subjects; may have wildcards")
-@option("--header", metavar="NAME:VALUE", multiple=True, help="With one of these headers; or NAME")
-@option("--match", metavar="REGEX", multiple=True, help="With a payload that matches one of these")
-@option(
-    "--expression",
-    type=EXPRESSION,
-    metavar="EXPRESSION",
-    help="For which this holds: sequence, subject, time, size, redrives, headers, data, json",
-)
-@option("--limit", type=_COUNT, metavar="N", help="At most the first N of these")
-@option("--subject", metavar="SUBJECT", default="", help="Publish on it; in retry.>, > is the own subject")
-@option("--stream", "to_stream", metavar="STREAM", default="", noun="stream", help="Stream that stores them")
-@option("--to-consumer", is_flag=True, help="Publish on the own subject, so that CONSUMER gets them again")
-@option("--allow-loop", is_flag=True, help="Permit a target that leads back to CONSUMER")
-@option("--rate", type=_COUNT, metavar="N", help="At most N messages per second")
+@choosing_flags
+@target_flags
+@option("--rate", type=COUNT, metavar="N", help="At most N messages per second")
 @option(
     "--pause-on",
     type=EXPRESSION,
@@ -99,22 +84,34 @@ _COUNT = click.IntRange(min=1)
 )
 @option(
     "--max-redrives",
-    type=_COUNT,
+    type=COUNT,
     default=5,
     metavar="N",
     help="Leave out what was published again N times (5)",
 )
 @option(
-    "--quarantine", metavar="SUBJECT", default="", help="Publish those here that --max-redrives leaves out"
+    "--quarantine",
+    selects=True,
+    metavar="SUBJECT",
+    default="",
+    help="Publish those here that --max-redrives leaves out",
 )
 @option("--again", is_flag=True, help="Publish with new message ids what was published again before")
-@option("--journal", metavar="FILE", default="", help="Write down what is done, to go on and to undo it")
+@option(
+    "--journal",
+    selects=True,
+    metavar="FILE",
+    default="",
+    help="Write down what is done, to go on and to undo it",
+)
 @option(
     "--uncertain",
     type=click.Choice(["send", "skip"]),
     help="What becomes of messages that may be stored, if their stream cannot tell",
 )
-@option("--undo", metavar="FILE", default="", help="Remove what the redrive of this journal stored")
+@option(
+    "--undo", selects=True, metavar="FILE", default="", help="Remove what the redrive of this journal stored"
+)
 @unprotect_flag
 @destructive("Publish or remove without asking")
 async def redrive(env: Env, options: RedriveOptions) -> Result:
@@ -133,7 +130,10 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     if not options.to_consumer:
         target = build_target(known, options.subject, options.to_stream)
     own = await consumers.fetch_info(api, stream, consumer) if consumer else {"config": {}}
-    frozen = await choose_messages(api, info, await _choose(env, api, options, stream, consumer))
+    reader = NO_DECODING.build_reader(env, options.condition)
+    frozen = await choose_messages(api, info, await _choose(env, api, options, stream, consumer, reader))
+    if reader is not None and (summary := reader.summarize()):
+        env.say(summary)
     limits = plans.Limits(options.max_redrives, options.quarantine, options.allow_loop or options.to_consumer)
     loop = stream, get_filters(own["config"])
     plan = await plans.plan_redrive(api, known, target, limits, frozen, loop)
@@ -148,8 +148,10 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
         return await _publish(env, api, options, journal, plan.left)
 
 
-async def _choose(env: Env, api: Api, options: RedriveOptions, stream: str, consumer: str) -> Choice:
-    """Return what chooses messages."""
+async def _choose(
+    env: Env, api: Api, options: RedriveOptions, stream: str, consumer: str, reader: "Reader | None"
+) -> Choice:
+    """Return what chooses messages. reader: of --match."""
     since, until = (
         None if (time := parse_time_flag(env, flag, text)) is None else to_ns(time)
         for flag, text in (("--since", options.since), ("--until", options.until))
@@ -161,8 +163,8 @@ async def _choose(env: Env, api: Api, options: RedriveOptions, stream: str, cons
         first_seq=options.first_seq,
         last_seq=options.last_seq,
         header=options.header,
-        payload_match=options.match,
     )
+    matches = None if reader is None else lambda message: reader.read(message) is not None
     sequences = None
     if options.dead:
         dead = await fetch_dead_letters(api, stream, consumer)
@@ -172,7 +174,7 @@ async def _choose(env: Env, api: Api, options: RedriveOptions, stream: str, cons
     elif options.sequences:
         name = "stdin" if options.sequences == "-" else options.sequences
         sequences = parse_sequences(read_input(options.sequences, env.streams.stdin), name)
-    return Choice(sequences, filters, options.expression, options.limit or 0)
+    return Choice(sequences, filters, matches, options.limit or 0)
 
 
 async def _continue(

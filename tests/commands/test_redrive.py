@@ -96,8 +96,17 @@ def test_filters_hold_together_and_the_set_is_frozen(cli: Cli, url: str, retry: 
     assert chosen("--filter", "w.a") == 10
     assert chosen("--filter", "w.a", "--first-seq", "5") == 8
     assert chosen("--filter", "w.a", "--filter", "w.b", "--last-seq", "6") == 6
-    assert chosen("--match", '"n": 1', "--filter", "w.b", "--limit", "3") == 3
-    assert chosen("--expression", "json.n > 15 and subject == 'w.a'", "--since", "1h") == 3
+    assert chosen("--match", "n > 4", "--filter", "w.b", "--limit", "3") == 3
+    assert chosen("--match", "n > 15 and subject == 'w.a'", "--since", "1h") == 3
+    for flag in (
+        "--match",
+        "--filter",
+        "--since",
+        "--header",
+        "--sequences",
+        "--journal",
+    ):  # an unset variable
+        cli(["redrive", "W", "--first-seq", "1", flag, "", "--subject", "retry.x", "-f"], status=64)
     assert chosen("--since", "1h", "--until", "30m") == 0
     assert chosen("--header", "Nope:1") == 0
     assert (
@@ -236,7 +245,7 @@ def test_journals_are_checked(cli: Cli, url: str, tmp_path: Path, retry: None) -
         ("--dead --subject retry.*", "contains a wildcard"),
         ("--dead --subject retry.x --pause-on 'lags > 1'", "does not know lags"),
         ("--undo x", "stands alone"),
-        ("--dead --subject retry.x --expression 'a ='", "expression"),
+        ("--dead --subject retry.x --match 'a ='", "expression"),
         ("--dead --subject retry.x --filter a..b", "not a valid subject"),
         ("--sequences /nowhere/x --subject retry.x", "/nowhere/x"),
         ("--dead --subject retry.x --rate 0", "--rate"),

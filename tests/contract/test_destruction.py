@@ -148,6 +148,7 @@ ELSEWHERE = {
     "stream cluster peer-remove": "tests/commands/stream/cluster/test_peer_remove.py",
     "auth account push": "tests/commands/auth/account/test_push.py",
     "diff": "it only shows",
+    "redrive": "tests/commands/test_redrive.py",
 }
 """Verbs that need other servers, and where they are tested."""
 

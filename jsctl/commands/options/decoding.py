@@ -74,6 +74,22 @@ match_flag = option(
 )
 
 
+def _parse_selecting_match(text: str) -> "Condition | None":
+    if not text:
+        raise ValueError("the expression is empty")
+    return _parse_match(text)
+
+
+selecting_match_flag = option(
+    "--match",
+    "condition",
+    type=Parsed("expression", _parse_selecting_match),
+    metavar="EXPRESSION",
+    help="For which this holds, such as 'amount > 100', 'subject startsWith \"a.\"'",
+)
+"""`match_flag` of a verb that changes what is chosen, so that an empty expression is refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decoding:
     """The flags of `decoding_flags`."""
@@ -112,3 +128,7 @@ class Decoding:
         kinds = self.decode or (("auto",) if self.registry else ("json",))
         decoder = PayloadDecoder(kinds, schema, self.message, remote)
         return Reader(decoder, shows=self.is_asked_for, condition=condition, fields=self.fields)
+
+
+NO_DECODING = Decoding((), "", "", "", ())
+"""Without flags: payloads are read as JSON for a condition."""

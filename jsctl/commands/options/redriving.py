@@ -4,12 +4,77 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import click
+
+from jsctl.commands.cli import declare_all, option
+from jsctl.commands.options.decoding import selecting_match_flag
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.expression import Condition
 from jsctl.jetstream.redrive.lag import PAUSE_NAMES
 
 Uncertain = Literal["send", "skip"] | None
+
+
+COUNT = click.IntRange(min=1)
+
+choosing_flags = declare_all(
+    option("--dead", is_flag=True, help="What CONSUMER gave up, as consumer dead lists it"),
+    option(
+        "--sequences",
+        selects=True,
+        metavar="FILE",
+        default="",
+        help="Sequences, one per line, or JSON lines; - is stdin",
+    ),
+    option(
+        "--since", selects=True, metavar="TIME", default="", help="Stored then or later; 2h is two hours ago"
+    ),
+    option("--until", selects=True, metavar="TIME", default="", help="Stored earlier"),
+    option("--first-seq", selects=True, type=COUNT, metavar="N", help="From this sequence on"),
+    option("--last-seq", selects=True, type=COUNT, metavar="N", help="Up to this sequence"),
+    option(
+        "--filter",
+        selects=True,
+        metavar="SUBJECT",
+        multiple=True,
+        help="On one of these subjects; may have wildcards",
+    ),
+    option(
+        "--header",
+        selects=True,
+        metavar="NAME:VALUE",
+        multiple=True,
+        help="With one of these headers; or NAME",
+    ),
+    selecting_match_flag,
+    option("--limit", type=COUNT, metavar="N", help="At most the first N of these"),
+)
+"""The flags that choose messages."""
+
+
+target_flags = declare_all(
+    option(
+        "--subject",
+        selects=True,
+        metavar="SUBJECT",
+        default="",
+        help="Publish on it; in retry.>, > is the own subject",
+    ),
+    option(
+        "--stream",
+        "to_stream",
+        metavar="STREAM",
+        default="",
+        noun="stream",
+        help="Stream that stores them",
+    ),
+    option(
+        "--to-consumer", is_flag=True, help="Publish on the own subject, so that CONSUMER gets them again"
+    ),
+    option("--allow-loop", is_flag=True, help="Permit a target that leads back to CONSUMER"),
+)
+"""The flags that say where messages go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +91,7 @@ class RedriveOptions:
     last_seq: int | None
     filter: tuple[str, ...]
     header: tuple[str, ...]
-    match: tuple[str, ...]
-    expression: Condition | None
+    condition: Condition | None
     limit: int | None
     subject: str
     to_stream: str
@@ -81,20 +145,18 @@ class RedriveOptions:
             self.until,
             self.filter,
             self.header,
-            self.match,
-            self.expression,
+            self.condition,
         )
         return self.dead or any(texts) or self.first_seq is not None or self.last_seq is not None
 
     def list_fixed(self) -> Json:
         """Return what must be the same for a journal to go on: what chooses messages, and where they go."""
         names = (
-            *("dead", "sequences", "since", "until", "first_seq", "last_seq", "filter", "header", "match"),
+            *("dead", "sequences", "since", "until", "first_seq", "last_seq", "filter", "header"),
             *("limit", "subject", "to_stream", "to_consumer", "max_redrives", "quarantine", "again"),
         )
         values: Mapping[str, Any] = {name: getattr(self, name) for name in names}
-        expression = self.expression.text if self.expression else ""
         return {
             **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
-            "expression": expression,
+            "match": self.condition.text if self.condition else "",
         }

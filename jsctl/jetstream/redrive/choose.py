@@ -1,8 +1,8 @@
 """Which messages of a stream are published again: a set that is frozen before the first of them is."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import to_ns
@@ -11,7 +11,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup import archive
 from jsctl.jetstream.backup.edit_options import EditOptions
 from jsctl.jetstream.message import browse
-from jsctl.nats.headers import find_header, parse_headers
+from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches
 
@@ -32,13 +32,13 @@ class Choice(NamedTuple):
     """What chooses messages; each of these holds for all of them.
 
     sequences: those of dead letters or a file; None for all of the stream. filters: by subject, time,
-    sequence, header and payload. condition: an expression over a message, see `build_names`. limit: only the
+    sequence, header and payload. matches: whether a message does. limit: only the
     first so many; 0 for all.
     """
 
     sequences: Sequence[int] | None
     filters: EditOptions
-    condition: Callable[[Mapping[str, Any]], bool] | None = None
+    matches: Callable[[Message], bool] | None = None
     limit: int = 0
 
 
@@ -50,10 +50,7 @@ class Frozen(NamedTuple):
 
 
 async def choose_messages(api: Api, info: Json, choice: Choice) -> Frozen:
-    """Choose among the messages that a stream holds now. info: the stream's.
-
-    Raises BadInput for a condition that does not fit the messages.
-    """
+    """Choose among the messages that a stream holds now. info: the stream's."""
     chosen: list[Chosen] = []
     gone = 0
     async with aclosing(_read(api, info, choice)) as messages:
@@ -104,31 +101,7 @@ def _is_chosen(message: Message, choice: Choice) -> bool:
     entry = archive.Message(subject, message.sequence, time, message.header_block, message.data, b"")
     if filters.find_drop(entry) is not None:
         return False
-    if choice.condition is None:
-        return True
-    try:
-        return choice.condition(build_names(message))
-    except ValueError as error:
-        raise BadInput(f"--expression: {error}, of message {message.sequence}") from None
-
-
-def build_names(message: Message) -> Json:
-    """Return what an expression can ask of a message; `json` is its payload, nil unless it is JSON."""
-    text = message.data.decode(errors="replace")
-    try:
-        payload = parse_json(text)
-    except ValueError:
-        payload = None
-    return {
-        "sequence": message.sequence,
-        "subject": message.subject,
-        "time": message.timestamp,
-        "size": len(message.data),
-        "redrives": count_redrives(message),
-        "headers": dict(parse_headers(message.header_block, "replace")) if message.header_block else {},
-        "data": text,
-        "json": payload,
-    }
+    return choice.matches is None or choice.matches(message)
 
 
 def count_redrives(message: Message) -> int:
