@@ -26,6 +26,7 @@ from jsctl.errors import (
     FileWarning,
     JsctlError,
     NoConnection,
+    NoResponders,
 )
 from jsctl.registry import list_children
 
@@ -69,7 +70,7 @@ def root() -> None:
     # The flags hold them; child processes must not inherit them, except the script of an agent and plugins.
     ctx = click.get_current_context()
     is_ours = ctx.invoked_subcommand in list_children("", old=True)
-    if is_ours and not ctx.obj.is_embedded and ctx.invoked_subcommand != "agent":
+    if is_ours and not ctx.obj.is_embedded and ctx.invoked_subcommand not in ("agent", "compat"):
         forget_secrets(os.environ)
 
 
@@ -101,7 +102,7 @@ def run(args: Sequence[str], env: Env) -> int:
         warnings.showwarning = show_warning
     try:
         with lines_at(find_place):
-            return _run(args, env)
+            return _mirror_status(env, _run(args, env))
     except SystemExit as error:  # how click ends completion
         return error.code if isinstance(error.code, int) else ExitStatus.OK
     except KeyboardInterrupt:
@@ -114,6 +115,17 @@ def run(args: Sequence[str], env: Env) -> int:
         for line in env.closing_lines:
             with contextlib.suppress(OSError, ValueError):  # stderr cannot be written
                 env.say(line)
+
+
+def _mirror_status(env: Env, status: int) -> int:
+    """Return the status that nats has, if the line is to have its outcome."""
+    if not env.mirrors_nats or status in (ExitStatus.OK, ExitStatus.INTERRUPTED, ExitStatus.TERMINATED):
+        return status
+    if isinstance(env.failure, NoResponders) and env.verb == "request":  # REQUEST_UNANSWERED
+        return ExitStatus.OK
+    if isinstance(env.failure, NoConnection) and env.verb == "rtt":  # RTT_UNREACHABLE
+        return ExitStatus.OK
+    return status if env.verb.startswith("server check") else ExitStatus.FAILURE  # EXIT_STATUS
 
 
 _KINDS = {
@@ -202,6 +214,7 @@ def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
     sys.unraisablehook = _keep_interrupts
     env = Env(Streams.real(), os.environ)
     env.begin = begin
+    env.mirrors_nats = os.path.basename(sys.argv[0]) in ("nats", "nats.exe")  # noqa: PTH119  (pathlib is slow)
     status = run(sys.argv[1:], env)
     gc.freeze()  # otherwise the final garbage collection takes a sixth of the time of `stream ls`
     # `python -m` ends as by SIGINT, whatever the status, when ctrl-C ended the last text that was executed,

@@ -44,6 +44,7 @@ class Env:
     clock: seconds since the epoch.
     closing_lines: lines shown at the very end, even after an error.
     prompter: asks the questions; None looks for a terminal.
+    verb: the path of the verb that runs ("stream ls"), empty before one begins.
     is_own_verb: whether the command is one that `nats` does not have.
     dry_run, missing_ok: whether --dry-run, --missing-ok was given.
     session: the session of the shell that runs this command line.
@@ -54,6 +55,7 @@ class Env:
     runner: runs the coroutine of the verb in place of `loops.run_verb`.
     writes_lines: whether the verb writes events, each as a line of JSON.
     failure: the error whose line was written last.
+    mirrors_nats: whether the line has the outcome of nats where jsctl differs on purpose (`jsctl compat`).
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Env:
         self.repeated: dict[str, list[str]] = {}
         self.from_environment: set[str | None] = set()
         self.closing_lines: list[str] = []
+        self.verb = ""
         self.is_own_verb = False
         self.dry_run = False
         self.missing_ok = False
@@ -83,6 +86,7 @@ class Env:
         self.runner: Callable[[Coroutine[Any, Any, None]], None] | None = None
         self.writes_lines = False
         self.failure: JsctlError | None = None
+        self.mirrors_nats = False
         self._connections: dict[str, Connection] = {}
         self._places: dict[str, None] = {}  #: labels of the places that the verb works in
         self._selects = False  #: whether repeated results are what --columns and --filter choose

@@ -139,6 +139,7 @@ def prepare(cli: Cli, url: str, folder: Path, **login: Any) -> None:
     the URL has none."""
     (folder / "site").mkdir()
     (folder / NAMES["object"]).write_text("x")
+    (folder / "nightly.sh").write_text("nats stream ls\n")
     (folder / "streams.yaml").write_text("streams: [{name: ORDERS, subjects: ['ORDERS.*'], max_age: 1d}]\n")
     make_again(url, **login)
     add_object(cli, NAMES["object bucket"], NAMES["object"], folder)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from jsctl import manual, registry
+from jsctl.commands.compatibility.differences import DIFFERENCES
 from jsctl.errors import ExitStatus
 
 README = Path(__file__).parents[2] / "README.md"
@@ -116,7 +117,23 @@ def sink_options() -> str:
     return "\n".join(["| option to write | meaning (default) |", "| --- | --- |", also, *rows])
 
 
-PARTS = {"statuses": statuses, "source options": source_options, "sink options": sink_options}
+def differences() -> str:
+    """Return where jsctl differs from nats on purpose, as a table."""
+    cells = [
+        (f"`{code}`", ", ".join(f"`{verb}`" for verb in one.verbs) or "all", one.nats, one.ours, one.write)
+        for code, one in DIFFERENCES.items()
+    ]
+    title = ("code", "verbs", "nats", "jsctl", "for the outcome of nats, write")
+    rows = [f"| {' | '.join(row)} |" for row in (title, ("---",) * 5, *cells)]
+    return "\n".join(rows)
+
+
+PARTS = {
+    "statuses": statuses,
+    "differences": differences,
+    "source options": source_options,
+    "sink options": sink_options,
+}
 
 
 def rendered(text: str) -> str:

@@ -19,24 +19,12 @@ FIRST = (
 """Verbs that are tools from the beginning; the others are found by `find_tools`."""
 
 _HERE = (
-    *(
-        "agent",
-        "alert",
-        "watch",
-        "audit",
-        "auth",
-        "backup",
-        "bench",
-        "cheat",
-        "completion",
-        "context",
-        "demo",
-        "errors edit",
-    ),
-    *("errors validate", "export", "exporter", "import", "kv export", "kv import", "mcp", "object get"),
-    *("object put", "object sync", "rtt", "schema", "server check credential", "server generate"),
-    *("server mappings", "server network", "server passwd", "server request profile", "server run"),
-    *("server stop", "shell", "spark", "apply", "diff", "report history"),
+    *("agent", "alert", "watch", "audit", "auth", "backup", "bench", "cheat", "compat", "completion"),
+    *("context", "demo", "errors edit", "errors validate", "export", "exporter", "import", "kv export"),
+    *("kv import", "lint", "mcp", "object get", "object put", "object sync", "rtt", "schema"),
+    *("server check credential", "server generate", "server mappings", "server network", "server passwd"),
+    *("server request profile", "server run", "server stop", "shell", "spark", "apply", "diff"),
+    "report history",
 )
 """Verbs about this machine: its files, logins, processes and settings. No assistant gets them."""
 

@@ -50,6 +50,7 @@ class GlobalFlagsCommand(HelpPage):
     def invoke(self, ctx: click.Context) -> Any:
         if ctx.obj and (not isinstance(self, click.Group) or self.invoke_without_command):
             ctx.obj.begin()
+            ctx.obj.verb = ctx.command_path.partition(" ")[2]
         try:
             check_integers(ctx)
             if self.older_form[0]:

@@ -58,6 +58,8 @@ async def add(env: Env, options: Options) -> Result:
     """Ask for what the flags leave out; with --defaults, or without a terminal, take the defaults. The
     default of --ack is explicit for a pull consumer, and none for a push consumer (--target).
     """
+    if env.mirrors_nats:  # CONSUMER_EXISTS
+        options = replace(options, update=True)
     config, stream = _read_file(env, options.add.config)
     initial = options.flags.apply(config, env.clock())
     stream, draft = await _complete_draft(env, options, initial, options.stream or stream)

@@ -57,4 +57,4 @@ async def store_value(
     revision = await store(opened, key, data, ttl=header)
     warn_of_ttl(env, opened, ttl)
     await warn_of_older(env, opened, key, ttl)
-    return view.stored(opened.name, key, revision)
+    return view.stored(opened.name, key, revision, data if env.mirrors_nats else None)  # KV_OUTPUT

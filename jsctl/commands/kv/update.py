@@ -26,4 +26,5 @@ async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> 
     """
     data = await read_value(env, value)
     store = await open_named(env, bucket)
-    return view.stored(store.name, key, await write.update(store, parse_existing_key(key), data, revision))
+    new_revision = await write.update(store, parse_existing_key(key), data, revision)
+    return view.stored(store.name, key, new_revision, data if env.mirrors_nats else None)  # KV_OUTPUT

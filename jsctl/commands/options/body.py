@@ -38,7 +38,7 @@ def find_stdin(env: Env, name: str, *, forced: bool) -> Stdin:
     loop's list: the rest of the list is the body only if the user asks for it.
     """
     stdin = env.streams.stdin
-    if not forced and _is_partly_read(stdin):
+    if not forced and not env.mirrors_nats and _is_partly_read(stdin):  # LOOP_STDIN
         raise BadInput(
             f"stdin is a file that was read from before, so the rest of it is not {name}",
             f"add </dev/null if {name} is empty, or - to read the rest",

@@ -76,7 +76,7 @@ async def confirm_taking(env: Env, permits: LossOptions, action: str, losing: Se
     """Ask before something that takes messages out of work queues. action: "add Stream ORDERS"."""
     permits.refuse(env, losing, force=permits.allow_data_loss, needs_force=False)
     words = [item.describe() for item in losing if item.loss]
-    if words and not permits.allow_data_loss:
+    if words and not permits.allow_data_loss and not env.mirrors_nats:
         await env.require_yes(f"Really {action} and {' and '.join(words)}", flag="--allow-data-loss")
 
 
@@ -99,7 +99,7 @@ def refuse_unasked_loss(
     needs_force: whether it needs --force, too, without a terminal. also: another way to permit it.
     """
     words = describe_losses(losing)
-    if not words or allow or (env.can_ask and not force):
+    if not words or allow or env.mirrors_nats or (env.can_ask and not force):  # DATA_LOSS
         return
     flags = "--force --allow-data-loss" if needs_force and not force else "--allow-data-loss"
     raise BadInput(f"this {words}", f"{flags} permits it{also}")

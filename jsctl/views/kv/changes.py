@@ -13,9 +13,11 @@ _MAX_LISTED = 10
 """Keys that a question lists."""
 
 
-def stored(bucket: str, key: str, revision: int) -> Result:
-    """Show a value that was stored."""
+def stored(bucket: str, key: str, revision: int, value: bytes | None = None) -> Result:
+    """Show a value that was stored: by its revision or, if it is given, by the value, as nats does."""
     data = {"bucket": bucket, "key": key, "revision": revision}
+    if value is not None:
+        return Result([Text(value.decode(errors="surrogateescape"), whole=True)], data=data)
     return Result([Text(f"{bucket} > {key} revision: {revision}")], data=data)
 
 

@@ -1,0 +1,1 @@
+"""Where jsctl differs from nats on purpose, and lines of scripts that this concerns."""

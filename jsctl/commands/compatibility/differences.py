@@ -1,0 +1,64 @@
+"""Where jsctl differs from nats on purpose: one table, for `compat`, `lint` and the manual."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Difference(NamedTuple):
+    """A case in which a line has another outcome than with nats.
+
+    verbs: that it concerns; empty for all. nats, ours: what each does. write: what to write for the outcome
+    of nats.
+    """
+
+    verbs: Sequence[str]
+    nats: str
+    ours: str
+    write: str
+
+
+DIFFERENCES: Mapping[str, Difference] = {
+    "EXIT_STATUS": Difference(
+        (),
+        "every failure is status 1",
+        "2, 3, 4, 5 and 64 say which kind it is",
+        "a test for another status than 0",
+    ),
+    "REQUEST_UNANSWERED": Difference(
+        ("request",),
+        "status 0 when nobody responds",
+        "status 4",
+        "`jsctl compat --` before the verb",
+    ),
+    "RTT_UNREACHABLE": Difference(
+        ("rtt",),
+        "status 0 when no server can be reached",
+        "status 4",
+        "`jsctl compat --` before the verb",
+    ),
+    "KV_OUTPUT": Difference(
+        ("kv put", "kv create", "kv update"),
+        "prints the value",
+        "prints the key and its revision",
+        "`jsctl compat --` before the verb",
+    ),
+    "DATA_LOSS": Difference(
+        ("stream edit", "kv edit", "object edit"),
+        "-f deletes messages that a new limit has no room for",
+        "refused, status 64",
+        "`--allow-data-loss`",
+    ),
+    "CONSUMER_EXISTS": Difference(
+        ("consumer add",),
+        "changes a consumer that exists",
+        "refused, status 1",
+        "`--update`",
+    ),
+    "LOOP_STDIN": Difference(
+        ("publish", "request", "kv put", "kv create", "kv update"),
+        "without a body, takes the rest of the list that a loop reads",
+        "refused, status 64",
+        "`-` as the body; `</dev/null` for an empty one",
+    ),
+}
+"""The differences by code."""

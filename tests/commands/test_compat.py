@@ -1,0 +1,68 @@
+"""`jsctl compat`, and a link called nats: the outcome of nats where jsctl differs on purpose."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.run import Cli
+
+
+def test_each_difference(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    js.bucket(url, "CONFIG")
+    for line, ours, nats in (
+        ("stream info NOPE", 3, 1),
+        ("stream ls --no-such-flag", 64, 1),
+        ("request nobody hi", 4, 0),
+        ("request nobody hi --server nats://127.0.0.1:1", 4, 1),
+        ("rtt --server nats://127.0.0.1:1", 4, 0),
+        ("server check connection --server nats://127.0.0.1:1", 2, 2),
+        ("stream ls", 0, 0),
+    ):
+        assert cli(line).status == ours, line
+        assert cli(f"compat -- {line}").status == nats, line
+    assert cli("kv put CONFIG a v1", status=0).out == "CONFIG > a revision: 1\n"
+    assert cli("compat -- kv put CONFIG a v1", status=0).out == "v1\n"
+    assert cli("compat kv create CONFIG b v1", status=0).out == "v1\n"
+    assert cli("compat -- kv update CONFIG a v2 2", status=0).out == "v2\n"
+    cli("stream edit ORDERS --max-msgs 1 -f", status=64)
+    assert js.info(url, "ORDERS")["state"]["messages"] == 3
+    cli("compat -- stream edit ORDERS --max-msgs 1 -f", status=0)
+    assert js.info(url, "ORDERS")["state"]["messages"] == 1
+    cli("consumer add ORDERS C --pull --defaults", status=0)
+    cli("consumer add ORDERS C --pull --defaults --max-deliver 7", status=1)
+    cli("compat -- consumer add ORDERS C --pull --defaults --max-deliver 7", status=0)
+    assert cli("consumer info ORDERS C --json", status=0).json["config"]["max_deliver"] == 7
+
+
+def test_a_lists_rest_is_the_body(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    (tmp_path / "list").write_text("a\nb\nc\n")
+    for words, status, stored in (([], 64, 0), (["compat", "--"], 0, 1)):
+        with (tmp_path / "list").open() as file:
+            os.lseek(file.fileno(), 2, os.SEEK_SET)
+            assert cli.start([*words, "pub", "orders.new"], stdin=file).wait() == status
+        assert js.info(url, "ORDERS")["state"]["messages"] == stored
+
+
+@pytest.mark.slow
+def test_a_link_called_nats(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.bucket(url, "CONFIG")
+    script = Path(sys.executable).parent / "jsctl"
+    link = tmp_path / "nats"
+    link.symlink_to(script)
+
+    def run(*words: str) -> tuple[int, str]:
+        environ = {**os.environ, **cli.environ}
+        done = subprocess.run([link, *words], env=environ, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    assert run("stream", "info", "NOPE") == (1, "")
+    assert run("kv", "put", "CONFIG", "a", "v1") == (0, "v1\n")
+    assert run("req", "nobody", "x")[0] == 0
+    assert cli.start("stream info NOPE").wait() == 3

@@ -1,0 +1,104 @@
+"""`jsctl lint`: lines of scripts that have another outcome than with nats, and what to write."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jsctl.commands.compatibility.differences import DIFFERENCES
+from jsctl.commands.compatibility.scripts import check
+from tests.support.run import Cli
+
+PACKAGE = Path(__file__).parents[2] / "jsctl"
+
+SCRIPT = """\
+#!/bin/bash
+# nats request in a comment
+nats --context hub req orders.count '' --timeout 2s
+if ! nats s info ORDERS >/dev/null; then
+  echo "nats rtt is not called"
+fi
+rev=$(nats kv put CONFIG "$KEY" v1)
+nats kv put CONFIG "$KEY" v1
+nats stream edit ORDERS --max-msgs 10 -f
+nats con add ORDERS NEW --pull \\
+  --defaults
+while read -r line; do
+  nats pub "orders.$line"
+  nats pub orders.new "$line"
+done < list.txt
+nats rtt # jsctl disable=RTT_UNREACHABLE
+# jsctl disable=DATA_LOSS, EXIT_STATUS
+nats str edit ORDERS --max-age 1h --force
+nats stream info X
+if [ $? -eq 1 ]; then echo missing; fi
+cat <<EOF
+nats req heredoc
+EOF
+/usr/local/bin/nats stream ls && X=1 nats kv create C k v > out
+nats req a b | head
+"""
+
+
+def test_it_names_lines(tmp_path: Path, offline_cli: Cli) -> None:
+    file = tmp_path / "my nightly.sh"
+    file.write_text(SCRIPT)
+    outcome = offline_cli(["lint", str(file), "--json"], status=1)
+    assert [(one["line"], one["code"], one["write"]) for one in outcome.json] == [
+        (3, "REQUEST_UNANSWERED", "jsctl compat -- --context hub req orders.count '' --timeout 2s"),
+        (7, "KV_OUTPUT", 'jsctl compat -- kv put CONFIG "$KEY" v1'),
+        (9, "DATA_LOSS", "jsctl stream edit ORDERS --max-msgs 10 -f --allow-data-loss"),
+        (10, "CONSUMER_EXISTS", "jsctl con add ORDERS NEW --pull \\\n  --defaults --update"),
+        (13, "LOOP_STDIN", 'jsctl pub "orders.$line" -'),
+        (20, "EXIT_STATUS", "if [ $? -ne 0 ]; then echo missing; fi"),
+        (24, "KV_OUTPUT", "jsctl compat -- kv create C k v > out"),
+    ]
+    assert f"{file}:9: DATA_LOSS: nats: -f deletes" in offline_cli(["lint", str(file)], status=1).out
+    diff = offline_cli(["lint", file.name, "--format", "diff"], status=64)
+    assert diff.err.count("\n") == 1, "a file that is not there is one line"
+    fine = tmp_path / "fine.sh"
+    fine.write_text("nats stream ls\nnats pub orders.new hi\n")
+    assert offline_cli(["lint", str(fine)], status=0).out == ""
+    assert offline_cli("lint -", stdin="nats rtt\n", status=1).out.startswith("-:1: RTT_UNREACHABLE: ")
+
+
+def test_its_diff_can_be_applied(tmp_path: Path, offline_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nightly.sh").write_text(SCRIPT)
+    diff = offline_cli("lint nightly.sh --format diff", status=1).out
+    changed = check(SCRIPT)[1]
+    assert check(changed)[0] == [], "nothing is left to change"
+    (tmp_path / "changed.sh").write_text(changed)
+    assert subprocess.run(["bash", "-n", "changed.sh"], check=False).returncode == 0
+    assert [line for line in diff.splitlines() if line.startswith("+") and "jsctl" in line] == [
+        f"+{line}" for line in changed.splitlines() if re.search(r"\bjsctl (?!disable)", line)
+    ]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "",
+        "nats",
+        "nats 'req",
+        'x="$(nats req',
+        "while read x; do nats pub a",
+        "`nats req`",
+        "done",
+        "))",
+        "<<",
+    ],
+)
+def test_what_is_not_a_script_is_read(script: str) -> None:
+    check(script)
+
+
+def test_each_difference_is_made_where_its_code_stands() -> None:
+    """The codes of the table are those of the places that take the side of nats, and all places have one."""
+    places: dict[str, int] = {}
+    for file in PACKAGE.rglob("*.py"):
+        for line in file.read_text().splitlines():
+            if found := re.search(r"# ([A-Z]+_[A-Z]+)$", line):
+                places[found[1]] = places.get(found[1], 0) + 1
+    assert DIFFERENCES.keys() == {code for code in places if code in DIFFERENCES}
