@@ -11,7 +11,7 @@ from jsctl import registry
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
-SHARED_FOLDERS = {"commands", "completing", "declared", "editing", "installing", "picking"}
+SHARED_FOLDERS = {"commands", "compatibility", "completing", "declared", "editing", "installing", "picking"}
 """Folders of commands with files that are not verbs."""
 
 
