@@ -25,7 +25,7 @@ COLUMNS = (
     "lint",
     examples=["jsctl lint nightly.sh", "jsctl lint nightly.sh --format diff", "jsctl lint - < nightly.sh"],
 )
-@argument("scripts", nargs=-1, required=True, metavar="SCRIPT...")
+@argument("scripts", nargs=-1, required=True, metavar="FILE...")
 @option(
     "--format",
     "layout",
