@@ -19,16 +19,15 @@ NOUNS = {
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Streams and messages": (
-        *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema"),
-        *("redrive", "schedule"),
-        *("apply", "diff", "backup"),
+        *("stream", "consumer", "publish", "subscribe", "request", "reply", "service", "counter", "schema"),
+        *("redrive", "schedule", "apply", "diff", "backup"),
     ),
     "Buckets and Spark": ("kv", "object", "export", "import", "spark"),
     "Live and reports": (
         *("report", "watch", "alert", "incident", "doctor", "rehearse", "top", "events", "trace", "rtt"),
-        *("latency", "bench", "audit", "exporter", "service"),
+        *("latency", "bench", "exporter"),
     ),
-    "Network and accounts": ("server", "account", "auth", "context", "mcp"),
+    "Network and accounts": ("server", "account", "auth", "context", "audit", "mcp"),
     "This tool": (
         *("demo", "shell", "agent", "compat", "lint", "manual", "errors", "cheat", "completion", "help"),
         "version",
