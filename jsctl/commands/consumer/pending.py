@@ -13,8 +13,6 @@ _COLUMNS = (
     Column("Subject", "subject"),
     Column("Time", "time", "time"),
     Column("Age", "age", "ago"),
-    Column("Delivered", "delivered", "time"),
-    Column("Waiting", "waiting", "ago"),
     Column("Due", "due", "time"),
     Column("Deliveries", "deliveries", "count"),
     Column("Client", "client"),
@@ -30,8 +28,6 @@ def _show_pending(stream: str, consumer: str, pending: PendingMessages, now: flo
             one.subject or None,
             one.time or None,
             compute_age(one.time, clock) if one.time else NEVER,
-            format_rfc3339(one.delivered) if one.delivered else None,
-            clock - one.delivered if one.delivered else NEVER,
             format_rfc3339(one.due) if one.due else None,
             one.deliveries or None,
             one.client or None,
@@ -43,9 +39,7 @@ def _show_pending(stream: str, consumer: str, pending: PendingMessages, now: flo
     empty = f"Consumer {stream} > {consumer} waits for no acknowledgements"
     if pending.doubt:
         empty = f"It is not known for which messages consumer {stream} > {consumer} waits"
-    table = Table(
-        title, _COLUMNS, rows, hideable=hideable, empty=empty, optional=("client", "due", "delivered")
-    )
+    table = Table(title, _COLUMNS, rows, hideable=hideable, empty=empty, optional=("client", "due"))
     return Result([table])
 
 
@@ -58,8 +52,9 @@ def _show_pending(stream: str, consumer: str, pending: PendingMessages, now: flo
 @argument("consumer", default="")
 @option(*WATCH[0], **WATCH[1])
 async def pending(env: Env, stream: str, consumer: str, watch: int | None) -> Report:
-    """Show since when each message waits, when it is delivered again, and to whom it went: the subject of a
-    push consumer, or a pinned client; servers do not tell which client has pulled a message.
+    """Show how often each message was delivered, and to whom: the subject of a push consumer, or a pinned
+    client. Servers tell neither which client has pulled a message nor when it was delivered: it waits at most
+    for its age. Due is when a message that its client has delayed is delivered again.
     """
     check_interval(watch)
     api, stream, consumer = await open_consumer(env, stream, consumer)

@@ -17,7 +17,8 @@ _CHUNK = 64 << 10
 
 
 class Pending(NamedTuple):
-    """A delivery that waits for its acknowledgement. time: of the last one, in ns since the epoch."""
+    """A delivery that waits for its acknowledgement. time: when its message was stored, or from when on the
+    server counts its wait if a client has delayed it, in ns since the epoch."""
 
     consumer_sequence: int
     time: int

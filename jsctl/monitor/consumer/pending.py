@@ -1,9 +1,14 @@
-"""Messages that a consumer waits for: which ones, since when, how often delivered, and to whom."""
+"""Messages that a consumer waits for: which ones, how often delivered, until when, and to whom.
+
+The state that a server stores has the time at which a message was stored, in place of its delivery
+(nats-server: consumer.go, deliverMsg, which passes pmsg.ts to updateDelivered), until a client delays the
+message: by +WPI, or by a negative acknowledgement with a delay. Only then is it known when it is due.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jsctl.base.units import format_count, pluralize
+from jsctl.base.units import format_count, pluralize, to_ns
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.consumer_state import ConsumerState, fetch_consumer_state
 from jsctl.jetstream.consumer import requests as consumers
@@ -13,13 +18,12 @@ from jsctl.monitor.consumer.dead_letters import list_stored
 
 class PendingMessage(NamedTuple):
     """A message without an acknowledgement. time: when it was stored, RFC 3339; empty, as its subject, if the
-    stream does not hold it. delivered: the last time, in ns since the epoch, 0 if it is unknown. due: when it
-    is delivered again. deliveries: 0 if it is unknown. client: to whom; empty if it is unknown."""
+    stream does not hold it. due: when it is delivered again, in ns since the epoch, 0 if it is unknown.
+    deliveries: 0 if it is unknown. client: to whom; empty if it is unknown."""
 
     sequence: int
     subject: str
     time: str
-    delivered: int = 0
     due: int = 0
     deliveries: int = 0
     client: str = ""
@@ -61,8 +65,9 @@ async def fetch_pending(api: Api, stream: str, consumer: str) -> PendingMessages
         one = PendingMessage(sequence, subject, time, client=client)
         if pending is not None:
             deliveries = state.redelivered.get(sequence, 0) + 1
-            due = pending.time + _get_wait(info["config"], deliveries)
-            one = one._replace(delivered=pending.time, due=due, deliveries=deliveries)
+            is_delayed = message is not None and pending.time != to_ns(message.timestamp)
+            due = pending.time + _get_wait(info["config"], deliveries) if is_delayed else 0
+            one = one._replace(due=due, deliveries=deliveries)
         messages.append(one)
     return PendingMessages(messages)
 
