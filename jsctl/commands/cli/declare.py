@@ -108,7 +108,8 @@ class Option(Completed, click.Option):
     """An option that counts as missing if its value is empty and its type has `may_be_blank`, as with the
     `nats` tool: scripts pass `--max-age "$AGE"`. A condition has no such type: without it, a verb takes all.
 
-    selects: whether it narrows what a verb changes, so that an empty value and 0 are refused.
+    selects: whether it narrows what a verb changes, or says what it shows in place of the present, so that an
+    empty value and 0 are refused.
     """
 
     def __init__(self, *args: Any, selects: bool = False, **attrs: Any) -> None:

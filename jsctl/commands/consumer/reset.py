@@ -56,7 +56,13 @@ class Options:
     metavar="SEQUENCE",
     help="Deliver from this sequence (default: the ack floor)",
 )
-@option("--time", metavar="TIME", default="", help="Deliver what was stored then or later; 2h is 2 hours ago")
+@option(
+    "--time",
+    selects=True,
+    metavar="TIME",
+    default="",
+    help="Deliver what was stored then or later; 2h is 2 hours ago",
+)
 @option("--end", is_flag=True, help="Deliver only what is stored from now on")
 @loss_flags
 @destructive("Reset without asking")
@@ -80,8 +86,7 @@ async def reset(env: Env, options: Options) -> Result:
     if len(previews) == 1:
         info, preview = previews[0]
         where = f" to {_describe(start, preview)}; {preview}"
-        facts = {"sequence": None if start.is_floor else preview.sequence}
-        facts |= {"again": preview.again, "skipped": preview.skipped}
+        facts = {**preview._asdict(), "sequence": None if start.is_floor else preview.sequence}
         intent = change_intent("reset", info, where, losing.loss, **facts)
     else:
         intent = reset_intent(stream, previews, losing.loss)

@@ -44,7 +44,7 @@ def parse_patterns(env: Env, keys: Sequence[str]) -> list[str]:
 
 def at_flag(help: str, name: str = "--at") -> Callable[[Any], Any]:
     """Declare a flag that takes a time in the past, for `parse_at`."""
-    return option(name, metavar="TIME", default="", help=help)
+    return option(name, selects=True, metavar="TIME", default="", help=help)
 
 
 def parse_at(env: Env, text: str, flag: str = "--at") -> int:

@@ -29,11 +29,12 @@ class Start(NamedTuple):
 class Preview(NamedTuple):
     """What a reset does. sequence: where the consumer continues. again: number of messages that were
     delivered and come again. skipped: number of those that were not, and never are. None for an
-    unknown number."""
+    unknown number. ahead: number of sequences that are not stored yet and are skipped, too."""
 
     sequence: int
     again: int | None
     skipped: int | None
+    ahead: int = 0
 
     def __str__(self) -> str:
         """Return it for people: `40 messages come again`."""
@@ -42,6 +43,8 @@ class Preview(NamedTuple):
             parts.append(f"{_count(self.again)} {'comes' if self.again == 1 else 'come'} again")
         if self.skipped != 0:
             parts.append(f"{_count(self.skipped)} {'is' if self.skipped == 1 else 'are'} skipped")
+        if self.ahead:
+            parts.append(f"of what is stored from now on, the first {_count(self.ahead)} will be skipped")
         return " and ".join(parts) or "no message comes again"
 
 
@@ -66,7 +69,8 @@ async def preview_reset(api: Api, info: Json, start: Start) -> Preview:
         sequence = int(info["ack_floor"]["stream_seq"]) + 1
     delivered = int(info["delivered"]["stream_seq"])
     again = await _count_between(api, info, state, sequence, delivered)
-    return Preview(sequence, again, await _count_between(api, info, state, delivered + 1, sequence - 1))
+    skipped = await _count_between(api, info, state, delivered + 1, sequence - 1)
+    return Preview(sequence, again, skipped, max(0, sequence - 1 - int(state["last_seq"])))
 
 
 async def _count_between(api: Api, info: Json, state: Json, first: int, last: int) -> int | None:

@@ -27,7 +27,12 @@ def test_reset(cli: Cli, url: str) -> None:
     assert cli("con reset ORDERS LAST -f --json", status=0).json["num_pending"] == 1
     assert "can only go back to its ack floor" in cli("con reset ORDERS LAST --sequence 2 -f", status=64).err
     questions = cli("con reset ORDERS R --sequence 1000", tty=True, answers=[False], status=0).asked
-    assert questions == ["Really reset Consumer ORDERS > R to sequence 1,000; 5 messages are skipped"]
+    ahead = "of what is stored from now on, the first 994 messages will be skipped"
+    assert questions == [
+        f"Really reset Consumer ORDERS > R to sequence 1,000; 5 messages are skipped and {ahead}"
+    ]
+    # A variable of a script that is not set is no wish for the ack floor.
+    assert "--time is empty" in cli("con reset ORDERS R --time '' -f", status=64).err
 
 
 def test_where_to(cli: Cli, url: str) -> None:

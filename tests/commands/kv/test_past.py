@@ -41,6 +41,8 @@ def test_what_is_there_is_shown_as_it_was(past: T) -> None:
     assert "no key matches c.*" in cli(f"kv get H 'c.*' --at {time}", status=3).err
     assert cli("kv ls H --at 0s", status=0).out == "a\nc\n"
     assert "key b had no value at 20" in cli("kv get H b --at 0s", status=3).err
+    for line in ("kv get H a --at ''", "kv ls H --at=", "kv diff H H --at 0s --to-at ''"):
+        assert "at is empty; give a value" in cli(line, status=64).err  # not what is there now
 
 
 def test_what_is_gone_is_not_guessed(past: T) -> None:
