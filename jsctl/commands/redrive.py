@@ -156,6 +156,8 @@ async def _choose(
         None if (time := parse_time_flag(env, flag, text)) is None else to_ns(time)
         for flag, text in (("--since", options.since), ("--until", options.until))
     )
+    if since is not None and until is not None and since >= until:
+        raise BadInput("--since must be earlier than --until")
     filters = EditOptions(
         subject=options.filter,
         after=since,

@@ -239,6 +239,7 @@ def test_journals_are_checked(cli: Cli, url: str, tmp_path: Path, retry: None) -
     ("flags", "says"),
     [
         ("--dead", "the target is missing"),
+        ("--since 1h --until 2h --subject retry.x", "--since must be earlier than --until"),
         ("--subject retry.x", "nothing chooses messages"),
         ("--dead --sequences x --subject retry.x", "cannot be used together"),
         ("--dead --to-consumer --subject retry.x", "cannot be used together"),

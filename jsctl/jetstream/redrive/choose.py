@@ -94,7 +94,6 @@ def _is_chosen(message: Message, choice: Choice) -> bool:
         and (filters.after is None or filters.after <= time)
         and (filters.before is None or time < filters.before)
         and (not filters.subject or any(matches(each, message.subject) for each in filters.subject))
-        and not any(matches(each, message.subject) for each in filters.exclude_subject)
     ):
         return False
     subject = message.subject.encode()
