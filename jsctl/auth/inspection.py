@@ -221,6 +221,5 @@ def _build_no_line(*flags: str) -> str:
 
 def _add(item: Inspected, findings: Sequence[Finding], missing: Sequence[str]) -> Inspected:
     """Return an item with the findings that keep it from working: errors, and a revocation."""
-    wrong = [each for each in findings if each.severity == "error" or each.code == "user-revoked"]
-    problems = [Problem(each.code, each.message) for each in wrong]
+    problems = [Problem(each.code, each.message) for each in findings if each.is_blocking]
     return replace(item, problems=[*item.problems, *problems], unchecked=missing)

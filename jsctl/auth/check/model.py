@@ -27,6 +27,11 @@ class Finding(NamedTuple):
     fix: str
 
     @property
+    def is_blocking(self) -> bool:
+        """Whether it keeps what it is about from working: an error, or a revocation."""
+        return self.severity == "error" or self.code == "user-revoked"
+
+    @property
     def where(self) -> str:
         """`operator OP`, `account A` or `user A/u`."""
         if self.user:

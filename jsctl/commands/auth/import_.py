@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from jsctl.auth.check.users import check_user
 from jsctl.auth.claims import as_text
+from jsctl.auth.environment import Environment
 from jsctl.auth.jwt import decode_jwt
 from jsctl.auth.keys import USER, KeyPair, find_key_text, is_seed, parse_seed
 from jsctl.auth.records import Account, User
@@ -45,7 +47,8 @@ class _New(NamedTuple):
 @destructive("Replace users of the same names")
 async def import_(env: Env, file: tuple[str, ...], operator: str, force: bool) -> Result:
     """Store the users of credentials files, with their seeds. Their accounts must be in the store, and a key
-    of the account must have signed each. All files are checked before anything is written.
+    of the account must have signed each. All files are checked before anything is written; of a user that has
+    expired or is revoked, a warning says so.
     """
     store = await pick_operator(env, operator)
     accounts = {account.public: account for account in store.load_accounts()}
@@ -61,6 +64,11 @@ async def import_(env: Env, file: tuple[str, ...], operator: str, force: bool) -
     rows = [(new.user.name, new.user.account, new.user.public, new.replaces) for new in found.values()]
     users = ", ".join(f"{user} of account {account}" for user, account, *_ in rows)
     table = Table("Imported Users", COLUMNS, rows)
+    environment = Environment(store.load_operator(), list(accounts.values()))
+    for new in found.values():
+        for finding in check_user(environment, accounts[new.user.issuer_account], new.user, env.clock()):
+            if finding.is_blocking:
+                env.say(f"warning: {finding.where}: {finding.message}")
     env.announce(Intent(f"store {users}", {"users": table.records()}))
     with store.locked():
         for new in found.values():

@@ -42,6 +42,14 @@ def test_a_user_is_replaced_only_by_force(auth_cli: Cli, store: Store, alice: Pa
     assert store.files.read_user("SHOP", "alice").token in alice.read_text()
 
 
+def test_a_user_that_cannot_connect_is_said_to_be_so(auth_cli: Cli, store: Store, alice: Path) -> None:
+    auth_cli("auth account revocations add '*' SHOP", status=0)
+    outcome = auth_cli(f"auth import {alice} --json", status=0)
+    assert "warning: user SHOP/alice: all users are revoked" in outcome.err and len(outcome.json) == 1
+    late = store.user("SHOP", "bob", top={"exp": 1_000})
+    assert "the JWT expired at 1970" in auth_cli(f"auth import {late}", status=0).err
+
+
 def test_what_is_refused(auth_cli: Cli, store: Store, alice: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.creds"
     text = alice.read_text()
