@@ -87,7 +87,7 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
         if missing := unknown if queue else max(0, count):
             doubts = [f"{pluralize(missing, 'more message')} may have been given up: {state}"]
         elif not (queue or captures):
-            doubts = [f"others may have been given up: {state}"]
+            doubts = [f"{'others' if found else 'messages'} may have been given up: {state}"]
     found |= {sequence: Dead(LEFT_BEHIND) for sequence in left if sequence not in found}
     letters = [letter async for letter in _fetch_letters(api, stream, found)]
     # What is acknowledged or removed meanwhile is not dead; a work queue removes what is terminated.

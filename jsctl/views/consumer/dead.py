@@ -55,7 +55,7 @@ def list_letters(stream: str, consumer: str, dead: DeadLetters, now: float) -> R
             rows,
             hideable=("stored", "bytes", "time", "given_up", "detail"),
             optional=("detail", "given_up", "subject", "time", "deliveries"),
-            empty=f"Consumer {stream} > {consumer} has given up no messages",
+            empty=_describe_none(stream, consumer, dead),
         )
     ]
     return Result([*parts, *_describe_capture(stream, consumer, dead)])
@@ -66,11 +66,17 @@ def count_letters(stream: str, consumer: str, dead: DeadLetters) -> Result:
     counts = Counter((letter.dead.reason, letter.subject) for letter in dead.letters)
     rows = [(reason, subject or None, count) for (reason, subject), count in counts.most_common()]
     title = f"Dead Letters of Consumer {stream} > {consumer}"
-    empty = f"Consumer {stream} > {consumer} has given up no messages"
+    empty = _describe_none(stream, consumer, dead)
     footer = ("", "", len(dead.letters)) if len(rows) > 1 else None
     return Result(
         [Table(title, _COUNTS, rows, footer=footer, empty=empty), *_describe_capture(stream, consumer, dead)]
     )
+
+
+def _describe_none(stream: str, consumer: str, dead: DeadLetters) -> str:
+    if dead.doubts:
+        return f"It is not known which messages consumer {stream} > {consumer} has given up"
+    return f"Consumer {stream} > {consumer} has given up no messages"
 
 
 def _describe_capture(stream: str, consumer: str, dead: DeadLetters) -> list[Part]:

@@ -204,6 +204,9 @@ def test_a_login_that_may_not_acknowledge(offline_cli: Cli, tmp_path: Path) -> N
             offline_cli(f"context add {name} --server {server.url_for(name)} --select", status=0)
             assert ("ACK_DENIED" in causes(offline_cli, "S")) == is_denied, name
             assert name == "viewer" or ("ACK_DENIED" in findings(offline_cli)) == is_denied, name
+        dead = offline_cli("consumer dead S C", status=0)
+        assert dead.out.startswith("It is not known which messages consumer S > C has given up\n")
+        assert "warning: messages may have been given up: the login may not ask" in dead.err
         assert js.ask(url, "CONSUMER.INFO.S.C")["delivered"]["consumer_seq"] == 0, "trying delivers nothing"
     finally:
         server.stop()
