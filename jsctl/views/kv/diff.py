@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.compare import KeyDifference
@@ -35,9 +36,10 @@ def differences(
     }
     if unknown is not None:
         data["unknown"] = unknown
+    rest = f"; {pluralize(len(unknown), 'other key')} cannot be compared" if unknown else ""
     if not differing:
         status = ExitStatus.FAILURE if unknown else ExitStatus.OK
-        text = f"{first} and {second} hold the same values ({same:,} of them)"
+        text = f"{first} and {second} hold the same values ({same:,} of them){rest}"
         return Result([Text(text)], data=data, status=status)
     columns = (
         Column("Key", "key"),
@@ -58,7 +60,7 @@ def differences(
     )
     parts: list[Part] = [
         Table(f"Differences of {first} and {second}", columns, rows),
-        Text(f"{counts}, {same:,} the same"),
+        Text(f"{counts}, {same:,} the same{rest}"),
     ]
     return Result(parts, data=data, status=ExitStatus.DIFFERENT)
 

@@ -72,6 +72,7 @@ def test_differences_to_a_time(past: T) -> None:
     document = cli(f"kv diff H --at {time} --json", status=2).json
     assert [one["key"] for one in document["differences"]] == ["b"]
     assert document["unknown"] == ["a", "c"]
+    assert "; 2 other keys cannot be compared" in cli(f"kv diff H --at {time}").out
     assert "cannot be known" in cli(f"kv diff H H a --at {time}", status=1).err
 
 
