@@ -70,7 +70,8 @@ def root() -> None:
     # The flags hold them; child processes must not inherit them, except the script of an agent and plugins.
     ctx = click.get_current_context()
     is_ours = ctx.invoked_subcommand in list_children("", old=True)
-    if is_ours and not ctx.obj.is_embedded and ctx.invoked_subcommand not in ("agent", "compat"):
+    is_embedded = ctx.obj is not None and ctx.obj.is_embedded
+    if is_ours and not is_embedded and ctx.invoked_subcommand not in ("agent", "compat"):
         forget_secrets(os.environ)
 
 

@@ -19,15 +19,17 @@ NOUNS = {
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Streams and messages": (
-        *("stream", "consumer", "publish", "subscribe", "request", "reply", "service", "counter", "schema"),
+        *("stream", "consumer", "publish", "subscribe", "request", "reply", "counter", "schema"),
         *("redrive", "schedule", "apply", "diff", "backup"),
     ),
     "Buckets and Spark": ("kv", "object", "export", "import", "spark"),
     "Live and reports": (
-        *("report", "watch", "alert", "incident", "doctor", "rehearse", "top", "events", "trace", "rtt"),
-        *("latency", "bench", "exporter"),
+        *("report", "watch", "alert", "incident", "doctor", "rehearse", "top", "bench", "exporter"),
     ),
-    "Network and accounts": ("server", "account", "auth", "context", "audit", "mcp"),
+    "Network and accounts": (
+        *("server", "account", "auth", "context", "events", "trace", "rtt", "latency", "service", "audit"),
+        "mcp",
+    ),
     "This tool": (
         *("demo", "shell", "agent", "compat", "lint", "manual", "errors", "cheat", "completion", "help"),
         "version",

@@ -316,7 +316,9 @@ def test_a_consumer_that_is_removed_or_skips_messages(files: Files, url: str) ->
     interest(url)
     reset = "consumer reset S C --sequence 31"
     asked = files.cli(reset, answers=[False], status=0).asked
-    assert asked[0].startswith("Really reset Consumer S > C to sequence 31, which deletes 30 messages (")
+    assert asked[0].startswith(
+        "Really reset Consumer S > C to sequence 31; 30 messages are skipped, which deletes 30 messages ("
+    )
     assert files.cli(f"{reset} --dry-run --json", status=0).json["deletes_messages"] == 30
     assert "this deletes 30 messages" in files.cli(f"{reset} --force", status=64).err
     files.cli(f"{reset} --force --allow-data-loss", status=0)

@@ -134,7 +134,8 @@ def test_messages_that_were_given_up(cli: Cli, well: str) -> None:
     js.publish(well, "orders.1", count=2)
     cli("consumer next ORDERS NEW --count 2 --no-ack", status=0)
     found = only(cli, "GIVEN_UP")
-    paste(cli, found["fix"])
+    assert "list them: jsctl consumer dead ORDERS NEW" in found["fix"]
+    paste(cli, found["fix"].partition("deliver them again")[2])
     assert "GIVEN_UP" not in codes(cli)
     cli("consumer next ORDERS NEW --count 2 --timeout 2s", status=0)
     assert codes(cli) == [] and stored(well) == 2

@@ -149,6 +149,7 @@ ELSEWHERE = {
     "auth account push": "tests/commands/auth/account/test_push.py",
     "diff": "it only shows",
     "redrive": "tests/commands/test_redrive.py",
+    "schedule rm": "tests/commands/schedule/test_rm.py",
 }
 """Verbs that need other servers, and where they are tested."""
 

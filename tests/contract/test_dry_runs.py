@@ -28,6 +28,7 @@ WITHOUT_FORCE = {
         "stream cluster balance",
         "consumer cluster balance",
         "auth account revocations add",
+        "schedule add",
         "import",
         "backup edit",
     ),
@@ -373,6 +374,9 @@ def test_verbs_of_clusters(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: 
 ELSEWHERE = [
     "stream cluster cancel-move",  # tests/commands/stream/cluster/test_cancel_move.py
     "consumer unpin",  # tests/commands/consumer/test_unpin.py
+    "schedule add",  # tests/commands/schedule
+    "schedule rm",
+    "auth import",  # tests/commands/auth/test_import.py
     "stream gaps",  # only reads
     "exporter dashboards",  # tests/commands/exporter/test_dashboards.py
     "export stream",  # tests/commands/export

@@ -17,6 +17,7 @@ LINES = [
     "stream rmm S 9",
     "consumer rm S NOPE",
     "consumer rm NOPE C",
+    "schedule rm NOPE nope",
     "kv del B nope",
     "kv del NOPE nope",
     "kv del NOPE",

@@ -31,7 +31,7 @@ VALUES = {
     *("REVISION", "ROWS", "SECONDS", "SEED", "SENDER", "RECIPIENT", "SEQ", "SEQUENCE", "SIZE"),
     *("SQL", "START-END", "SUBJECTS", "TARGET", "TEXT", "TIME", "T1 T2", "TIME|DURATION", "TOKEN", "UNTIL"),
     "VERSION",
-    *("URL", "VALUE", "WAIT", "WEIGHT", "WORDS"),
+    *("URL", "VALUE", "WAIT", "WEIGHT", "WORDS", "ZONE"),
 }
 """Words of what is typed: nobody has a list of it."""
 

@@ -196,7 +196,7 @@ def test_stream_view(cli: Cli, url: str, registry: Registry) -> None:
     assert raw[3] == "plain"
     assert json.loads(raw[5])["to"] == {"city": "X"}
     assert '{"id": 2, "city": "X"}' in cli(line, status=0).out
-    assert cli(f"{line} --json", status=0).json[1]["data"] == '{"id": 2, "city": "X"}'
+    assert cli(f"{line} --json", status=0).json[1]["decoded"] == {"id": 2, "city": "X"}
     assert sum(path == "/apis/ccompat/v7/schemas/ids/2" for path in registry.requests) == 1
     registry.authorization = "Bearer t"
     with serve("/apis/ccompat/v7") as other:
@@ -208,5 +208,5 @@ def test_stream_view(cli: Cli, url: str, registry: Registry) -> None:
         other.authorization = "Bearer t"
         environ = {"JSCTL_REGISTRY_TOKEN": "t"}
         assert '{"id": 1}' in cli(f"stream view S 1 --registry {other.url}", environ=environ, status=0).out
-    assert "cannot be used together" in cli(f"{line} --translate cat", status=64).err
+    assert "--translate cannot be used with" in cli(f"{line} --translate cat", status=64).err
     assert "is not the address" in cli("stream view S --registry here", status=64).err
