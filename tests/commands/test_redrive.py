@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.errors import BadInput
+from jsctl.jetstream.redrive.choose import parse_sequences
 from jsctl.nats.message import Message
 from tests.support import js
 from tests.support.dead_letters import consumer, work_off
@@ -117,6 +119,22 @@ def test_filters_hold_together_and_the_set_is_frozen(cli: Cli, url: str, retry: 
         ).json["messages"]
         == 2
     )
+
+
+def test_sequences_are_lines_or_json() -> None:
+    objects = [{"sequence": 1, "subject": "w"}, {"sequence": 2}]
+    texts = ("1\n\n# two\n 2", "[1, 2]", json.dumps(objects, indent=2), "\n".join(map(json.dumps, objects)))
+    assert [parse_sequences(text, "f") for text in texts] == [[1, 2]] * 4
+    for text, says in (
+        ("", "f holds no"),
+        ("[]", "f holds no"),
+        ("1\nx", "line 2 of f is not"),
+        ("{}", "line 1 of f is not"),
+        ("[1, true]", "entry 2 of f is not"),
+        ("[1,\n2,\n", "f is not a whole JSON list"),
+    ):
+        with pytest.raises(BadInput, match=says):
+            parse_sequences(text, "f")
 
 
 def test_a_repeat_stores_nothing_twice(cli: Cli, url: str) -> None:

@@ -25,7 +25,7 @@ choosing_flags = declare_all(
         selects=True,
         metavar="FILE",
         default="",
-        help="Sequences, one per line, or JSON lines; - is stdin",
+        help="Sequences, one per line, or JSON as of consumer dead; - is stdin",
     ),
     option(
         "--since", selects=True, metavar="TIME", default="", help="Stored then or later; 2h is two hours ago"

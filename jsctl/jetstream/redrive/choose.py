@@ -1,8 +1,8 @@
 """Which messages of a stream are published again: a set that is frozen before the first of them is."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import to_ns
@@ -17,6 +17,8 @@ from jsctl.nats.subjects import matches
 
 COUNT = "Jsctl-Redrive-Count"
 """The header that says how often a message was published again, until now."""
+
+_FORMS = 'write one number per line, or JSON with a "sequence"'
 
 
 class Chosen(NamedTuple):
@@ -110,23 +112,32 @@ def count_redrives(message: Message) -> int:
 
 
 def parse_sequences(text: str, name: str) -> list[int]:
-    """Parse a sequence per line: a number, or a JSON object that has it as `sequence`. Raises BadInput."""
+    """Parse a JSON list, or lines, of sequences: numbers, or objects that have it as `sequence`. Raises
+    BadInput."""
     sequences = []
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip().rstrip(",")
-        if not line or line.startswith("#") or line in "[]":
+    for place, value in _read_values(text, name):
+        sequence = value.get("sequence") if isinstance(value, dict) else value
+        if not isinstance(sequence, int) or isinstance(sequence, bool) or not 0 < sequence < 1 << 64:
+            raise BadInput(f"{place} of {name} is not a sequence", _FORMS)
+        sequences.append(sequence)
+    if not sequences:
+        raise BadInput(f"{name} holds no sequences", _FORMS)
+    return sequences
+
+
+def _read_values(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield each value and its place; None for a line that is none."""
+    if text.lstrip().startswith("["):
+        try:
+            values = parse_json(text)
+        except ValueError:
+            raise BadInput(f"{name} is not a whole JSON list", _FORMS) from None
+        yield from ((f"entry {number}", value) for number, value in enumerate(values, 1))
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            value = parse_json(line)
+            yield f"line {number}", parse_json(line)
         except ValueError:
-            value = None
-        value = value.get("sequence") if isinstance(value, dict) else value
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 1 << 64:
-            raise BadInput(
-                f"line {number} of {name} is not a sequence",
-                'write one number per line, or JSON lines with a "sequence"',
-            )
-        sequences.append(value)
-    if not sequences:
-        raise BadInput(f"{name} holds no sequences", "write one number per line")
-    return sequences
+            yield f"line {number}", None
