@@ -50,7 +50,14 @@ class Call:
         parent: Env | None = None,
     ) -> None:
         self._run_line = run_line
-        self._words = shlex.split(line) if isinstance(line, str) else [*line]
+        try:
+            self._words = shlex.split(line) if isinstance(line, str) else [*line]
+        except ValueError as error:
+            raise CommandError(
+                f"cannot split the line into words: {error}",
+                "close the quotes, or give a list of words",
+                status=ExitStatus.USAGE,
+            ) from None
         self._out, self._error = io.StringIO(), io.StringIO()
         streams = Streams(io.StringIO(stdin), self._out, self._error)
         if parent is not None:

@@ -66,6 +66,9 @@ def test_an_error_is_typed(environ: dict[str, str]) -> None:
         with pytest.raises(jsctl.CommandError) as error_of:
             jsctl.run(line)
         assert error_of.value.status in (3, 64), line
+    with pytest.raises(jsctl.CommandError, match="into words: No closing quotation; close") as unclosed:
+        jsctl.run("stream info 'ORDERS")
+    assert unclosed.value.status == 64
     with pytest.raises(jsctl.CommandError, match=r"no end within 0\.3 s") as late:
         jsctl.run("subscribe orders.>", timeout=0.3)
     assert late.value.status == 4 and late.value.data == []

@@ -10,6 +10,7 @@ from jsctl.errors import BadInput
 from jsctl.monitor.incident.story import build_story
 from jsctl.monitor.report.replay import Replay
 from jsctl.views.report import incident as view
+from jsctl.views.report.history import page_written
 from jsctl.views.result import Result
 
 
@@ -37,7 +38,7 @@ from jsctl.views.result import Result
     metavar="DURATION",
     help="How long before something begins changes are shown with it (30s)",
 )
-@option("--html", metavar="FILE", help="Write one HTML page with graphs instead")
+@option("--html", metavar="FILE", help="Write one HTML page with graphs instead; - is stdout")
 async def incident(
     env: Env, source: str, between: tuple[str, str] | None, before: int, html: str | None
 ) -> Result:
@@ -46,6 +47,8 @@ async def incident(
     gone, purges, lags that began to grow, API errors. What changed before something is not said to be
     its cause. No server is asked.
     """
+    if before < 0:
+        raise BadInput("--before must be 0 or more")
     times = [parse_time_flag(env, "--between", text) for text in between or (None, None)]
     begin, end = (None if time is None else to_ns(time) for time in times)
     if begin is not None and end is not None and begin > end:
@@ -57,5 +60,6 @@ async def incident(
 
     note = view.build_note(story, source)
     page = build_page(view.PAGE_TITLE, note, view.build_series(story), view.build_tables(story))
-    write_output(html, page)
-    return view.show_written(html if html == "-" else str(expand_home(html)), len(page.encode()), {})
+    if html != "-":
+        write_output(html, page)
+    return page_written(str(expand_home(html)), page)

@@ -106,6 +106,14 @@ def test_a_page(cli: Cli, real: Path, tmp_path: Path) -> None:
     text = page.read_text()
     assert "<svg" in text and "lag began to grow" in text and "need not be the cause" in text
     assert not re.search(r"(src|href)=|url\(|@import|<script", text)
+    assert cli(f"incident --from {file} --html -", status=0).out == text
+
+
+def test_what_nothing_is_told_of_has_no_heading(cli: Cli, real: Path, tmp_path: Path) -> None:
+    file = write_rounds(real, tmp_path / "rounds", [unchanged, purge])
+    times = ["2027-01-15T08:00:01Z", "2027-01-15T08:00:02Z"]
+    out = cli(["incident", "--from", str(file), "--between", *times], status=0).out
+    assert "All changes" in out and "What began" not in out
 
 
 def test_what_is_wrong_is_one_line(cli: Cli, real: Path, tmp_path: Path) -> None:
@@ -114,6 +122,7 @@ def test_what_is_wrong_is_one_line(cli: Cli, real: Path, tmp_path: Path) -> None
         (f"incident --from {real} --between 1h 2h", "ends before it begins"),
         (f"incident --from {real} --between 2001-01-01 2001-01-02", "has no rounds at that time"),
         (f"incident --from {real} --between x 1h", "is not a time"),
+        (f"incident --from {real} --before -3s", "--before must be 0 or more"),
         (f"incident --from {real} --html {tmp_path}", str(tmp_path)),
     ):
         err = cli(line, status=64).err

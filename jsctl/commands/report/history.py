@@ -46,7 +46,7 @@ from jsctl.views.result import Result
 )
 @option("--until", metavar="TIME", help="End before this time")
 @option("--hourly/--daily", default=True, help="The time that each point of the plots covers (hourly)")
-@option("--html", metavar="FILE", help="Write one HTML page instead")
+@option("--html", metavar="FILE", help="Write one HTML page instead; - is stdout")
 @spark_options
 def history(
     env: Env,
@@ -85,5 +85,6 @@ def history(
     from jsctl.render.page import build_page
 
     document = build_page(view.PAGE_TITLE, view.page_note(place.name, env.clock()), series, tables)
-    write_output(html, document)
-    return view.page_written(str(expand_home(html)), len(document.encode()))
+    if html != "-":
+        write_output(html, document)
+    return view.page_written(str(expand_home(html)), document)

@@ -80,6 +80,8 @@ def parse_condition(text: str) -> TimedCondition:
     body, hold = text, 0
     if match := re.search(r"\sfor\s+([^\s\"'`]+)\s*$", text):
         body, hold = text[: match.start()], parse_duration(match[1])
+        if hold < 0:
+            raise ValueError(f"for {match[1]} is negative; use 0s or more")
     condition = compile_expression(body, PHRASES)
     if unknown := sorted(condition.names - _NULL_ROW.keys()):
         nearest = find_nearest(unknown[0], [*_NULL_ROW])

@@ -7,7 +7,7 @@ round before and not later than its own, by the clock of the machine that record
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jsctl.base.units import format_exact_duration, truncate_to_seconds
+from jsctl.base.units import format_exact_duration, pluralize, truncate_to_seconds
 from jsctl.jetstream.api import Json
 from jsctl.monitor.alerts.conditions import Row, list_rows
 from jsctl.monitor.report.places import Answers, Place
@@ -191,7 +191,7 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
         )
     errors = (new["api_errors"] or 0) - (old["api_errors"] or 0)
     if errors > 0:
-        yield "API errors", name, "warning", f"{errors:,} more requests failed"
+        yield "API errors", name, "warning", f"{pluralize(errors, 'more request')} failed"
     for key in _CONFIGURED.get(kind, ()):
         if old[key] != new[key]:
             yield "configuration", name, "note", f"{key} {old[key]}, now {new[key]}"

@@ -59,9 +59,11 @@ def page_note(source: str, created: float) -> str:
     return f"From {source}, created {to_datetime(seconds_to_ns(created)):%Y-%m-%d %H:%M} UTC"
 
 
-def page_written(file: str, size: int) -> Result:
-    """Return the result of `report history --html`. size: bytes of the page."""
-    return Result([Text(f"wrote {file} ({size:,} bytes)")], {"file": file})
+def page_written(file: str, page: str) -> Result:
+    """Return the result of --html: what was written to a file, or the page for - (stdout)."""
+    if file == "-":
+        return Result([Text(page.rstrip("\n"), whole=True)], {"page": page})
+    return Result([Text(f"wrote {file} ({len(page.encode()):,} bytes)")], {"file": file})
 
 
 def axis(rows: Iterable[Row], daily: bool) -> list[datetime]:

@@ -37,8 +37,8 @@ _MAX_SHOWN = 5
 def show_story(story: Story, recording: str) -> Result:
     """Return the story for a terminal, and as JSON. recording: the name of the file."""
     parts: list[Part] = [Text(_summarize(story), "bold" if story.changes else "good")]
-    if story.beginnings:
-        sections = [_build_section(one, story) for one in story.beginnings]
+    sections = [_build_section(one, story) for one in story.beginnings]
+    if any(section.fields for section in sections):  # what is told of each is in the table, too
         parts.append(InfoPage("What began, what changed before it, and what followed", sections))
     if story.changes:
         parts.append(_build_changes(story))
@@ -191,8 +191,3 @@ def build_note(story: Story, recording: str) -> str:
         f"{_summarize(story)}. From {recording}; a change happened in the round of its time or after the one"
         " before. What changed before need not be the cause."
     )
-
-
-def show_written(file: str, size: int, data: dict[str, Any]) -> Result:
-    """Return the result of --html. size: bytes of the page."""
-    return Result([Text(f"wrote {file} ({size:,} bytes)")], {"file": file, **data})

@@ -90,7 +90,15 @@ def test_files_are_replaced_only_when_asked(offline_cli: Cli, tmp_path: Path) ->
     line = f"exporter dashboards --to {tmp_path}/d"
     offline_cli(line, status=0)
     (tmp_path / "d" / "jetstream-alerts.yaml").write_text("mine")
-    assert "--force" in offline_cli(line, status=64).err
+    (tmp_path / "d" / "jetstream-streams.json").unlink()
+    refused = offline_cli(line, status=64).err
+    assert "--force" in refused, refused
+    assert f"replace jetstream-overview.json, jetstream-alerts.yaml in {tmp_path}/d" in refused
+    shown = offline_cli(f"{line} --dry-run", status=0).out
+    assert f"Would write {tmp_path}/d/jetstream-streams.json\n" in shown
+    assert f"Would replace {tmp_path}/d/jetstream-alerts.yaml\n" in shown
+    document = offline_cli(f"{line} --dry-run --json", status=0).json
+    assert [file["replaces"] for file in document["files"]] == [True, False, True]
     assert (tmp_path / "d" / "jetstream-alerts.yaml").read_text() == "mine"
     offline_cli(f"{line} --force", status=0)
     assert "JetStreamUnreachable" in (tmp_path / "d" / "jetstream-alerts.yaml").read_text()

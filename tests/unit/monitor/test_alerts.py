@@ -158,6 +158,7 @@ def test_conditions(text: str, names: set[str], hold: int) -> None:
         ("lag > 5m", "lag is not a duration"),
         ("drains_in > 3600", "drains_in is a duration"),
         ("lag > 5 for x", "not a duration"),
+        ("lag > 5 for -2s", "for -2s is negative"),
         ("lag > 5 for", "cannot read the expression at 'for'"),
         ("lag", "is not a condition"),
         ("lag > 'x'", "cannot compare"),
