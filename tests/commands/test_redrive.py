@@ -154,6 +154,15 @@ def test_a_repeat_stores_nothing_twice(cli: Cli, url: str) -> None:
     assert outcome.json["duplicates_gone"] == 5 and "--again publishes them" in outcome.err
 
 
+def test_a_target_that_does_not_acknowledge_is_refused(cli: Cli, url: str) -> None:
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>", no_ack=True)
+    js.publish(url, "w.a")
+    error = cli("redrive W --first-seq 1 --subject retry.x --force", status=64).err
+    assert "stream R does not acknowledge messages" in error
+    assert js.info(url, "R")["state"]["messages"] == 0
+
+
 def test_loops_are_refused(cli: Cli, url: str) -> None:
     js.stream(url, "W", "w.*", sources=[{"name": "R"}])
     js.stream(url, "R", "retry.>")

@@ -114,5 +114,10 @@ def find_streams(known: Streams, target: Target, subjects: Iterable[str]) -> dic
             raise BadInput(f"{name} is stored by stream {stream}, not by {target.stream}")
         if known.get(stream).get("sealed"):
             raise BadInput(f"stream {stream} is sealed, and stores no more messages")
+        if known.get(stream).get("no_ack"):
+            raise BadInput(
+                f"stream {stream} does not acknowledge messages, so that nobody knows what it stored",
+                "use another subject",
+            )
         found[name] = stream
     return found
