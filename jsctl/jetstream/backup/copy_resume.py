@@ -232,5 +232,4 @@ async def _delete_filler(target: Endpoint) -> None:
     except NotFound:
         return
     if message is not None and message.subject == _FILLER_SUBJECT:
-        body = {"seq": last, "no_erase": True}
-        await target.api.call(f"STREAM.MSG.DELETE.{target.stream}", body)
+        await streams.delete_message(target.api, target.stream, last, erase=False)

@@ -28,6 +28,7 @@ from jsctl.jetstream.object.model import (
     format_digest,
     validate_object_name,
 )
+from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import VERSION, find_header
 from jsctl.nats.message import Message, OutgoingMessage
@@ -361,7 +362,7 @@ class _Upload:
     async def _delete(self, sequences: Sequence[int]) -> None:
         for sequence in sequences:
             try:
-                await self._api.call(f"STREAM.MSG.DELETE.{self._stream}", {"seq": sequence, "no_erase": True})
+                await streams.delete_message(self._api, self._stream, sequence, erase=False)
             except ApiError as error:
                 if not is_no_message(error):  # it is gone already
                     raise

@@ -4,12 +4,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from jsctl.base.loops import gather
 from jsctl.errors import ApiError, MissingName
 from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.redrive.journal import Journal
 from jsctl.jetstream.redrive.run import find_stored, is_of_run
 from jsctl.jetstream.stream import requests as streams
+
+_MAX_PARALLEL = 32  #: requests at the same time
 
 
 class UndoPlan(NamedTuple):
@@ -66,14 +69,19 @@ async def undo(api: Api, journal: Journal, plan: UndoPlan, advance: Callable[[in
     """Remove the copies; return how many were removed. A run that is killed goes on when it is repeated."""
     journal.note_undoing()
     removed = 0
+
+    async def remove(stream: str, source: int, copy: int) -> None:
+        nonlocal removed
+        try:
+            await streams.delete_message(api, stream, copy, erase=False)  # the original stays, too
+            removed += 1
+        except ApiError as error:
+            if not is_no_message(error):  # it was gone before
+                raise
+        journal.note("undone", [source])
+        advance(1)
+
     for stream, pairs in plan.removable.items():
-        for source, copy in pairs:
-            try:
-                await streams.delete_message(api, stream, copy)
-                removed += 1
-            except ApiError as error:
-                if not is_no_message(error):  # it was gone before
-                    raise
-            journal.note("undone", [source])
-            advance(1)
+        for at in range(0, len(pairs), _MAX_PARALLEL):
+            await gather(remove(stream, *pair) for pair in pairs[at : at + _MAX_PARALLEL])
     return removed
