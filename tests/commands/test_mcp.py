@@ -96,6 +96,25 @@ def test_it_reads(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_incident_reads_a_recording(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    cli(f"report --record {tmp_path}/recorded --count 1", status=0)
+
+    async def work(session: Any, call: Call) -> None:
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert tools["incident"].input_schema["required"] == ["source"]
+        assert tools["incident"].input_schema["properties"]["between"]["type"] == "array"
+        source = f"{tmp_path}/recorded"
+        story, failed = await call("incident", source=source, between=["1h", "0s"])
+        assert (story["rounds"], failed) == (1, False), story
+        for arguments in ({"source": "/etc/passwd"}, {"source": source, "between": ["1h"]}, {}):
+            answer, failed = await call("incident", **arguments)
+            assert failed and "root:" not in json.dumps(answer)
+
+    talk(cli, work)
+
+
+@pytest.mark.slow
 def test_changes_need_a_plan(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     js.publish(url, "orders.new", count=3)

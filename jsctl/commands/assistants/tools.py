@@ -14,7 +14,7 @@ from jsctl.registry.model import DESTROYS, READS, SYSTEM
 FIRST = (
     *("doctor", "report", "stream ls", "stream info", "stream find", "stream subjects", "stream get"),
     *("consumer report", "consumer info", "consumer why", "kv ls", "kv get", "account info"),
-    *("server list", "server report jetstream", "errors lookup", "manual"),
+    *("server list", "server report jetstream", "incident", "errors lookup", "manual"),
 )
 """Verbs that are tools from the beginning; the others are found by `find_tools`."""
 
@@ -24,7 +24,7 @@ _HERE = (
     *("kv import", "lint", "mcp", "object get", "object put", "object sync", "rtt", "schema"),
     *("server check credential", "server generate", "server mappings", "server network", "server passwd"),
     *("server request profile", "server run", "server stop", "shell", "spark", "apply", "diff"),
-    "report history",
+    *("report history", "rehearse"),
 )
 """Verbs about this machine: its files, logins, processes and settings. No assistant gets them."""
 
@@ -52,6 +52,9 @@ _NEVER = (
 )
 """Parameters that are no assistant's: what stands for a person's yes, other contexts, files, live screens,
 and what JSON does not have."""
+
+_RECORDINGS = {("incident", "source")}
+"""Parameters that name a file and are an assistant's: a recorded report is read as nothing else."""
 
 _FILES = ("FILE", "DIR", "FOLDER", "PATH", "ARCHIVE", "COMMAND", "PROGRAM")
 _NUMBERS = {"integer": "integer", "integer range": "integer", "float": "number", "float range": "number"}
@@ -98,7 +101,7 @@ class Verb(NamedTuple):
                 is_own(param)
                 and not getattr(param, "hidden", False)
                 and param.name not in _NEVER
-                and not names_file
+                and (not names_file or (self.path, param.name) in _RECORDINGS)
                 and not isinstance(param.type, click.Path | click.File)
             ):
                 yield param
@@ -141,6 +144,10 @@ def _build_flag(param: click.Parameter, value: Any) -> list[str]:
             return [name]
         return [param.secondary_opts[0]] if param.secondary_opts else []
     values = value if isinstance(value, list) else [value]
+    if param.nargs != 1:
+        if len(values) != param.nargs:
+            raise BadInput(f"{param.name} must be a list of {param.nargs}")
+        return [name, *(_to_text(each, str(param.name)) for each in values)]
     return [f"{name}={_to_text(each, str(param.name))}" for each in values]
 
 
@@ -156,7 +163,7 @@ def _describe(param: click.Parameter) -> dict[str, Any]:
         kind["enum"] = [str(choice) for choice in param.type.choices]
     if getattr(param, "is_flag", False):
         kind = {"type": "boolean"}
-    elif param.multiple if isinstance(param, click.Option) else param.nargs != 1:
+    elif param.nargs != 1 or getattr(param, "multiple", False):
         kind = {"type": "array", "items": kind}
     help = getattr(param, "help", None)
     metavar = param.metavar if isinstance(param, click.Option) else None
