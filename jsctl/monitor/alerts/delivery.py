@@ -86,7 +86,8 @@ async def _run(command: Sequence[str], payload: Json) -> str:
     except OSError as error:
         return f"cannot run {command[0]}: {error.strerror}"
     try:
-        _, said = await asyncio.wait_for(process.communicate(json.dumps(payload).encode()), _TIMEOUT)
+        line = f"{json.dumps(payload)}\n".encode()  # with its end, for a command that appends it to a file
+        _, said = await asyncio.wait_for(process.communicate(line), _TIMEOUT)
     except TimeoutError:
         return f"{command[0]} took longer than {_TIMEOUT:.0f}s, and was ended"
     finally:

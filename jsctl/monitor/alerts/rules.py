@@ -1,6 +1,6 @@
 """The file of `report --alert`: rules, silences and receivers. No I/O."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -99,22 +99,28 @@ def parse_alerts(text: str, file: str) -> AlertFile:
     """Parse the YAML or JSON of a file of alerts. file: its name. Raises BadInput with file and line."""
     document = parse_document(text, file)
     _check_keys(document, {"alerts", "silences", "receivers"}, "a file of alerts")
-    receivers = [_parse_receiver(node) for node in document.list_below("receivers")]
-    names = {receiver.name for receiver in receivers}
+    receivers: dict[str, Receiver] = {}
+    for node in document.list_below("receivers"):
+        receiver = _parse_receiver(node)
+        if receiver.name in receivers:
+            raise node.error(
+                f"the receiver {receiver.name!r} is declared twice", "add a name of its own: name: ops"
+            )
+        receivers[receiver.name] = receiver
     nodes = document.list_below("alerts")
     if not nodes:
         raise document.error("there is no alert", "list some below alerts: {name: late, when: lag > 100}")
     rules: dict[str, Rule] = {}
     for node in nodes:
-        rule = _parse_rule(node, names)
+        rule = _parse_rule(node, receivers)
         if rule.name in rules:
             raise node.error(f"the alert {rule.name!r} is declared twice", "give each a name of its own")
         rules[rule.name] = rule
     silences = [_parse_silence(node, [*rules]) for node in document.list_below("silences")]
-    return AlertFile([*rules.values()], silences, receivers)
+    return AlertFile([*rules.values()], silences, [*receivers.values()])
 
 
-def _parse_rule(node: Node, receivers: set[str]) -> Rule:
+def _parse_rule(node: Node, receivers: Collection[str]) -> Rule:
     keys = _check_keys(node, _RULE, "an alert")
     name = _read_text(node, "name")
     if not name:

@@ -183,6 +183,10 @@ def test_wrong_conditions(text: str, words: str) -> None:
         ("alerts: [{name: a, when: lag > 1}]\nsilences:\n- alert: b", "f:3: there is no alert 'b'"),
         ("alerts: [{name: a, when: lag > 1}]\nreceivers:\n- {name: b}", "f:3: a receiver needs one of"),
         ("alerts: [{name: a, when: lag > 1}]\nreceivers:\n- {webhook: x}", "f:3: webhook is not an address"),
+        (
+            "alerts: [{name: a, when: lag > 1}]\nreceivers:\n- stderr: true\n- stderr: true",
+            "f:4: the receiver 'stderr' is declared twice",
+        ),
         ("alerts: []", "f:1: there is no alert"),
         ("alerts:\n- a", "f:2: an alert must be an object"),
     ],
