@@ -98,7 +98,8 @@ async def rehearse(env: Env, options: Options) -> Result:
     and nothing is left here.
 
     The exit status is 1 if something broke. What one machine cannot have is left out, and said: placement,
-    and copies of streams in other domains and accounts.
+    and copies of streams in other domains and accounts. Consumers begin anew: what they acknowledged is not
+    copied.
     """
     api = await env.jetstream()
     server = binary.find(env.environ)

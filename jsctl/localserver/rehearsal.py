@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsctl.base.json_text import parse_json
-from jsctl.base.units import SECOND
+from jsctl.base.units import SECOND, pluralize
 from jsctl.contexts.environment import forget_secrets
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
@@ -34,6 +34,7 @@ from jsctl.localserver.spec_reader import parse_spec
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import matches
 
 Json = dict[str, Any]
 
@@ -170,8 +171,13 @@ contexts:
 
 async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str:
     """Publish the newest messages of a stream to its copy. Return why the copy lacks some of them; empty if
-    it does not. Raises what reading raises."""
+    it does not. Raises what reading raises.
+
+    Messages on subjects that the stream does not take itself are left to its sources: published, they would
+    be those of another stream.
+    """
     config, state = stream["config"], stream["state"]
+    skipped = 0
     last = int(state["last_seq"])
     newest = browse.read(
         origin,
@@ -182,9 +188,13 @@ async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str
     )
 
     async def list_bursts() -> AsyncIterator[Sequence[OutgoingMessage]]:
+        nonlocal skipped
         burst: list[OutgoingMessage] = []
         async for message in newest:
-            burst.append(_publish_again(message))
+            if any(matches(subject, message.subject) for subject in config.get("subjects") or ()):
+                burst.append(_publish_again(message))
+            else:
+                skipped += 1
             if len(burst) >= _BURST:
                 yield burst
                 burst = []
@@ -199,7 +209,9 @@ async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str
         return error.message
     finally:
         await newest.aclose()
-    return ""
+    if not skipped or config.get("sources"):
+        return ""
+    return f"{pluralize(skipped, 'message')} on subjects that it does not take"
 
 
 def _publish_again(message: Message) -> OutgoingMessage:

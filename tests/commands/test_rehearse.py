@@ -57,6 +57,24 @@ def test_a_change_that_breaks_nothing(cli: Cli, filled: str, tmp_path: Path) -> 
     assert not done["broke"] and {row["name"]: row["before"] for row in done["streams"]}["ORDERS"] == 5
 
 
+@pytest.mark.slow
+def test_messages_do_not_become_those_of_another_stream(cli: Cli, filled: str, tmp_path: Path) -> None:
+    """A stream may hold messages on subjects that it no longer takes, or that its sources have."""
+    js.stream(filled, "OLD", "old.>")
+    js.publish_all(filled, [("old.1", b"x"), ("old.2", b"x"), ("old.3", b"x")])
+    js.ask(filled, "STREAM.UPDATE.OLD", {**js.info(filled, "OLD")["config"], "subjects": ["older.>"]})
+    js.stream(filled, "NOW", "old.>")
+    js.stream(filled, "ALL", sources=[{"name": "ORDERS"}])
+    js.publish_all(filled, [("old.1", b"x")])
+    js.wait_until_stored(filled, "ALL", 30)
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: MORE, subjects: [more]}\n")
+    done = cli(["rehearse", str(file), "--json"]).json
+    counts = {row["name"]: row["before"] for row in done["streams"]}
+    assert counts == {"ORDERS": 30, "KV_B": 1, "OLD": 0, "NOW": 1, "ALL": 30}
+    assert done["left_out"] == ["messages of OLD: 3 messages on subjects that it does not take"]
+
+
 @pytest.mark.cluster
 @pytest.mark.long
 def test_a_server_that_is_killed(cli: Cli, filled: str, tmp_path: Path) -> None:
