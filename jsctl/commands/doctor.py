@@ -59,7 +59,13 @@ class _Code(click.Choice[str]):
 )
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
 @option("--spark", is_flag=True, help="Show the Java, Spark and Python that exports use; ask no server")
-@option("--backups", metavar="DIR", default="", help="Show the newest good backup of streams; ask no server")
+@option(
+    "--backups",
+    selects=True,
+    metavar="DIR",
+    default="",
+    help="Show the newest good backup of streams; ask no server",
+)
 @option(
     "--max-backup-age",
     type=DURATION,

@@ -30,7 +30,18 @@ def test_the_newest_good_one(cli: Cli, url: str, tmp_path: Path) -> None:
     assert "no good backup" in cli(f"doctor --backups {tmp_path}", status=1).out
 
 
+def test_a_part_of_several_chains_is_named_once(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "W", "w.>")
+    cli(f"backup stream W {tmp_path}/1", status=0)
+    for name in ("2", "3"):
+        cli(f"backup stream W {tmp_path}/{name} --since {tmp_path}/1", status=0)
+    (tmp_path / "1" / DATA).write_bytes(b"x")
+    [row] = cli(f"doctor --backups {tmp_path} --json", status=1).json
+    assert len(row["reasons"]) == 2 and "no good backup" in row["reasons"]
+
+
 def test_refusals(cli: Cli, tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
         assert cli(f"doctor --backups {folder}", status=3).err.count("\n") == 1
+    assert "--backups is empty" in cli(["doctor", "--backups", ""], status=64).err
     assert "requires --backups" in cli("doctor --max-backup-age 1h", status=64).err

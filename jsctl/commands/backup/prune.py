@@ -24,7 +24,8 @@ from jsctl.views.result import Result
 async def prune(env: Env, folder: str, keep: str, force: bool) -> Result:
     """Remove older backups of streams in FOLDER: each stream keeps the newest one of its last days and weeks
     that have one, in UTC. What a link needs that is kept, or that cannot be read, is kept as well; so is what
-    does not say when it was made. Links in other folders are not looked for.
+    does not say when it was made, or holds other files. Links in other folders are not looked for, and what
+    is kept is not validated: jsctl doctor --backups does that.
     """
     path = resolve_backup_path(folder)
     candidates = plan_prune(path, parse_retention(keep))

@@ -8,7 +8,7 @@ from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.link_writer import check_parent
-from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream
+from jsctl.jetstream.backup.stream_backup import BackupOptions, backup_stream, check_replaced
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.backup import stream as view
 from jsctl.views.result import Result
@@ -28,6 +28,7 @@ from jsctl.views.shared.transfers import backup_intent
 @option("--progress/--no-progress", default=True, help="Show a progress bar on a terminal")
 @option(
     "--since",
+    selects=True,
     metavar="PATH",
     default="",
     help="Save only what is new since this backup, and what is gone",
@@ -68,7 +69,8 @@ async def stream(
     api, path = await env.jetstream(), resolve_backup_path(target)
     parent = files.open_backup(resolve_backup_path(since)) if since else None
     if env.dry_run:
-        existing = files.describe_existing(path)
+        if (existing := files.describe_existing(path)) and existing != files.UNFINISHED:
+            check_replaced(path, name)
         info = await streams.fetch_info(api, name)
         if parent:
             await check_parent(api, parent, info, path)

@@ -33,8 +33,9 @@ _IN_FULL = "back it up without --since"
 async def check_parent(api: Api, parent: Backup, info: Json, target: Path) -> None:
     """Raise BadInput unless a backup can be the parent of a new one of a stream. info: the stream's."""
     name, created = str(info["config"]["name"]), parent.manifest.get("created")
-    if resolve_path(target) in [resolve_path(part.path) for part in parent.parts]:
-        raise BadInput(f"{target} is a part of the chain itself", "choose another target")
+    place, parts = resolve_path(target), {resolve_path(part.path) for part in parent.parts}
+    if parts & {place, *place.parents}:
+        raise BadInput(f"{target} is a part of the chain itself, or in one", "choose another target")
     if parent.stream != name:
         raise BadInput(f"{parent.path} holds a backup of stream {parent.stream}, not of {name}")
     if not created:

@@ -49,7 +49,7 @@ class Candidate:
 def plan_prune(folder: Path, retention: Retention) -> list[Candidate]:
     """Return the backups of streams in a folder, the newest first, and why they are kept.
 
-    What cannot be read, and what does not say when it was made, is kept. Raises NotFound.
+    What cannot be read, does not say when it was made, or holds other files, is kept. Raises NotFound.
     """
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
@@ -72,8 +72,9 @@ def remove(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
     OSError."""
     for candidate in candidates:  # the newest first
         with lock_target(candidate.path) as locked:
-            if _read(candidate.path).digest != candidate.digest:
-                raise JsctlError(f"{candidate.path} was replaced meanwhile", "run it again")
+            now = _read(candidate.path)
+            if now.digest != candidate.digest or now.reasons:
+                raise JsctlError(f"{candidate.path} was changed meanwhile", "run it again")
             if locked.in_place:
                 files.remove_backup_files(candidate.path)
             else:
@@ -98,9 +99,12 @@ def _read(path: Path) -> Candidate:
     except (JsctlError, OSError, ValueError) as error:
         return Candidate(path, "", 0, "", "", [f"it cannot be read: {error}"])
     since = (part.manifest.get("since") or {}).get("sha256", "")
-    return Candidate(
-        path, part.stream, time, part.digest, since, [] if time else ["it does not say when it was made"]
-    )
+    reasons = [] if time else ["it does not say when it was made"]
+    try:
+        files.describe_existing(path)
+    except BadInput:
+        reasons.append("it holds other files")
+    return Candidate(path, part.stream, time, part.digest, since, reasons)
 
 
 def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int) -> None:

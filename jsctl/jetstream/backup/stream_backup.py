@@ -79,12 +79,7 @@ async def backup_stream(
             files.remove_backup_files(target)  # it cannot be restored, and nobody is writing to it
         elif existing:
             locked.check_replaceable(existing)
-            _check_same_stream(target, stream)
-            if links := find_links(target):
-                raise BadInput(
-                    f"{links[0]} is a link that needs the backup in {target}",
-                    "choose another target, or remove the link first",
-                )
+            check_replaced(target, stream)
             await observer.confirm(ReplaceBackup(target, existing))
         started = time.monotonic_ns()
         with ExitStack() as phases:
@@ -114,14 +109,19 @@ async def backup_stream(
         return StreamBackup(stream, target, manifest, time.monotonic_ns() - started)
 
 
-def _check_same_stream(target: Path, stream: str) -> None:
-    """Raise BadInput if the complete backup of this stream is not what a target holds."""
+def check_replaced(target: Path, stream: str) -> None:
+    """Raise BadInput unless a target holds a complete backup of this stream that no link beside it needs."""
     try:
         held = files.open_backup(target).stream
     except JsctlError as error:
         raise BadInput(error.message, "remove it, or choose another target") from None
     if held != stream:
         raise BadInput(f"{target} holds a backup of stream {held}", "remove it, or choose another target")
+    if links := find_links(target):
+        raise BadInput(
+            f"{links[0]} is a link that needs the backup in {target}",
+            "choose another target, or remove the link first",
+        )
 
 
 async def save_stream(

@@ -25,7 +25,7 @@ def ages(folder: Path, backups: Sequence[NewestBackup], now: int, max_age: int) 
     rows, data, failed = [], [], False
     for backup in backups:
         age = max(0, now - backup.started) if backup.path else None
-        reasons = list(backup.damaged)
+        reasons = list(dict.fromkeys(backup.damaged))  # one part may be that of several chains
         if age is None:
             reasons.append("no good backup")
         elif age > max_age:

@@ -23,7 +23,7 @@ def intent(folder: Path, candidates: Sequence[Candidate]) -> Intent:
     kept = len(candidates) - len(outdated)
     action = f"remove {len(outdated)} of {pluralize(len(candidates), 'backup')} in {folder}"
     facts = {"folder": str(folder), "removes": [str(each.path) for each in outdated], "keeps": kept}
-    lines = [f"Would {action}:", *(f"  {each.path}" for each in outdated)]
+    lines = [f"Would {action}{':' * bool(outdated)}", *(f"  {each.path}" for each in outdated)]
     return Intent(action, facts, lines)
 
 

@@ -173,10 +173,13 @@ def test_refusals(cli: Cli, url: str, tmp_path: Path) -> None:
         (f"W {tmp_path}/d2 --since {tmp_path}/d0", "there is no backup at"),
         (f"OTHER {tmp_path}/d2 --since {tmp_path}/d1", "holds a backup of stream W, not of OTHER"),
         (f"W {tmp_path}/d1 --since {tmp_path}/d1 --overwrite", "choose another target"),
+        (f"W {tmp_path}/d1/inside --since {tmp_path}/d1", "choose another target"),
     ):
         for flag in ("", " --dry-run"):
             outcome = cli(f"backup stream {line}{flag}")
             assert outcome.status != 0 and remark in outcome.err and outcome.err.count("\n") == 1
+    empty = ["backup", "stream", "W", f"{tmp_path}/d2", "--since", ""]
+    assert "--since is empty" in cli(empty, status=64).err  # as where a script's variable is not set
     ask(url, "STREAM.DELETE.W")
     js.stream(url, "W", "w.>")
     publish(url, "w.1", count=9)
@@ -187,8 +190,9 @@ def test_refusals(cli: Cli, url: str, tmp_path: Path) -> None:
 
 def test_a_parent_is_not_replaced(cli: Cli, url: str, tmp_path: Path) -> None:
     paths = make_chain(cli, url, tmp_path)
-    refused = cli(f"backup stream W {paths[1]} --overwrite", status=64)
-    assert f"{paths[2]} is a link that needs the backup in {paths[1]}" in refused.err
+    for flag in ("", " --dry-run"):
+        refused = cli(f"backup stream W {paths[1]} --overwrite{flag}", status=64)
+        assert f"{paths[2]} is a link that needs the backup in {paths[1]}" in refused.err
     cli(f"backup stream W {paths[2]} --since {paths[1]} --overwrite", status=0)
     cli(f"backup validate {paths[2]}", status=0)
 

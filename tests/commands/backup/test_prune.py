@@ -87,6 +87,17 @@ def test_what_is_unclear_is_kept(offline_cli: Cli, tmp_path: Path) -> None:
     assert {Path(row["path"]).name: row["result"] for row in rows}["old"] == "removed"
 
 
+def test_other_files_are_never_removed(offline_cli: Cli, tmp_path: Path) -> None:
+    parent = write(tmp_path / "parent", 12)
+    link = write(tmp_path / "link", 9, parent)
+    write(tmp_path / "new", 1)
+    (link / "notes.txt").write_text("mine")
+    rows = offline_cli(f"backup prune {tmp_path} --keep 1d --force --json", status=0).json
+    reasons = {Path(row["path"]).name: row["reason"] for row in rows}
+    assert reasons["link"] == "it holds other files" and reasons["parent"] == "parent of link"
+    assert (link / "notes.txt").read_text() == "mine" and parent.exists()
+
+
 @pytest.mark.parametrize("keep", ["", "7", "0d", "7d,4x", "7d,7d", "-1d", "d"])
 def test_refusals(offline_cli: Cli, tmp_path: Path, keep: str) -> None:
     write(tmp_path / "old", 9)
