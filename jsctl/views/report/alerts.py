@@ -14,9 +14,9 @@ from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text
 _STYLES: dict[str, Style] = {"firing": "bad", "no data": "warn", "pending": "warn", "resolved": "good"}
 _COLUMNS = (
     Column("Time", "at", "time"),
-    Column("State", "state"),
-    Column("Alert", "alert"),
-    Column("Row", "row"),
+    Column("State", "state", "prose"),
+    Column("Alert", "alert", "prose"),
+    Column("Row", "row", "prose"),
     Column("Seen", "seen", "prose"),
 )
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pexpect
+
 from tests.support import js
 from tests.support.rounds import with_lag, write_rounds
 from tests.support.run import Cli
@@ -28,3 +30,10 @@ def test_what_a_change_of_rules_changes(cli: Cli, url: str, tmp_path: Path) -> N
     assert "1 would have fired by" in cli(f"alert diff {old} {new} --replay {file}", status=0).out
     assert "nothing would have changed" in cli(f"alert diff {old} {old} --replay {file}", status=0).out
     assert "only one file can be stdin" in cli(f"alert diff - - --replay {file}", status=64).err
+    for alerts in (old, new):
+        alerts.write_text(alerts.read_text().replace("late", "nobody reads them in the night"))
+    shown = cli.terminal(f"alert diff {old} {new} --replay {file}", columns=80)
+    shown.expect(pexpect.EOF)
+    shown.close()
+    words = str(shown.before)
+    assert "nobody" in words and "them" in words and "night" in words, "names are folded, not cut"
