@@ -52,9 +52,18 @@ def build_line(
 ) -> str:
     """Return the command line `jsctl VERB NAMES FLAGS PLACE`, which a shell reads as exactly these words.
 
+    program: what starts jsctl, quoted. The others: see `build_words`.
+    """
+    return format_arguments(build_words(verb, *names, flags=flags, place=place), program)
+
+
+def build_words(
+    verb: str, *names: str, flags: Sequence[str] = (), place: Sequence[str] | None = None
+) -> list[str]:
+    """Return the words of a command line, without `jsctl`.
+
     verb: its words, "stream info". names: arguments, which may be any text. flags: such as ["--replicas",
     "3"]; see `build_flag`. place: flags that say where it works; None for where the present command does.
-    program: what starts jsctl, quoted.
     """
     all_flags = [*flags, *(_find_place.get()(verb) if place is None else place)]
     words = (
@@ -62,7 +71,7 @@ def build_line(
         if any(name.startswith(_SPECIAL) for name in names)
         else [*names, *all_flags]
     )
-    return format_arguments([*verb.split(), *words], program)
+    return [*verb.split(), *words]
 
 
 def format_arguments(arguments: Sequence[str], program: str = "jsctl") -> str:
@@ -127,13 +136,16 @@ class Suggestion(NamedTuple):
     """A command line for a place that is named later.
 
     verb, names, flags: as in `build_line`. purpose: what it does, such as "look at it", where there are
-    several to choose from.
+    several to choose from. is_safe: whether `doctor --fix` may run it: it loses nothing, and nobody has to
+    choose first. undo: what makes it as it was; None if nothing does.
     """
 
     verb: str
     names: Sequence[str] = ()
     flags: Sequence[str] = ()
     purpose: str = ""
+    is_safe: bool = False
+    undo: "Suggestion | None" = None
 
     @property
     def asks_servers(self) -> bool:

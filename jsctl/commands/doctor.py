@@ -1,12 +1,15 @@
 """`jsctl doctor`."""
 
 import asyncio
+import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 
-from jsctl.base.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line, format_arguments
 from jsctl.base.units import HOUR, seconds_to_ns
+from jsctl.calls import Call
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.places.targets import resolve_context_targets, resolve_targets
@@ -15,10 +18,13 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.backup.newest import find_newest
 from jsctl.monitor.doctor.diagnosis import CODES, diagnose
+from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.gather import take_snapshot
-from jsctl.monitor.doctor.snapshot import ContextView
+from jsctl.monitor.doctor.repairing import plan_steps, run_steps
+from jsctl.monitor.doctor.snapshot import ContextView, Snapshot
 from jsctl.views import doctor as view
 from jsctl.views import parts as parts_view
+from jsctl.views import repairs as repairs_view
 from jsctl.views.backup import ages as ages_view
 from jsctl.views.result import Result
 
@@ -37,6 +43,29 @@ class _Code(click.Choice[str]):
         return f"there is no code {value!r}; {build_line('doctor', flags=['--rules'])} lists them"
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags. max_backup_age: ns; None for the default."""
+
+    all_contexts: bool
+    ignore: tuple[str, ...]
+    fix: bool
+    dry_run: bool
+    yes: bool
+    rules: bool
+    spark: bool
+    backups: str
+    max_backup_age: int | None
+
+    def __post_init__(self) -> None:
+        if self.max_backup_age is not None and not self.backups:
+            raise BadInput("--max-backup-age requires --backups")
+        if (self.dry_run or self.yes) and not self.fix:
+            raise BadInput(f"{'--dry-run' if self.dry_run else '--yes'} requires --fix")
+        if self.fix and (self.rules or self.spark or self.backups):
+            raise BadInput("--fix cannot be used with --rules, --spark and --backups")
+
+
 @command(
     "doctor",
     examples=[
@@ -44,6 +73,8 @@ class _Code(click.Choice[str]):
         "jsctl doctor --context hub --context spoke-1 --context system",
         "jsctl doctor --all-contexts --json",
         "jsctl doctor --ignore SUBJECT_TWICE --ignore SYSTEM_NOT_LINKED",
+        "jsctl doctor --fix --dry-run",
+        "jsctl doctor --fix --yes --ignore CONSUMER_PAUSED",
         "jsctl doctor --rules",
         "jsctl doctor --spark",
         "jsctl doctor --backups /data/backup",
@@ -57,6 +88,9 @@ class _Code(click.Choice[str]):
     type=_Code(),
     help="Leave out findings with this code; may be repeated",
 )
+@option("--fix", is_flag=True, help="Run the commands that fix findings, one at a time, and look after each")
+@option("--dry-run", is_flag=True, help="With --fix, only show what would be run")
+@option("--yes", "-y", is_flag=True, help="With --fix, run the commands without asking")
 @option("--rules", is_flag=True, help="Show the codes and what they mean; ask no server")
 @option("--spark", is_flag=True, help="Show the Java, Spark and Python that exports use; ask no server")
 @option(
@@ -73,17 +107,9 @@ class _Code(click.Choice[str]):
     metavar="DURATION",
     help="Age at which a backup is too old (26h)",
 )
-async def doctor(
-    env: Env,
-    all_contexts: bool,
-    ignore: Sequence[str],
-    rules: bool,
-    spark: bool,
-    backups: str,
-    max_backup_age: int | None,
-) -> Result:
+async def doctor(env: Env, options: Options) -> Result:
     """Check domains, API and delivery prefixes, exports and imports, mirrors and sources, servers and limits.
-    Nothing is changed.
+    Without --fix, nothing is changed.
 
     --context may be repeated. With a context of the system account, imports and exports, leaf nodes and all
     servers are checked, too. Without --context, the selected context and all domains that can be reached from
@@ -92,30 +118,68 @@ async def doctor(
     The exit status is 1 when something is wrong. With --json, one document {"at", "findings": [{"code",
     "about", "seen", "why", "fix", "objects"}], "contexts", "domains", "servers", "left_out"}.
 
+    With --fix, the findings that one safe command fixes are a plan, and the others are shown with what to do.
+    Each command is run alone: if its finding is still there after 30 seconds, or another one came, it is
+    undone. No command loses messages. The exit status is 1 if something is wrong at the end. --json also has
+    {"dry_run", "steps": [{"code", "about", "seen", "command", "line", "undo", "outcome", "why"}]}.
+
     With --backups, the backups of streams in DIR are read instead, those in account backups as well: for each
     stream the newest one, and older ones until one is good. The exit status is 1 if that is too old, if there
     is none, or if a newer one is damaged.
     """
-    if rules:
+    if options.rules:
         return view.rules()
-    if spark:
+    if options.spark:
         from jsctl.spark.session.installation import list_parts
 
         return parts_view.for_spark(list_parts())
-    if max_backup_age is not None and not backups:
-        raise BadInput("--max-backup-age requires --backups")
-    if backups:
-        folder = resolve_backup_path(backups)
+    if options.backups:
+        folder = resolve_backup_path(options.backups)
         newest = await asyncio.to_thread(find_newest, folder)
-        max_age = _MAX_BACKUP_AGE if max_backup_age is None else max_backup_age
+        max_age = _MAX_BACKUP_AGE if options.max_backup_age is None else options.max_backup_age
         return ages_view.ages(folder, newest, seconds_to_ns(env.clock()), max_age)
-    places, broken = _resolve_all_contexts(env) if all_contexts else (resolve_targets(env), [])
-    snapshot = await take_snapshot(places, trace=env.trace)
-    snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
+    places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])
+
+    async def look() -> tuple[Snapshot, list[Finding]]:
+        snapshot = await take_snapshot(places, trace=env.trace)
+        snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
+        return snapshot, diagnose(snapshot, options.ignore)
+
+    snapshot, findings = await look()
     # A single context that cannot be reached is an error, as in every other verb.
     if len(snapshot.contexts) == 1 and (error := snapshot.contexts[0].error) is not None:
         raise error
-    return view.show(snapshot, diagnose(snapshot, ignore))
+    if not options.fix:
+        return view.show(snapshot, findings)
+    steps = plan_steps(findings)
+    if options.dry_run:
+        return repairs_view.show_plan(snapshot, findings, steps)
+    if not steps:
+        return repairs_view.show_outcome(snapshot, findings, steps)
+    if not options.yes:
+        if env.can_ask:
+            env.say("\n".join(repairs_view.format_plan(steps)))
+        await env.require_yes(
+            repairs_view.format_question(steps), flag="--yes, or see the plan with --dry-run"
+        )
+    parent = copy.copy(env)
+    if options.all_contexts or env.repeated.get("context"):
+        parent.flags = env.get_typed_flags()  # variables do not go before the contexts of a doctor
+
+    async def run(words: Sequence[str]) -> None:
+        if env.run_line is None:
+            raise RuntimeError("no app runs")
+        env.show_status(format_arguments(words))
+        await Call(env.run_line, words, parent=parent).run_async()
+
+    try:
+        snapshot, findings = await run_steps(steps, look, run)
+    except asyncio.CancelledError:
+        env.say("\n".join(repairs_view.format_outcomes(steps)))
+        raise
+    finally:
+        env.show_status("")
+    return repairs_view.show_outcome(snapshot, findings, steps)
 
 
 def _resolve_all_contexts(env: Env) -> tuple[list[Settings], list[ContextView]]:

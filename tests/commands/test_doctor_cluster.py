@@ -264,7 +264,8 @@ def test_the_lines_for_a_server_that_does_not_come_back(
         js.ask(cluster.url, "STREAM.UPDATE.ORDERS", config)
         wait_for(lambda: patient.codes() == ["REPLICAS_FEW"], "the interrupted line is not found", 40)
         assert list_lines(patient.findings()[0]["fix"], "stream edit") == [line]
-        wait_for(lambda: patient.cli(line).status == 0, "there is no server", 60)
+        fix = "doctor --all-contexts --fix --yes"
+        wait_for(lambda: "(REPLICAS_FEW): fixed" in patient.cli(fix).out, "there is no server", 60)
         wait_for(lambda: patient.codes() == [], "it has too few replicas", 40)
         info = js.info(cluster.url, "ORDERS")
         assert "jsctl.replicas" not in info["config"].get("metadata", {})

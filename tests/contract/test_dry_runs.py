@@ -102,7 +102,7 @@ LINES = [
 def test_what_destroys_has_a_dry_run() -> None:
     forced = {path for path in VERBS if "--force" in FLAGS[path]} - {"stream gaps"}  # that only reads
     dry = {path for path in VERBS if "--dry-run" in FLAGS[path]}
-    assert dry == forced | WITHOUT_FORCE | {"stream gaps"}
+    assert dry == forced | WITHOUT_FORCE | {"stream gaps", "doctor"}  # --fix of which asks for --yes
 
 
 def test_what_asks_has_a_dry_run() -> None:
@@ -377,7 +377,7 @@ ELSEWHERE = [
     "schedule add",  # tests/commands/schedule
     "schedule rm",
     "auth import",  # tests/commands/auth/test_import.py
-    "stream gaps",  # only reads
+    *("stream gaps", "doctor"),  # the first only reads; tests/commands/test_doctor_fix.py
     "exporter dashboards",  # tests/commands/exporter/test_dashboards.py
     "export stream",  # tests/commands/export
     "export kv",

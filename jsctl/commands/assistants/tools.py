@@ -48,7 +48,7 @@ _ENDLESS = (
 
 _NEVER = (
     *("force", "dry_run", "unprotect", "watch", "record", "replay", "progress", "no_select", "raw", "spark"),
-    *("all_contexts", "groups", "chosen_columns", "chosen_rows", "man", "remove"),
+    *("all_contexts", "groups", "chosen_columns", "chosen_rows", "man", "remove", "fix", "yes"),
 )
 """Parameters that are no assistant's: what stands for a person's yes, other contexts, files, live screens,
 and what JSON does not have."""

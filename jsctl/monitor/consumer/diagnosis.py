@@ -157,7 +157,7 @@ def _diagnose_pause(facts: Facts, config: Json) -> Cause:
         says=f"it is paused until {format_time(until)}, "
         f"for another {format_duration(truncate_to_seconds(remaining))}",
         numbers={"pause_until": until, "pause_remaining": remaining},
-        help=[facts.suggest("resume")],
+        help=[facts.suggest("resume")._replace(is_safe=True, undo=facts.suggest("pause", until))],
         trouble=Trouble("paused", False, "CONSUMER_PAUSED"),
     )
 

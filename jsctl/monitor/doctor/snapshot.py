@@ -5,7 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from jsctl.base.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_flag, build_line, build_words
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain, pair_origins
@@ -98,6 +98,10 @@ class DomainView(NamedTuple):
     def build_line(self, verb: str, *names: str, flags: Sequence[str] = (), prefix: str = "") -> str:
         """Return a command line that works in this domain, or on another API prefix of this account."""
         return build_line(verb, *names, flags=flags, place=_build_place(self.login, prefix or self.prefix))
+
+    def build_words(self, verb: str, *names: str, flags: Sequence[str] = ()) -> list[str]:
+        """Return the words of a command line that works in this domain, without `jsctl`."""
+        return build_words(verb, *names, flags=flags, place=_build_place(self.login, self.prefix))
 
     @property
     def where(self) -> str:

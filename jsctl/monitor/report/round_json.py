@@ -205,7 +205,7 @@ def _parse_troubles(troubles: Sequence[Sequence[Any]]) -> list[Trouble]:
     for words, bad, *rest in troubles:
         code, says, helps, advice = rest or ("", "", [], "")
         suggestions = [
-            Suggestion(str(verb), [*map(str, names)], [*map(str, flags)], *map(str, purpose))
+            Suggestion(str(verb), [*map(str, names)], [*map(str, flags)], "".join(map(str, purpose)))
             for verb, names, flags, *purpose in helps
         ]
         parsed.append(Trouble(str(words), bool(bad), str(code), str(says), suggestions, str(advice)))

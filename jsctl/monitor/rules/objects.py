@@ -167,7 +167,8 @@ def _check_stream_limits(info: Json) -> Iterator[Trouble]:
         if limit > 0 and used >= NEARLY * limit:
             usage = f"{_format_share(used, limit)} of its {words}"
             has_reached = used >= limit and words != "consumers"
-            fix = Suggestion("stream edit", [config["name"]], [flag, str(2 * limit)])
+            undo = Suggestion("stream edit", [config["name"]], [flag, str(limit)])
+            fix = undo._replace(flags=[flag, str(2 * limit)], is_safe=True, undo=undo)
             yield Trouble(usage, has_reached, "LIMIT_NEAR", f"it uses {usage}", [fix])
 
 
@@ -187,7 +188,9 @@ def _check_replica_count(info: Json, now: datetime) -> Iterator[Trouble]:
     configured, existing = count_replicas(info)
     is_moving = bool((info.get("cluster") or {}).get("desired"))
     if existing < configured and not is_moving and is_settled(info.get("created"), now):
-        edit = Suggestion("stream edit", [config["name"]], ["--replicas", str(configured), "--force"])
+        edit = Suggestion(
+            "stream edit", [config["name"]], ["--replicas", str(configured), "--force"], is_safe=True
+        )
         yield Trouble(
             f"{existing} of {pluralize(configured, 'replica')}",
             False,

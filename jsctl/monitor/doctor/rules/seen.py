@@ -8,7 +8,7 @@ from jsctl.base.command_lines import Suggestion
 from jsctl.jetstream.config.origins import api_to_domain, list_origins
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
-from jsctl.monitor.doctor.finding import Finding
+from jsctl.monitor.doctor.finding import Finding, Repair
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, list_links
 from jsctl.monitor.rights import describe_ack_denials
 from jsctl.monitor.rules import objects
@@ -114,7 +114,21 @@ def build_finding(
     else:
         fix = f"{advice}: {' && '.join(line for _, line in lines)}" if lines else advice
     why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
-    return Finding(trouble.code, about, trouble.says or trouble.words, why, fix, identities or [about])
+    repair = None if view.is_page else _build_repair(trouble.help, view)
+    return Finding(
+        trouble.code, about, trouble.says or trouble.words, why, fix, identities or [about], repair
+    )
+
+
+def _build_repair(help: Sequence[Suggestion], view: DomainView) -> Repair | None:
+    """Return the safe one of the command lines that a fix has; None if there is none."""
+
+    def build(command: Suggestion) -> list[str]:
+        flags = command.flags if "--force" in command.flags else [*command.flags, "--force"]
+        return view.build_words(command.verb, *command.names, flags=flags)
+
+    safe = next((command for command in help if command.is_safe), None)
+    return safe and Repair(build(safe), build(safe.undo) if safe.undo else ())
 
 
 def _parse_command(text: str) -> Suggestion:

@@ -1,0 +1,102 @@
+"""`doctor --fix`: runs the command lines that end findings, one at a time, and looks after each whether it
+helped."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jsctl.errors import JsctlError
+from jsctl.monitor.doctor.finding import Finding, Repair
+from jsctl.monitor.doctor.snapshot import Snapshot
+
+PATIENCE = 30.0
+"""Seconds within which a command must have helped: replicas need a while."""
+_PAUSE = 0.5  #: seconds between two looks
+
+Outcome = Literal["not_run", "run", "fixed", "not_needed", "failed", "undone", "not_undone"]
+"""run: whether it helps is not known yet. not_needed: its finding was gone before. failed: its command was
+refused. undone, not_undone: the command did not help."""
+
+Look = Callable[[], Awaitable[tuple[Snapshot, list[Finding]]]]
+Run = Callable[[Sequence[str]], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Step:
+    """A finding and what ends it. why: why it did not, empty if it did."""
+
+    finding: Finding
+    repair: Repair
+    outcome: Outcome = "not_run"
+    why: str = ""
+
+
+def plan_steps(findings: Sequence[Finding]) -> list[Step]:
+    """Return the steps for those findings that have a repair, the causes first."""
+    return [Step(finding, finding.repair) for finding in findings if finding.repair is not None]
+
+
+async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapshot, list[Finding]]:
+    """Run the steps until one does not help and cannot be undone, and note in each what came of it. Return
+    the last look.
+
+    run: runs the words of a command line; raises JsctlError.
+    """
+    seen = await look()
+    for step in steps:
+        if all(finding.repair != step.repair for finding in seen[1]):
+            step.outcome = "not_needed"
+            continue
+        before, step.outcome = _count(seen[1]), "run"
+        try:
+            await run(step.repair.command)
+        except JsctlError as error:
+            step.outcome, step.why = "failed", str(error)
+            seen = await look()
+            continue
+        seen = await _wait(step, before, look)
+        if step.outcome == "run":
+            is_undone = await _undo(step, run)
+            seen = await look()
+            if not is_undone:
+                break
+    return seen
+
+
+def _count(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
+    return Counter((finding.code, finding.about) for finding in findings)
+
+
+async def _wait(step: Step, before: Counter[tuple[str, str]], look: Look) -> tuple[Snapshot, list[Finding]]:
+    """Look until the step has helped, or too long; note in it what did not become better."""
+    key = (step.finding.code, step.finding.about)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        seen = await look()
+        after = _count(seen[1])
+        new = [f"{code} ({about})" for code, about in after - before]
+        if after[key] < before[key] and not new:
+            step.outcome, step.why = "fixed", ""
+            return seen
+        step.why = f"{', '.join(new)} came with it" if new else "the finding is still there"
+        if time.monotonic() > deadline:
+            return seen
+        await asyncio.sleep(_PAUSE)
+
+
+async def _undo(step: Step, run: Run) -> bool:
+    """Undo a step, and return whether that was possible."""
+    step.outcome = "not_undone"
+    if not step.repair.undo:
+        step.why += "; nothing undoes the command"
+        return False
+    try:
+        await run(step.repair.undo)
+    except JsctlError as error:
+        step.why += f"; it was not undone: {error}"
+        return False
+    step.outcome = "undone"
+    return True

@@ -1,0 +1,188 @@
+"""`doctor --fix`: a plan, a person's yes, one command at a time, and what does not help is undone."""
+
+import asyncio
+import os
+import shlex
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import js
+from tests.support.doctor import Patient, hub, running
+from tests.support.run import Cli
+from tests.support.waiting import wait_for
+
+UNTIL = "2090-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def cli(offline_cli: Cli, url: str) -> Cli:
+    """With a context for the account."""
+    offline_cli(f"context add here --server {url} --select", status=0)
+    return offline_cli
+
+
+def consumer(url: str, name: str, **config: Any) -> None:
+    wanted = {"durable_name": name, "ack_policy": "explicit", **config}
+    js.ask(url, f"CONSUMER.CREATE.ORDERS.{name}", {"stream_name": "ORDERS", "config": wanted})
+
+
+def state(url: str) -> list[Any]:
+    """What a repair could change."""
+    consumers = js.ask(url, "CONSUMER.LIST.ORDERS")["consumers"] or []
+    return [js.info(url, "ORDERS")["config"], [one["config"] for one in consumers]]
+
+
+@pytest.fixture
+def ill(url: str) -> str:
+    """A stream near its limit with a paused consumer, and one whose messages nobody pulls."""
+    js.stream(url, "ORDERS", "orders.>", discard="new", max_msgs=10)
+    consumer(url, "PAUSED", pause_until=UNTIL, filter_subject="orders.none")
+    consumer(url, "NEW")
+    js.publish(url, "orders.1", count=9)
+    wait_for(lambda: js.info(url, "ORDERS")["state"]["messages"] == 9, "messages are not stored")
+    return url
+
+
+@pytest.mark.slow
+def test_the_plan_changes_nothing(cli: Cli, ill: str) -> None:
+    before = state(ill)
+    shown = cli("doctor --fix --dry-run", status=1)
+    assert shown.out.startswith("Would run 2 commands, one after the other:\n1. Stream ORDERS (LIMIT_NEAR): ")
+    lines = shown.out.splitlines()
+    assert "   jsctl consumer resume ORDERS PAUSED --force --context here" in lines
+    assert f"   undone by: jsctl consumer pause ORDERS PAUSED {UNTIL} --force --context here" in lines
+    assert "To be fixed by a person:" in lines and "(NOBODY_PULLS)" in shown.out
+    assert "3 findings on 1 context, 1 domain, 1 stream and 1 server" in lines
+    assert lines[-1] == "Nothing was changed"
+    document = cli("doctor --fix --dry-run --json", status=1).json
+    assert document["dry_run"] is True and len(document["findings"]) == 3
+    assert [(step["code"], step["outcome"]) for step in document["steps"]] == [
+        ("LIMIT_NEAR", "not_run"),
+        ("CONSUMER_PAUSED", "not_run"),
+    ]
+    for step in document["steps"]:
+        assert shlex.split(step["line"]) == ["jsctl", *step["command"]]
+        finding = next(one for one in document["findings"] if one["code"] == step["code"])
+        assert step["line"].replace(" --force", "") in finding["fix"], "one source"
+    assert state(ill) == before
+
+
+@pytest.mark.slow
+def test_what_is_well_has_no_plan(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    for flags in ("--dry-run", "--yes", ""):
+        assert "\nNothing is wrong with 1 context" in cli(f"doctor --fix {flags}", status=0).out
+        assert cli(f"doctor --fix {flags} --json", status=0).json["steps"] == []
+    consumer(url, "NEW")
+    js.publish(url, "orders.1")
+    shown = cli("doctor --fix --yes", status=1).out
+    assert shown.startswith("No finding has an automatic fix:\n")
+
+
+@pytest.mark.slow
+def test_nothing_is_run_without_a_yes(cli: Cli, ill: str) -> None:
+    before = state(ill)
+    refused = cli("doctor --fix", status=64)
+    assert refused.err == (
+        "jsctl: error: cannot ask 'Really run these 2 commands' without a terminal; use --yes, or see the"
+        " plan with --dry-run\n"
+    )
+    assert state(ill) == before
+    outcome = cli("doctor --fix", answers=[False])
+    assert "jsctl consumer resume ORDERS PAUSED" in outcome.err and "nothing was changed" in outcome.err
+    assert state(ill) == before
+    cli("doctor --fix", answers=[True], status=1)
+    assert state(ill) != before
+
+
+@pytest.mark.slow
+def test_commands_that_help(cli: Cli, ill: str) -> None:
+    document = cli("doctor --fix --yes --json", status=1).json
+    assert [(step["outcome"], step["why"]) for step in document["steps"]] == [("fixed", None)] * 2
+    assert [finding["code"] for finding in document["findings"]] == ["NOBODY_PULLS"]
+    assert js.info(ill, "ORDERS")["config"]["max_msgs"] == 20
+    assert not js.ask(ill, "CONSUMER.INFO.ORDERS.PAUSED").get("paused")
+    cli("consumer rm ORDERS NEW --force", status=0)
+    cli(f"consumer pause ORDERS PAUSED {UNTIL} --force", status=0)
+    shown = cli("doctor --fix --yes", status=0).out.splitlines()
+    assert shown[0] == "Consumer ORDERS > PAUSED (CONSUMER_PAUSED): fixed"
+    assert shown[-1].startswith("Nothing is wrong with 1 context")
+
+
+@pytest.mark.slow
+def test_what_is_ignored_stays(cli: Cli, ill: str) -> None:
+    cli("doctor --fix --yes --ignore consumer_paused", status=1)
+    assert js.ask(ill, "CONSUMER.INFO.ORDERS.PAUSED")["paused"]
+    assert js.info(ill, "ORDERS")["config"]["max_msgs"] == 20
+
+
+@pytest.mark.slow
+def test_a_command_that_does_not_help_is_undone(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the limit is still less than the stream has; the next step is done nevertheless."""
+    monkeypatch.setattr("jsctl.monitor.doctor.repairing.PATIENCE", 0)
+    js.stream(url, "ORDERS", "orders.>")
+    for number in range(4):
+        consumer(url, f"C{number}")
+    cli(f"consumer pause ORDERS C0 {UNTIL} --force", status=0)
+    js.ask(url, "STREAM.UPDATE.ORDERS", {**js.info(url, "ORDERS")["config"], "max_consumers": 1})
+    assert js.info(url, "ORDERS")["config"]["max_consumers"] == 1
+    document = cli("doctor --fix --yes --json", status=1).json
+    assert [(step["code"], step["outcome"], step["why"]) for step in document["steps"]] == [
+        ("LIMIT_NEAR", "undone", "the finding is still there"),
+        ("CONSUMER_PAUSED", "fixed", None),
+    ]
+    assert js.info(url, "ORDERS")["config"]["max_consumers"] == 1
+    assert [finding["code"] for finding in document["findings"]] == ["LIMIT_NEAR"]
+
+
+@pytest.mark.slow
+def test_a_command_that_is_refused(tmp_path: Path) -> None:
+    """Twice the limit is more than the account may store; the other step is done."""
+    small = "SMALL: { jetstream: {max_file: 1000000}, users: [{user: small, password: small}] }"
+    patient = Patient(tmp_path)
+    with running(tmp_path, hub(more=small)) as [server]:
+        url = server.url_for("small")
+        patient.context("small", url)
+        js.stream(url, "ORDERS", "orders", discard="new", max_bytes=600_000)
+        js.publish(url, "orders", b"x" * 50_000, count=11)
+        consumer(url, "PAUSED", pause_until=UNTIL, filter_subject="none")
+        wait_for(lambda: js.info(url, "ORDERS")["state"]["messages"] == 11, "messages are not stored")
+        first, second = patient.cli("doctor --fix --yes --json --context small", status=1).json["steps"]
+        assert (first["code"], first["outcome"]) == ("LIMIT_NEAR", "failed")
+        assert "storage" in first["why"]
+        assert (second["code"], second["outcome"]) == ("CONSUMER_PAUSED", "fixed")
+        assert js.info(url, "ORDERS")["config"]["max_bytes"] == 600_000
+
+
+@pytest.mark.slow
+def test_variables_do_not_go_before_contexts(cli: Cli, ill: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.environ["NATS_URL"] = "nats://127.0.0.1:1"
+    document = cli("doctor --fix --yes --json --context here", status=1).json
+    assert [step["outcome"] for step in document["steps"]] == ["fixed", "fixed"]
+
+
+@pytest.mark.slow
+def test_an_interruption_says_what_was_run(cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    for number in range(4):
+        consumer(url, f"C{number}")
+    js.ask(url, "STREAM.UPDATE.ORDERS", {**js.info(url, "ORDERS")["config"], "max_consumers": 1})
+
+    async def interrupt(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("jsctl.monitor.doctor.repairing._wait", interrupt)
+    outcome = cli("doctor --fix --yes", status=130)
+    assert "Stream ORDERS (LIMIT_NEAR): run, and neither seen to help nor undone" in outcome.err
+    assert "   undone by: jsctl stream edit ORDERS --max-consumers 1 --force --context here" in outcome.err
+    assert js.info(url, "ORDERS")["config"]["max_consumers"] == 2
+
+
+def test_flags_that_need_fix(offline_cli: Cli) -> None:
+    assert "--dry-run requires --fix" in offline_cli("doctor --dry-run", status=64).err
+    assert "--yes requires --fix" in offline_cli("doctor --yes", status=64).err
+    assert "cannot be used with" in offline_cli("doctor --fix --rules", status=64).err
