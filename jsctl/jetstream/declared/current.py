@@ -43,9 +43,12 @@ async def _find_behind(
         if info is None:
             sentences.append(f"stream {stream.name} does not exist")
             continue
+        replicas = (info.get("cluster") or {}).get("replicas") or ()
+        if len(replicas) + 1 < int(info["config"].get("num_replicas") or 1):
+            sentences.append(f"stream {stream.name}: replicas are being added")
         sentences += [
             f"stream {stream.name}: replica {replica['name']} is not current"
-            for replica in (info.get("cluster") or {}).get("replicas") or ()
+            for replica in replicas
             if replica.get("offline") or not replica.get("current") or int(replica.get("lag") or 0)
         ]
         target = targets[stream.place]
