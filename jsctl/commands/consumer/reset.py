@@ -86,7 +86,7 @@ async def reset(env: Env, options: Options) -> Result:
     if len(previews) == 1:
         info, preview = previews[0]
         where = f" to {_describe(start, preview)}; {preview}"
-        facts = {**preview._asdict(), "sequence": None if start.is_floor else preview.sequence}
+        facts = {**preview.to_json(), "sequence": None if start.is_floor else preview.sequence}
         intent = change_intent("reset", info, where, losing.loss, **facts)
     else:
         intent = reset_intent(stream, previews, losing.loss)

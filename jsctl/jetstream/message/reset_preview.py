@@ -36,6 +36,10 @@ class Preview(NamedTuple):
     skipped: int | None
     ahead: int = 0
 
+    def to_json(self) -> Json:
+        """Return it for scripts."""
+        return {"sequence": self.sequence, "again": self.again, "skipped": self.skipped, "ahead": self.ahead}
+
     def __str__(self) -> str:
         """Return it for people: `40 messages come again`."""
         parts = []

@@ -39,7 +39,7 @@ def reset_intent(stream: str, previews: Sequence[tuple[Json, Preview]], loss: Da
         f" {preview}"
         for info, preview in previews
     ]
-    facts = [{"consumer": info["name"], **preview._asdict()} for info, preview in previews]
+    facts = [{"consumer": info["name"], **preview.to_json()} for info, preview in previews]
     names = ", ".join(f"{info['name']}: {preview}" for info, preview in previews[:_MAX_LISTED])
     more = f", and {len(previews) - _MAX_LISTED:,} more" if len(previews) > _MAX_LISTED else ""
     action = f"reset {len(previews)} Consumers of {stream} ({names}{more}){deletes}"
