@@ -55,6 +55,10 @@ class Outcome:
     error: str
 
 
+_NOTICE_SECONDS = 12.0
+"""After which servers take one for offline that they do not hear (nats-server: lostQuorumInterval, 10 s)."""
+
+
 class Place(NamedTuple):
     """What the copy has in common with the original. context: the name by which files may call it. servers:
     their number."""
@@ -120,7 +124,9 @@ class Rehearsal:
                 async with self.open_api() as api:
                     listed = await streams.collect(api, lambda info: is_silent(info) or None)
                 if not (listed.missing or listed.offline or listed.items):
-                    return time.monotonic() - begin
+                    seconds = time.monotonic() - begin
+                    await asyncio.sleep(max(0, _NOTICE_SECONDS - seconds))
+                    return seconds
             await asyncio.sleep(0.2)
         return None
 
