@@ -78,6 +78,7 @@ class Journal:
         journal = cls(path)
         target = expand_home(path)
         shown = escape_path(Path(path))
+        _refuse_special(target, shown)
         try:
             flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT if create else 0)
             file = os.fdopen(os.open(target, flags, 0o644), "r+b")
@@ -98,15 +99,16 @@ class Journal:
     @classmethod
     def peek(cls, path: str) -> Self | None:
         """Return what a journal holds, without changing it; None if the file does not exist or is empty."""
-        target = expand_home(path)
+        target, shown = expand_home(path), escape_path(Path(path))
+        _refuse_special(target, shown)
         try:
             with target.open("rb") as file:
                 journal = cls(path)
-                journal._read(file, escape_path(Path(path)), cut=False)
+                journal._read(file, shown, cut=False)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise BadInput(f"cannot open journal {escape_path(Path(path))}: {error.strerror}") from None
+            raise BadInput(f"cannot open journal {shown}: {error.strerror}") from None
         return journal if journal.is_ready else None
 
     def begin(self, head: Json, items: Iterable[Item]) -> None:
@@ -206,3 +208,9 @@ class Journal:
         for key in ("gone", "skipped", "undone"):
             getattr(self, key).update(map(int, record.get(key, ())))
         self.is_undoing = self.is_undoing or "undoing" in record
+
+
+def _refuse_special(target: Path, shown: str) -> None:
+    """Raise BadInput for a pipe or a device, which may have no end."""
+    if target.exists() and not target.is_file():
+        raise BadInput(f"journal {shown} is not a regular file", "choose another file")
