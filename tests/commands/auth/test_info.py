@@ -36,7 +36,7 @@ def list_codes(item: dict[str, Any]) -> list[str]:
 
 
 def test_who_by_whom_until_when_and_what_for(offline_cli: Cli, store: Store, files: Files) -> None:
-    store.user("SHOP", "alice", top={"exp": NOW + 3600}, pub={"allow": ["orders.>"]})
+    store.user("SHOP", "alice", top={"exp": NOW + 86_400}, pub={"allow": ["orders.>"]})
     op, shop, alice = look(offline_cli, *files.values())
     assert [item["kind"] for item in (op, shop, alice)] == ["operator", "account", "user"]
     assert (op["signed_by"], shop["signed_by"], alice["signed_by"]) == ("operator OP",) * 2 + (
@@ -67,7 +67,7 @@ def test_seeds_are_never_shown(offline_cli: Cli, store: Store, files: Files, tmp
 
 
 @pytest.mark.parametrize(
-    ("top", "code"), [({"exp": NOW - 60}, "expired"), ({"nbf": NOW + 600}, "not-yet-valid"), ({}, "")]
+    ("top", "code"), [({"exp": NOW - 60}, "expired"), ({"nbf": NOW + 86_400}, "not-yet-valid"), ({}, "")]
 )
 def test_times(top: dict[str, int], code: str, offline_cli: Cli, store: Store, files: Files) -> None:
     store.user("SHOP", "alice", top=top)
