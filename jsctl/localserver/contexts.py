@@ -4,6 +4,7 @@ The mark holds the folder of the network and a digest of the rest: a context tha
 the user from then on.
 """
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 from jsctl.contexts.settings import SERVER_MARK
 from jsctl.contexts.store import ContextStore
-from jsctl.errors import JsctlError
+from jsctl.errors import JsctlError, NotFound
 from jsctl.localserver.folder import is_in_use
 
 
@@ -47,8 +48,9 @@ def forget(environ: Mapping[str, str], names: Sequence[str], folder: str) -> Non
     """Remove the contexts of a network, except those that somebody edited."""
     store = ContextStore.from_environment(environ)
     for name in names:
-        if store.exists(name) and _find_owner(store, name) == Path(folder):
-            store.remove(name)
+        with contextlib.suppress(NotFound):  # the network that ends removes them, too
+            if store.exists(name) and _find_owner(store, name) == Path(folder):
+                store.remove(name)
 
 
 def _is_free(store: ContextStore, name: str, folder: Path) -> bool:
