@@ -33,15 +33,15 @@ def _skip_blanks(text: str, place: int) -> int:
 class Call:
     """A call of one command line.
 
-    run_line: runs it, as `jsctl.app.run` does. line: as in a shell, without `jsctl`; or its words. json:
-    whether it answers with data, otherwise with the text that it writes into a pipe. stdin: what it reads.
-    environ: its environment; None for a copy of the process's. timeout: seconds, None for no limit.
+    run_line: runs it, as `jsctl.app.run` and `Env.run_line` do. line: as in a shell, without `jsctl`; or its
+    words. json: whether it answers with data, otherwise with the text that it writes into a pipe. stdin: what
+    it reads. environ: its environment; None for a copy of the process's. timeout: seconds, None for no limit.
     parent: the command whose call this is; the line has its global flags and its environment.
     """
 
     def __init__(
         self,
-        run_line: RunLine,
+        run_line: RunLine | None,
         line: str | Sequence[str],
         json: bool = True,
         stdin: str = "",
@@ -49,6 +49,8 @@ class Call:
         timeout: float | None = None,
         parent: Env | None = None,
     ) -> None:
+        if run_line is None:
+            raise RuntimeError("no app runs")
         self._run_line = run_line
         try:
             self._words = shlex.split(line) if isinstance(line, str) else [*line]

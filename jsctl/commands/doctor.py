@@ -167,8 +167,6 @@ async def doctor(env: Env, options: Options) -> Result:
         parent.flags = env.get_typed_flags()  # variables do not go before the contexts of a doctor
 
     async def run(words: Sequence[str]) -> None:
-        if env.run_line is None:
-            raise RuntimeError("no app runs")
         env.show_status(format_arguments(words))
         await Call(env.run_line, words, parent=parent).run_async()
 

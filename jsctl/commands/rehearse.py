@@ -5,13 +5,15 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from jsctl.base.units import pluralize
+from jsctl.calls import Call
 from jsctl.commands.cli import argument, command, option
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus, JsctlError
+from jsctl.errors import BadInput, CommandError, ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import fetch_account_info
 from jsctl.jetstream.consumer import requests as consumers
@@ -23,9 +25,9 @@ from jsctl.localserver import binary
 from jsctl.localserver.rehearsal import (
     MOST_SERVERS,
     RECOVERY_SECONDS,
-    Outcome,
     Place,
     Rehearsal,
+    adapt,
     copy_messages,
     open_rehearsal,
 )
@@ -59,6 +61,13 @@ class Options:
         for file in self.change:
             if not Path(file).exists():
                 raise BadInput(f"there is no file {file}")
+
+
+class _Outcome(NamedTuple):
+    """What came of a command line: its document, and its error, empty if there is none."""
+
+    document: Any
+    error: str = ""
 
 
 @dataclass(slots=True)
@@ -110,7 +119,7 @@ async def rehearse(env: Env, options: Options) -> Result:
     servers = options.servers or min(MOST_SERVERS, max(replicas, default=1))
     left_out = [f"{name} did not answer" for name in collected.missing_streams]
     declared = {
-        key: [_adapt(each, servers, left_out) for each in items]
+        key: [adapt(each, servers, left_out) for each in items]
         for key, items in {"streams": collected.streams, **collected.buckets}.items()
     }
     place = Place(str(account.get("domain") or ""), env.settings().context or "rehearsal", servers)
@@ -121,69 +130,59 @@ async def rehearse(env: Env, options: Options) -> Result:
         async with open_rehearsal(server, env.environ, place) as copy:
             copy.check_servers(options.stop)
             env.show_status("copying streams")
-            await _fill(copy, api, declared, infos, options.messages, left_out)
-            before = await _look(copy)
+            left_out += await _fill(env, copy, api, declared, infos, options.messages)
+            before = await _look(env, copy)
             times["Copied In"], begin = time.monotonic() - begin, time.monotonic()
             env.show_status("applying the change")
-            change = await _apply(copy, options)
+            change = await _apply(env, copy, options)
             times["Changed In"] = time.monotonic() - begin
             if options.stop:
                 times["All Streams Answer After"] = await copy.stop_servers(options.stop)
-            after = await _look(copy)
+            after = await _look(env, copy)
     finally:
         env.show_status("")
     return _show(before, after, change, times, left_out)
 
 
-def _adapt(declaration: Json, servers: int, left_out: list[str]) -> Json:
-    """Return a declaration without what servers of one machine cannot have."""
-    name, adapted = declaration["name"], {**declaration}
-    if adapted.pop("placement", None):
-        left_out.append(f"placement of {name}")
-    for key in ("num_replicas", "replicas"):
-        if int(adapted.get(key) or 1) > servers:
-            left_out.append(f"{adapted[key]} replicas of {name}")
-            adapted[key] = servers
-    origins = [*adapted.get("sources", ()), *([adapted["mirror"]] if adapted.get("mirror") else [])]
-    if foreign := [
-        each for each in origins if isinstance(each, dict) and each.keys() & {"external", "domain"}
-    ]:
-        left_out += [f"{name} copies {each.get('name')} from elsewhere" for each in foreign]
-        adapted["sources"] = [each for each in adapted.get("sources", ()) if each not in foreign]
-        if adapted.get("mirror") in foreign:
-            del adapted["mirror"]
-    return {key: value for key, value in adapted.items() if value != [] or key != "sources"}
+async def _run(env: Env, copy: Rehearsal, *words: str) -> _Outcome:
+    """Run a command line on the copy."""
+    try:
+        return _Outcome(await Call(env.run_line, words, environ=copy.environ).run_async())
+    except CommandError as error:
+        return _Outcome(error.data, str(error))
 
 
 async def _fill(
-    copy: Rehearsal, api: Api, document: Json, infos: Mapping[str, Json], count: int, left_out: list[str]
-) -> None:
-    """Make the streams, and publish their newest messages. Raises JsctlError."""
+    env: Env, copy: Rehearsal, api: Api, document: Json, infos: Mapping[str, Json], count: int
+) -> list[str]:
+    """Make the streams, and publish their newest messages. Return what they lack. Raises JsctlError."""
+    lacking = []
     file = copy.network.folder / "copy.yaml"
     file.write_text("".join(write.render_yaml(document)), encoding="utf-8")
-    made = await copy.run("apply", "-f", str(file), "--yes", *_ONCE_CURRENT, "--context", copy.context)
-    if made.status:
+    made = await _run(env, copy, "apply", "-f", str(file), "--yes", *_ONCE_CURRENT, "--context", copy.context)
+    if made.error:
         raise JsctlError(f"the copy cannot be made: {made.error}", "jsctl export config shows what is copied")
     async with copy.open_api() as target:
         for name, info in infos.items():
             if not count or info["config"].get("mirror") or not info["state"]["messages"]:
                 continue
             if reason := await copy_messages(api, target, info, count):
-                left_out.append(f"messages of {name}: {reason}")
+                lacking.append(f"messages of {name}: {reason}")
+    return lacking
 
 
-async def _apply(copy: Rehearsal, options: Options) -> Outcome:
+async def _apply(env: Env, copy: Rehearsal, options: Options) -> _Outcome:
     if not options.change:
-        return Outcome(0, None, "")
+        return _Outcome(None)
     words = [word for file in options.change for word in ("-f", str(Path(file).absolute()))]
     words += [word for value in options.var for word in ("--var", value)]
     words += [*(["--prune"] if options.prune else []), "--yes", "--allow-data-loss", *_ONCE_CURRENT]
-    return await copy.run("apply", *words, "--context", copy.context)
+    return await _run(env, copy, "apply", *words, "--context", copy.context)
 
 
-async def _look(copy: Rehearsal) -> _State:
+async def _look(env: Env, copy: Rehearsal) -> _State:
     """Return what the copy has. Streams that do not answer are missing."""
-    found = await copy.run("doctor", "--context", copy.context, "--context", f"{copy.context}-system")
+    found = await _run(env, copy, "doctor", "--context", copy.context, "--context", f"{copy.context}-system")
     state = _State({}, {}, (found.document or {}).get("findings", []))
     with contextlib.suppress(JsctlError):
         async with copy.open_api() as api:
@@ -197,7 +196,11 @@ async def _look(copy: Rehearsal) -> _State:
 
 
 def _show(
-    copied: _State, after: _State, change: Outcome, times: Mapping[str, float | None], left_out: Sequence[str]
+    copied: _State,
+    after: _State,
+    change: _Outcome,
+    times: Mapping[str, float | None],
+    left_out: Sequence[str],
 ) -> Result:
     """Show what broke. times: seconds, by what took them; None for what did not end."""
     rows: list[Json] = [
@@ -210,18 +213,17 @@ def _show(
         }
         for name, count in sorted(copied.streams.items())
     ]
-    known = {(each["code"], each["about"]) for each in copied.findings}
-    now = {(each["code"], each["about"]) for each in after.findings}
+    known, now = ({(each["code"], each["about"]) for each in state.findings} for state in (copied, after))
     new = [each for each in after.findings if (each["code"], each["about"]) not in known]
     gone = [each for each in copied.findings if (each["code"], each["about"]) not in now]
     made = sorted(after.streams.keys() - copied.streams.keys())
     hit = [row for row in rows if row["lost"] or row["after"] is None or row["consumers_gone"]]
-    is_broken = bool(change.status or new or hit or None in times.values())
+    is_broken = bool(change.error or new or hit or None in times.values())
     fields = [
         Field(label, f"not within {RECOVERY_SECONDS:g}s" if spent is None else f"{spent:.1f}s")
         for label, spent in times.items()
     ]
-    fields += [Field("Refused", Cell(change.error, change.error, "bad"), "prose")] if change.status else []
+    fields += [Field("Refused", Cell(change.error, change.error, "bad"), "prose")] if change.error else []
     fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
     fields += [Field("Not Rehearsed", "; ".join(left_out), "prose")] if left_out else []
     parts: list[Part] = [InfoPage("Rehearsal", [Section("", fields)])]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsctl.base.json_text import parse_json
 from jsctl.base.units import SECOND, pluralize
 from jsctl.contexts.environment import forget_secrets
 from jsctl.contexts.settings import Settings
@@ -29,7 +28,6 @@ from jsctl.localserver import identities
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Network, Plan
-from jsctl.localserver.process import build_module_command
 from jsctl.localserver.spec_reader import parse_spec
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
@@ -39,24 +37,15 @@ from jsctl.nats.subjects import matches
 Json = dict[str, Any]
 
 MOST_SERVERS = 5
-_BURST = 500
 RECOVERY_SECONDS = 30.0
 """How long leaders may take to be elected after servers were killed."""
-_ENDLESS = 1 << 50  #: bytes that a server may reserve; it stores a sample
-_DROPPED = re.compile(build_pattern(DROPPED))
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a command line: its document and error, empty if there is none."""
-
-    status: int
-    document: Any
-    error: str
-
 
 _NOTICE_SECONDS = 12.0
 """After which servers take one for offline that they do not hear (nats-server: lostQuorumInterval, 10 s)."""
+
+_BURST = 500
+_ENDLESS = 1 << 50  #: bytes that a server may reserve; it stores a sample
+_DROPPED = re.compile(build_pattern(DROPPED))
 
 
 class Place(NamedTuple):
@@ -76,35 +65,6 @@ class Rehearsal:
     network: Network
     environ: Mapping[str, str]
     context: str
-
-    async def run(self, *words: str) -> Outcome:
-        """Run a command line of jsctl on the copy, with --json."""
-        with tempfile.TemporaryFile(dir=self.network.folder) as errors:
-            process = await asyncio.create_subprocess_exec(
-                *build_module_command("jsctl", *words, "--json"),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=errors.fileno(),
-                env=self.environ,
-                start_new_session=True,  # ctrl-C on the terminal is for this process
-            )
-            try:
-                output, _ = await process.communicate()
-            except asyncio.CancelledError:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
-                raise
-            errors.seek(0)
-            lines = errors.read().decode(errors="replace").splitlines()
-        document: Any = None
-        with suppress(ValueError):
-            document = parse_json(output)
-        error = lines[-1] if process.returncode and lines else ""
-        with suppress(ValueError, TypeError, LookupError):
-            failure = parse_json(error.encode())
-            error = "; ".join(filter(None, (failure["error"], failure["hint"])))
-        return Outcome(process.returncode or 0, document, error)
 
     def check_servers(self, names: Sequence[str]) -> None:
         """Raise BadInput for a name of no server."""
@@ -173,6 +133,29 @@ contexts:
             variables |= identities.list_variables(network.folder)
             forget_secrets(variables)
             yield Rehearsal(network, variables, context)
+
+
+def adapt(declaration: Json, servers: int, left_out: list[str]) -> Json:
+    """Return a declaration without what servers of one machine cannot have, which goes to `left_out`.
+
+    servers: their number.
+    """
+    name, adapted = declaration["name"], {**declaration}
+    if adapted.pop("placement", None):
+        left_out.append(f"placement of {name}")
+    for key in ("num_replicas", "replicas"):
+        if int(adapted.get(key) or 1) > servers:
+            left_out.append(f"{adapted[key]} replicas of {name}")
+            adapted[key] = servers
+    origins = [*adapted.get("sources", ()), *([adapted["mirror"]] if adapted.get("mirror") else [])]
+    if foreign := [
+        each for each in origins if isinstance(each, dict) and each.keys() & {"external", "domain"}
+    ]:
+        left_out += [f"{name} copies {each.get('name')} from elsewhere" for each in foreign]
+        adapted["sources"] = [each for each in adapted.get("sources", ()) if each not in foreign]
+        if adapted.get("mirror") in foreign:
+            del adapted["mirror"]
+    return {key: value for key, value in adapted.items() if value != [] or key != "sources"}
 
 
 async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str:

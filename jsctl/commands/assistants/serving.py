@@ -192,8 +192,6 @@ class Assistant:
         )
 
     async def _run(self, verb: Verb, words: Sequence[str]) -> Any:
-        if self._env.run_line is None:
-            raise RuntimeError("no app runs")
         try:
             line = [*verb.path.split(), *words]
             return await Call(self._env.run_line, line, timeout=_CALL_SECONDS, parent=self._env).run_async()
