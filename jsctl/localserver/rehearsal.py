@@ -11,13 +11,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jsctl.base.units import SECOND, pluralize
-from jsctl.contexts.environment import forget_secrets
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
-from jsctl.jetstream.api import Api
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
@@ -33,8 +32,6 @@ from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import matches
-
-Json = dict[str, Any]
 
 MOST_SERVERS = 5
 RECOVERY_SECONDS = 30.0
@@ -131,7 +128,6 @@ contexts:
                 name: value for name, value in environ.items() if not name.startswith(("NATS_", "JSCTL_"))
             }
             variables |= identities.list_variables(network.folder)
-            forget_secrets(variables)
             yield Rehearsal(network, variables, context)
 
 

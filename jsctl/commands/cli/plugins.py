@@ -64,8 +64,8 @@ def list_all() -> list[Plugin]:
                 found[name] = Plugin(name, (path,), path)
     for plugin in _list_entry_points():
         found.setdefault(plugin.name, plugin)
-    ours = {*registry.list_children("", old=True), *BUILT_IN}
-    ours.update(alias for entry in registry.list_children("", old=True).values() for alias in entry.aliases)
+    entries = registry.list_children("", old=True)
+    ours = {*entries, *BUILT_IN, *(alias for entry in entries.values() for alias in entry.aliases)}
     return [plugin for name, plugin in sorted(found.items()) if name not in ours]
 
 

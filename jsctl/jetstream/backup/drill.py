@@ -16,6 +16,7 @@ from jsctl.jetstream.backup.s2 import FrameReader
 from jsctl.jetstream.backup.snapshot import request_snapshot
 from jsctl.jetstream.backup.stream_restore import load_stream
 from jsctl.jetstream.backup.verification import read_backup
+from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.stream.config import STREAM
 
@@ -183,18 +184,15 @@ def _compare_consumers(saved: Json | None, restored: Json | None, first: int) ->
     """Return how a restored consumer differs; empty if it does not. first: the stream's first sequence."""
     if saved is None or restored is None:
         return "it is missing" if restored is None else "it is not in the backup"
-    differences = [
-        key
-        for key in sorted(saved["config"] | restored["config"])
-        if _clean(saved["config"]).get(key) != _clean(restored["config"]).get(key)
-    ]
+    before, after = _clean(saved["config"]), _clean(restored["config"])
+    differences = [key for key in sorted(before | after) if before.get(key) != after.get(key)]
     positions = [_describe_position(each["state"], first) for each in (saved, restored)]
     return ", ".join(differences + [key for key in positions[0] if positions[0][key] != positions[1][key]])
 
 
 def _clean(config: Json) -> Json:
     """Return a consumer's configuration without what servers add."""
-    return {**without_metadata(config, lambda key: key.startswith("_nats.")), "num_replicas": 0}
+    return {**without_metadata(config, is_server_metadata), "num_replicas": 0}
 
 
 def _describe_position(state: Json, first: int) -> Json:

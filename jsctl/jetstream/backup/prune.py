@@ -87,8 +87,10 @@ def remove(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
 def find_links(path: Path) -> list[Path]:
     """Return the links beside a backup that need it."""
     digest = _read(path).digest
+    if not digest:
+        return []
     others = (_read(other) for other in list_stream_backups(path.parent) if other != path)
-    return [other.path for other in others if digest and other.since == digest]
+    return [other.path for other in others if other.since == digest]
 
 
 def _read(path: Path) -> Candidate:

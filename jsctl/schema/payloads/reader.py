@@ -103,16 +103,15 @@ class Reader:
                 reason = str(error)
                 self._undecoded += 1
                 self._first_undecoded = self._first_undecoded or _name_message(message, reason)
-        if self._condition is not None and not self._matches(message, value, reason):
+        if self._condition is not None and not self._matches(self._condition, message, value, reason):
             return None
         if self._fields and not reason and isinstance(value, dict):
             value = {path: _find(value, steps) for path, steps in self._fields}
         return Decoded(value, reason, self._shows)
 
-    def _matches(self, message: Message, value: Any, reason: str) -> bool:
-        condition = self._condition
-        if condition is None or (reason and self._needs_payload):
-            return condition is None
+    def _matches(self, condition: Condition, message: Message, value: Any, reason: str) -> bool:
+        if reason and self._needs_payload:
+            return False
         if self._unseen and isinstance(value, dict):
             self._unseen -= value.keys()
             self._has_seen_any = True

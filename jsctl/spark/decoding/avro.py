@@ -43,8 +43,8 @@ _WIDER = ({"int", "long"}, pa.int64()), ({"float", "double"}, pa.float64())
 class AvroDecoder:
     """A decoder of records of one schema. type: of the records. See `AvroReader`."""
 
-    def __init__(self, text: str, table_text: str = "") -> None:
-        reader = AvroReader(text, table_text)
+    def __init__(self, text: str) -> None:
+        reader = AvroReader(text)
         self.decode = reader.decode
         self.type = _build_arrow_type(reader.schema, {}, ())
         if not pa.types.is_struct(self.type):

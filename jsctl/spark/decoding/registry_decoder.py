@@ -18,7 +18,7 @@ class RegistryDecoder:
     def __init__(self, decoding: Decoding) -> None:
         text = decoding.schema.decode(errors="replace")
         registry = open_registry(decoding.registry, decoding.login)
-        self.decode = RegistryReader(registry, decoding.kind, text if decoding.kind == "avro" else "").decode
+        self.decode = RegistryReader(registry, decoding.kind, text).decode
         if decoding.kind == "avro":
             from jsctl.spark.decoding.avro import AvroDecoder
 

@@ -64,15 +64,13 @@ class _Run(NamedTuple):
     checkpoint: dict[str, Any] | None
     counter: ReadCounter | None
 
-    @contextlib.contextmanager
-    def measuring(self) -> Iterator[Callable[[], float] | None]:
-        """Yield what returns the share of the plan that the next jobs have read."""
+    def start_measuring(self) -> Callable[[], float] | None:
+        """Return what returns the share of the plan that the next jobs have read; None if it is unknown."""
         counter, total = self.counter, max(1, self.plan.end - self.plan.start)
         if counter is None:
-            yield None
-            return
+            return None
         counter.reset()
-        yield lambda: min(1.0, counter.read() / total)
+        return lambda: min(1.0, counter.read() / total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +361,8 @@ class StreamExporter:
     @contextlib.contextmanager
     def _show_reading(self, run: _Run, label: str) -> Iterator[None]:
         """Show how far a job has read the plan."""
-        with self.progress(label, run.plan.messages, run.plan.bytes) as advance, run.measuring() as measure:
+        with self.progress(label, run.plan.messages, run.plan.bytes) as advance:
+            measure = run.start_measuring()
             if measure is None:
                 reporting = report_task_progress(run.engine.spark, advance)
             else:

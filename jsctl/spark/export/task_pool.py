@@ -46,7 +46,10 @@ class TaskPool:
         raise TypeError("this export runs without Spark")
 
     def preload(self) -> None:
-        _preload()
+        import pyspark.sql.types  # noqa: F401
+        from pyarrow import compute, parquet  # noqa: F401
+
+        from jsctl.spark.source import batch_reader  # noqa: F401
 
     def starting(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -128,13 +131,6 @@ def _begin() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _preload() -> None:
-    import pyspark.sql.types  # noqa: F401
-    from pyarrow import compute, parquet  # noqa: F401
-
-    from jsctl.spark.source import batch_reader  # noqa: F401
 
 
 def _run(content: bytes, number: int) -> Any:
