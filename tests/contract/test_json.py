@@ -226,11 +226,12 @@ def make_events(url: str) -> None:
 
 @contextlib.contextmanager
 def noting_tables() -> Iterator[list[str]]:
-    """The titles of the tables of results that are shown meanwhile."""
+    """The titles of the tables of the last result that is shown meanwhile: a verb that calls others shows
+    its own after theirs."""
     titles: list[str] = []
 
     def note(env: Env, result: Result) -> Result:
-        titles.extend(table.title for table in result.tables())
+        titles[:] = [table.title for table in result.tables()]
         return select(env, result)
 
     with pytest.MonkeyPatch.context() as patch:
