@@ -1,5 +1,6 @@
 """`auth account push`, and `query`, with a real server in operator mode, and logins there."""
 
+import itertools
 import shutil
 import time
 from functools import partial
@@ -104,8 +105,9 @@ def test_what_another_operator_changed_is_not_pushed_over(site: Site, tmp_path: 
     cli("auth account push SHARED", status=0)
     theirs = AuthStore(StoreFolders.below(tmp_path / "data" / "nats" / "nsc"), "ACME")
     mine = store.read_account("SHARED").claims["iat"]
+    numbers = itertools.count(100)
     while theirs.read_account("SHARED").claims["iat"] <= mine:  # whole seconds
-        other("auth account edit SHARED --subscriptions " + str(time.monotonic_ns() % 1000), status=0)
+        other(f"auth account edit SHARED --subscriptions {next(numbers)}", status=0)
     (row,) = other("auth account push SHARED --diff --json", status=2).json
     assert row["state"] == "changed on servers" and "limits.conn: 11 -> -1" in row["changes"]
     refused = other("auth account push SHARED", status=1)
@@ -122,7 +124,7 @@ def test_what_another_operator_changed_is_not_pushed_over(site: Site, tmp_path: 
     # In a store in which only nsc has worked so far, the time decides.
     shutil.rmtree(theirs.folders.stores / "ACME" / ".jsctl-seen")
     while theirs.read_account("SHARED").claims["iat"] <= store.read_account("SHARED").claims["iat"]:
-        other("auth account edit SHARED --subscriptions " + str(time.monotonic_ns() % 1000), status=0)
+        other(f"auth account edit SHARED --subscriptions {next(numbers)}", status=0)
         shutil.rmtree(theirs.folders.stores / "ACME" / ".jsctl-seen")
     other("auth account push SHARED", status=0)
 

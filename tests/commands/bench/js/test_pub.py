@@ -115,9 +115,16 @@ def test_a_process_that_hangs_does_not_hide_why_the_others_ended(server: RealSer
     js.stream(server.url, "S", "m", storage="memory", max_msgs=10)
     cli = Cli(tmp_path, server.url)
     running = start(cli, "js pub async m --stream S --msgs 100000000 --clients 2 --json")
+
+    def wait_for_more(than: int) -> int:
+        wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > than, "messages are published")
+        return int(js.info(server.url, "S")["state"]["last_seq"])
+
     try:
-        wait_for(lambda: js.info(server.url, "S")["state"]["last_seq"] > 20, "messages are published")
+        wait_for_more(20)
         os.kill(int(workers(cli)[0]), signal.SIGSTOP)
+        # More than two windows after that: the other one has acknowledged messages.
+        wait_for_more(wait_for_more(0) + 5_000)
         server.kill()
         out, err = running.communicate(timeout=60)
     finally:
