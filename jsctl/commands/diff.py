@@ -22,13 +22,13 @@ from jsctl.views.result import Cell, Column, Result, Table, build_cells
 
 _COLUMNS = (
     Column("Stream", "stream"),
-    Column("Consumer", "consumer"),
+    Column("Consumer", "consumer", optional=True),
     Column("Key", "key"),
     # As files have it.
     Column(
         "Value", "value", "prose", read=lambda key: Cell(key.value, Kind().format(key.kind.write(key.value)))
     ),
-    Column("Label", "label"),
+    Column("Label", "label", optional=True),
     Column("Declared", "at", read=attrgetter("position")),
 )
 
@@ -37,7 +37,7 @@ def _show_owners_result(keys: Sequence[OwnedKey]) -> Result:
     """Show the keys of streams and consumers, with the label that owns them and the line that declares
     them."""
     rows = build_cells(keys, _COLUMNS)
-    return Result([Table("Owners", _COLUMNS, rows, optional=("consumer", "label"))])
+    return Result([Table("Owners", _COLUMNS, rows)])
 
 
 @command(

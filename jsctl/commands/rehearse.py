@@ -38,7 +38,7 @@ _COLUMNS = (
     Column("Before", "before", "count"),
     Column("After", "after", "count"),
     Column("Lost", "lost", "count"),
-    Column("Consumers Gone", "consumers_gone", "prose"),
+    Column("Consumers Gone", "consumers_gone", "prose", optional=True),
 )
 _ONCE_CURRENT = ("--wait", "1m")  #: until replicas and mirrors have what they are to have
 _FINDINGS = (Column("Code", "code"), Column("About", "about", "prose"), Column("Seen", "seen", "prose"))
@@ -232,7 +232,7 @@ def _show(
             (*(row[key] for key in ("name", "before", "after", "lost")), ", ".join(row["consumers_gone"]))
             for row in hit
         ]
-        parts.append(Table("What Was Lost", _COLUMNS, cells, optional=("consumers_gone",)))
+        parts.append(Table("What Was Lost", _COLUMNS, cells))
     for title, findings in (("New Findings of doctor", new), ("Findings That Are Gone", gone)):
         if findings:
             cells = [(each["code"], each["about"], each["seen"]) for each in findings]

@@ -131,8 +131,7 @@ def format_lines(
             case Table() if part.empty and not part.rows:
                 yield _fold(clean_lines(part.empty), width)
             case Table():
-                table_part = part.without_blanks() if part.optional else part
-                yield from _format_table(table_part, form, width, scheme, color)
+                yield from _format_table(part.without_blanks(), form, width, scheme, color)
             case InfoPage() if form == "markdown":
                 from jsctl.render import markdown_form
 

@@ -35,7 +35,6 @@ _MIN_WIDTH = 6  #: a column is not cut below this many cells
 def fit_columns(
     columns: Sequence[Column],
     widths: list[int],
-    hideable: Sequence[str],
     room: int,
     gap: int,
     *,
@@ -45,10 +44,9 @@ def fit_columns(
 ) -> list[int]:
     """Return the indexes of the columns that fit side by side, and narrow their `widths`.
 
-    hideable: `data_key`s of the columns that may be left out, the most dispensable first. room: cells for
-    all. gap: cells between two of them. blank: indexes of the columns that are empty or zero in all rows.
-    prose: cells of a sentence that are comfortable to read. values: cells of the widest value of each column,
-    for a table whose titles may be folded.
+    room: cells for all. gap: cells between two of them. blank: indexes of the columns that are empty or zero
+    in all rows. prose: cells of a sentence that are comfortable to read. values: cells of the widest value of
+    each column, for a table whose titles may be folded.
 
     Columns of texts that are all empty are left out first, then titles are folded between words, then
     hideable columns are left out, first those that are blank. Long texts are narrowed before a column is left
@@ -56,11 +54,11 @@ def fit_columns(
     further, and then the titles above numbers.
     """
     shown = list(range(len(columns)))
-    order = {key: place for place, key in enumerate(hideable)}
-    hideable_columns = [index for index in shown if columns[index].data_key in order]
-    hideable_columns.sort(key=lambda index: (index not in blank, order[columns[index].data_key]))
+    ranks = [column.hideable for column in columns]
+    hideable_columns = [index for index in shown if ranks[index]]
+    hideable_columns.sort(key=lambda index: (index not in blank, -ranks[index]))
     empty = [index for index in reversed(shown[1:]) if index in blank and columns[index].kind not in NUMBERS]
-    empty.sort(key=lambda index: order.get(columns[index].data_key, len(order)))
+    empty.sort(key=lambda index: -ranks[index])
 
     def leave_out(dispensable: Sequence[int], limits: Sequence[int]) -> None:
         for index in dispensable:

@@ -33,7 +33,7 @@ def format_boxed(
     if width and not fits:
         values = _measure([*rows, *([foot] if foot else [])]) if rows or foot else [0] * len(columns)
         blank = [index for index, column in enumerate(columns) if _is_blank(table, index, column)]
-        shown = fit_columns(columns, widths, table.hideable, width - 4, 3, blank=blank, values=values)
+        shown = fit_columns(columns, widths, width - 4, 3, blank=blank, values=values)
         hidden_titles = [head[index] for index, wide in enumerate(values) if wide and index not in shown]
         columns = [columns[index] for index in shown]
         widths = [widths[index] for index in shown]

@@ -40,11 +40,8 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
             *range(min(pinned + model.view.left, len(candidates) - 1), len(candidates)),
         ]
     else:
-        hideable = [column.data_key for key in grid.hideable for column in candidates if column.key == key]
         blank = [index for index, column in enumerate(candidates) if not grid.has_values(column)]
-        indices = fit_columns(
-            candidates, widths, hideable, width - MARK_WIDTH, GAP, blank=blank, prose=_PROSE
-        )
+        indices = fit_columns(candidates, widths, width - MARK_WIDTH, GAP, blank=blank, prose=_PROSE)
     columns = [
         ShownColumn(candidates[index], widths[index], candidates[index].kind in NUMBERS) for index in indices
     ]

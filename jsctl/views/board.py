@@ -35,7 +35,6 @@ class Grid:
         key: identifies a row, the same in every round.
         level: FINE, WARN or BAD; problems come first.
         dim: whether the row is from before a failure.
-        hideable: keys of the columns that a narrow terminal leaves out, the most dispensable first.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
             what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. owner:
             identifies what a row belongs to.
@@ -50,7 +49,6 @@ class Grid:
         key: Callable[[Any], Hashable],
         level: Callable[[Any], int] = lambda row: FINE,
         dim: Callable[[Any], bool] = lambda row: False,
-        hideable: Sequence[str] = (),
         record: Callable[[Any], Any] = lambda row: None,
         line: Callable[[Any], str] = lambda row: "",
         page: Callable[[Any], Hashable | None] = lambda row: None,
@@ -64,7 +62,6 @@ class Grid:
         self.key = key
         self.level = level
         self.dim = dim
-        self.hideable = hideable
         self.record = record
         self.line = line
         self.page = page
@@ -259,7 +256,6 @@ def table_to_grid(table: Table) -> Grid:
         column._replace(
             key=column.data_key,
             read=itemgetter(at),
-            optional=column.data_key in table.optional,
             quiet=column.kind in ("ago", "time"),
         )
         for at, column in enumerate(table.columns)
@@ -285,7 +281,6 @@ def table_to_grid(table: Table) -> Grid:
         table.rows[::-1] if table.rising else table.rows,
         key=key,
         level=level,
-        hideable=table.hideable,
         record=record,
         empty=table.empty or "nothing to show",
     )

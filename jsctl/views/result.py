@@ -49,10 +49,12 @@ class Column(NamedTuple):
     are bytes or text.
 
     sort: its names in `--sort`. read: returns the value of a row, or a Cell; by default, the attribute `key`.
-    rank: returns what rows are sorted by, where that is not the value.
+    rank: returns what rows are sorted by, where that is not the value. total: computes the footer's value
+    from those of all rows.
 
-    On a live screen: wide: shown only when all columns are asked for. optional: left out if it has no value
-    in any row. quiet: its changes are not highlighted.
+    For people: optional: left out if it has no value in any row. hideable: how soon a narrow terminal leaves
+    it out, the highest first, 0 for never. On a live screen: wide: shown only when all columns are asked for.
+    quiet: its changes are not highlighted.
     """
 
     title: str
@@ -65,6 +67,8 @@ class Column(NamedTuple):
     wide: bool = False
     optional: bool = False
     quiet: bool = False
+    hideable: int = 0
+    total: Callable[[Sequence[Any]], Any] | None = None
 
     @property
     def get(self) -> Callable[[Any], Any]:
@@ -120,6 +124,16 @@ def build_cells(rows: Iterable[Any], columns: Sequence[Column]) -> list[list[Any
     return [[read(row) for read in readers] for row in rows]
 
 
+def build_footer(rows: Sequence[Any], columns: Sequence[Column]) -> list[Any]:
+    """Return the totals of rows: those of the columns that have one."""
+    return [column.total([*map(column.get_raw, rows)]) if column.total else "" for column in columns]
+
+
+def count_distinct(values: Iterable[Any]) -> str:
+    """Return how many different values there are, without empty ones, as the total of a column of names."""
+    return str(len({*filter(None, values)}))
+
+
 def recorder(keys: Sequence[str]) -> Callable[[object], dict[str, Any]]:
     """Return a function that returns a JSON object with these keys, from a row's attributes of the same
     names.
@@ -155,9 +169,7 @@ class Table(NamedTuple):
     """Rows of raw values (or Cells).
 
     footer: totals, for people only.
-    hideable: `data_key`s of the columns that a narrow terminal leaves out, the most dispensable first.
     empty: what people see in place of a table without rows; CSV still has its heading.
-    optional: `data_key`s of the columns that people see only if they have a value.
     rising: whether the last row is the most important one, next to the prompt; a screen puts it first.
     """
 
@@ -165,9 +177,7 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     footer: Sequence[Any] | None = None
-    hideable: Sequence[str] = ()
     empty: str = ""
-    optional: Sequence[str] = ()
     rising: bool = False
 
     def without_blanks(self) -> "Table":
@@ -175,7 +185,7 @@ class Table(NamedTuple):
         blank = {
             index
             for index, column in enumerate(self.columns)
-            if column.data_key in self.optional and not any(_get_raw(row[index]) for row in self.rows)
+            if column.optional and not any(_get_raw(row[index]) for row in self.rows)
         }
         if not blank:
             return self

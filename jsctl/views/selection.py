@@ -61,9 +61,7 @@ class Selection(NamedTuple):
             return [row[number] for number in chosen]
 
         return table._replace(
-            columns=[table.columns[number] for number in chosen],
+            columns=[table.columns[number]._replace(hideable=0, optional=False) for number in chosen],
             rows=LazySequence(table.rows, choose),
             footer=table.footer and choose(table.footer),
-            hideable=(),
-            optional=(),
         )

@@ -14,11 +14,11 @@ from jsctl.views.result import Cell, Column, Result, Style, Table
 _COLUMNS = (
     Column("Expires", "expires"),
     Column("State", "state"),
-    Column("In", "left", "duration"),
+    Column("In", "left", "duration", hideable=1),
     Column("Kind", "kind"),
     Column("Account", "account"),
     Column("Name", "name"),
-    Column("Subject", "subject"),
+    Column("Subject", "subject", hideable=2),
 )
 
 _STYLES: dict[str, Style] = {"expired": "bad", "soon": "warn"}
@@ -45,7 +45,7 @@ def _show_expirations_result(expirations: Sequence[Expiration], now: int, within
                 expiration.public,
             )
         )
-    return Result([Table("Expirations", _COLUMNS, rows, hideable=("subject", "left_ns"), empty=empty)])
+    return Result([Table("Expirations", _COLUMNS, rows, empty=empty)])
 
 
 @command(

@@ -16,11 +16,11 @@ from jsctl.views.result import Column, Result, Table
 
 _COLUMNS = (
     Column("Name", "name"),
-    Column("Description", "description", "prose"),
-    Column("Created", "created", "time"),
+    Column("Description", "description", "prose", hideable=1),
+    Column("Created", "created", "time", hideable=3),
     Column("Ack Pending", "ack_pending", "count"),
     Column("Unprocessed", "unprocessed", "count"),
-    Column("Last Delivery", "last_delivery", "ago"),
+    Column("Last Delivery", "last_delivery", "ago", hideable=2),
 )
 
 
@@ -43,7 +43,7 @@ def _show_listing(stream: str, consumers: Collected[Sequence[object]]) -> Result
         return Result([Table("", _COLUMNS, (), empty="No Consumers defined")], data=names)
     rows = [consumers.items[name] for name in names]
     unreachable = unreachable_consumers([ConsumerList(stream, (), consumers.missing, consumers.offline)])
-    table = Table("Consumers", _COLUMNS, rows, hideable=("created", "last_delivery_ns", "description"))
+    table = Table("Consumers", _COLUMNS, rows)
     return Result([table, *unreachable], data=names)
 
 

@@ -11,11 +11,11 @@ from jsctl.views.result import Column, Result, Table
 _COLUMNS = (
     Column("Sequence", "sequence", "count"),
     Column("Subject", "subject"),
-    Column("Time", "time", "time"),
+    Column("Time", "time", "time", hideable=3),
     Column("Age", "age", "ago"),
-    Column("Due", "due", "time"),
+    Column("Due", "due", "time", hideable=2, optional=True),
     Column("Deliveries", "deliveries", "count"),
-    Column("Client", "client"),
+    Column("Client", "client", hideable=1, optional=True),
 )
 
 
@@ -35,11 +35,11 @@ def _show_pending(stream: str, consumer: str, pending: PendingMessages, now: flo
         for one in pending.messages
     ]
     title = f"{pluralize(len(rows), 'Unacknowledged Message')} of Consumer {stream} > {consumer}"
-    hideable = ("time", "due", "client")
+
     empty = f"Consumer {stream} > {consumer} waits for no acknowledgements"
     if pending.doubt:
         empty = f"It is not known for which messages consumer {stream} > {consumer} waits"
-    table = Table(title, _COLUMNS, rows, hideable=hideable, empty=empty, optional=("client", "due"))
+    table = Table(title, _COLUMNS, rows, empty=empty)
     return Result([table])
 
 

@@ -18,7 +18,7 @@ from jsctl.monitor.stream.rows import fetch_snapshot
 from jsctl.prompts.prompter import Choice
 from jsctl.views.consumer.unreachable import unreachable_consumers
 from jsctl.views.result import Part, Result, Table, Text, build_cells, recorder
-from jsctl.views.shared.figures import Line, build_columns, list_hideable
+from jsctl.views.shared.figures import Line, build_columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.orders import list_orders, sort_rows
 from jsctl.views.shared.tables import unreachable_streams
@@ -88,9 +88,7 @@ def _build_table(rows: Sequence[ConsumerLine], stream: str, streams: int, raw: b
     where = stream or pluralize(streams, "stream")
     title = f"Consumer report for {where} with {pluralize(len(rows), 'consumer')}"
     columns = build_columns("consumers", "own", raw=raw)[1 if stream else 0 :]
-    cells = build_cells(map(Line, rows), columns)
-    optional = [column.data_key for column in columns if column.optional]
-    return Table(title, columns, cells, hideable=list_hideable("consumers", "own"), optional=optional)
+    return Table(title, columns, build_cells(map(Line, rows), columns))
 
 
 @command(

@@ -24,7 +24,7 @@ COLUMNS = (
     Column("Users", "users", "count"),
     Column("JetStream", "jetstream", "bool"),
     Column("System", "system", "bool"),
-    Column("Not Genuine", "not_genuine", "prose"),
+    Column("Not Genuine", "not_genuine", "prose", optional=True),
 )
 _LIMIT_KEYS = tuple(field.key for field in ACCOUNT_LIMITS)
 _ALWAYS_SHOWN = tuple(key for key in _LIMIT_KEYS if key != "limits.data")
@@ -78,7 +78,6 @@ def listing(store: AuthStore, accounts: Sequence[Record], system: str) -> Result
                 COLUMNS,
                 rows,
                 empty="No accounts",
-                optional=("not_genuine",),
             )
         ]
     )

@@ -16,10 +16,10 @@ COLUMNS = (
     Column("File", "file"),
     Column("Kind", "kind"),
     Column("Name", "name"),
-    Column("Of", "of"),
+    Column("Of", "of", hideable=1),
     Column("Expires", "expires", "time"),
     Column("Problem", "problem", "prose"),
-    Column("Public Key", "public"),
+    Column("Public Key", "public", hideable=2),
 )
 
 
@@ -30,7 +30,7 @@ def result(items: Sequence[Inspected]) -> Result:
     for item in items:
         if not item.is_listed:
             parts += _build_parts(item)
-    table = Table("Files", COLUMNS, [_build_row(item) for item in items], hideable=("public", "of"))
+    table = Table("Files", COLUMNS, [_build_row(item) for item in items])
     if listed := [_build_row(item) for item in items if item.is_listed]:
         parts.append(table._replace(rows=listed))
         notes = dict.fromkeys(note for item in items if item.is_listed for note in item.unchecked)

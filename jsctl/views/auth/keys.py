@@ -10,12 +10,12 @@ from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, T
 COLUMNS = (
     Column("Role", "role"),
     Column("Key", "key"),
-    Column("Description", "description", "prose"),
-    Column("Max Subs", "subscriptions"),
+    Column("Description", "description", "prose", optional=True),
+    Column("Max Subs", "subscriptions", hideable=1),
     Column("Pub Perms", "pub_permissions", "count"),
     Column("Sub Perms", "sub_permissions", "count"),
     Column("Users", "users", "count"),
-    Column("Seed", "seed", "bool"),
+    Column("Seed", "seed", "bool", hideable=2),
 )
 
 
@@ -40,8 +40,6 @@ def listing(store: AuthStore, account: Record) -> Result:
         COLUMNS,
         rows,
         empty="No signing keys",
-        optional=("description",),
-        hideable=("seed", "subscriptions"),
     )
     return Result([table])
 

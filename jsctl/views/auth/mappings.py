@@ -11,7 +11,7 @@ COLUMNS = (
     Column("Source Subject", "source"),
     Column("Target Subject", "subject"),
     Column("Weight", "weight", "count"),
-    Column("Cluster", "cluster"),
+    Column("Cluster", "cluster", optional=True),
 )
 
 
@@ -22,9 +22,7 @@ def listing(account: Record) -> Result:
         for source, targets in list_mappings(account.nats).items()
         for target in targets
     ]
-    table = Table(
-        f"Subject Mappings of {account.name}", COLUMNS, rows, empty="No mappings", optional=("cluster",)
-    )
+    table = Table(f"Subject Mappings of {account.name}", COLUMNS, rows, empty="No mappings")
     return Result([table])
 
 

@@ -18,9 +18,9 @@ COLUMNS = (
     Column("Name", "name"),
     Column("Subject", "subject"),
     Column("Accounts", "accounts", "count"),
-    Column("Account Server", "account_server", "url"),
+    Column("Account Server", "account_server", "url", optional=True),
     Column("Signing Keys", "signing_keys", "count"),
-    Column("Not Genuine", "not_genuine", "prose"),
+    Column("Not Genuine", "not_genuine", "prose", optional=True),
 )
 
 
@@ -68,9 +68,7 @@ def listing(folders: StoreFolders, operators: Sequence[Record], selected: str) -
         )
         for operator in operators
     ]
-    table = Table(
-        "Operators", COLUMNS, rows, empty="No operators", optional=("account_server", "not_genuine")
-    )
+    table = Table("Operators", COLUMNS, rows, empty="No operators")
     return Result([table])
 
 

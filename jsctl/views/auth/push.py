@@ -17,10 +17,11 @@ CHANGES = Column(
     "changes",
     "prose",
     read=lambda change: Cell(list(change.changes), "; ".join(change.changes)),
+    optional=True,
 )
 _DIFFERENCES = (
     Column("Account", "account"),
-    Column("Key", "key", read=attrgetter("public")),
+    Column("Key", "key", read=attrgetter("public"), hideable=1),
     Column(
         "State",
         "state",
@@ -36,9 +37,7 @@ def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Resul
     cells = build_cells(rows, _DIFFERENCES)
     differ = is_failure and any(change.state != SAME for change in rows)
     status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
-    table = Table(
-        "Accounts", _DIFFERENCES, cells, empty="No accounts", optional=("changes",), hideable=("key",)
-    )
+    table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts")
     return Result([table], status=status)
 
 

@@ -9,7 +9,7 @@ from jsctl.views.result import Cell, Column, Result, Table
 
 COLUMNS = (
     Column("Kind", "kind"),
-    Column("Export", "export"),
+    Column("Export", "export", optional=True),
     Column("Name", "name"),
     Column("Key", "key"),
     Column("Signed until", "until", "time"),
@@ -30,7 +30,5 @@ def listing(store: AuthStore, account: Record) -> Result:
         )
         for revocation in list_revocations(account.nats)
     ]
-    table = Table(
-        f"Revocations of {account.name}", COLUMNS, rows, empty="No revocations", optional=("export",)
-    )
+    table = Table(f"Revocations of {account.name}", COLUMNS, rows, empty="No revocations")
     return Result([table])

@@ -15,9 +15,9 @@ EXPORT_COLUMNS = (
     Column("Kind", "kind"),
     Column("Subject", "subject"),
     Column("Activation Required", "private", "bool"),
-    Column("Advertised", "advertised", "bool"),
-    Column("Token Position", "token_position", "count"),
-    Column("Revocations", "revocations", "count"),
+    Column("Advertised", "advertised", "bool", hideable=1),
+    Column("Token Position", "token_position", "count", hideable=2),
+    Column("Revocations", "revocations", "count", hideable=3),
     Column("Imported by", "importers"),
 )
 IMPORT_COLUMNS = (
@@ -26,9 +26,9 @@ IMPORT_COLUMNS = (
     Column("Source", "source"),
     Column("Local Subject", "local_subject"),
     Column("Remote Subject", "subject"),
-    Column("Allows Tracing", "allow_trace", "bool"),
-    Column("Shares Connection", "share", "bool"),
-    Column("Token", "token", "bool"),
+    Column("Allows Tracing", "allow_trace", "bool", hideable=1),
+    Column("Shares Connection", "share", "bool", hideable=2),
+    Column("Token", "token", "bool", hideable=3),
 )
 
 
@@ -49,10 +49,8 @@ def exports(account: Record, store: AuthStore) -> Result:
                 Cell(names, ", ".join(names)),
             )
         )
-    hideable = ("revocations", "token_position", "advertised")
-    return Result(
-        [Table(f"Exports of {account.name}", EXPORT_COLUMNS, rows, hideable=hideable, empty="No exports")]
-    )
+
+    return Result([Table(f"Exports of {account.name}", EXPORT_COLUMNS, rows, empty="No exports")])
 
 
 def imports(account: Record, store: AuthStore) -> Result:
@@ -71,10 +69,8 @@ def imports(account: Record, store: AuthStore) -> Result:
         )
         for claim in list_imports(account.nats)
     ]
-    hideable = ("token", "share", "allow_trace")
-    return Result(
-        [Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, hideable=hideable, empty="No imports")]
-    )
+
+    return Result([Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, empty="No imports")])
 
 
 def export_sheet(export: Json, store: AuthStore, account: Record) -> Result:

@@ -19,13 +19,13 @@ from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, T
 COLUMNS = (
     Column("Name", "name"),
     Column("Subject", "subject"),
-    Column("Role", "role"),
+    Column("Role", "role", optional=True),
     Column("Pub Perms", "pub_permissions", "bool"),
     Column("Sub Perms", "sub_permissions", "bool"),
     Column("Max Subs", "subscriptions"),
-    Column("Revoked", "revoked", "bool"),
-    Column("Expiry", "expiry", "time"),
-    Column("Not Genuine", "not_genuine", "prose"),
+    Column("Revoked", "revoked", "bool", optional=True),
+    Column("Expiry", "expiry", "time", optional=True),
+    Column("Not Genuine", "not_genuine", "prose", optional=True),
 )
 LIMITS = (
     "payload",
@@ -81,8 +81,8 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
                 format_doubt(user),
             )
         )
-    optional = ("role", "revoked", "expiry", "not_genuine")
-    return Result([Table(f"Users of {account.name}", COLUMNS, rows, empty="No users", optional=optional)])
+
+    return Result([Table(f"Users of {account.name}", COLUMNS, rows, empty="No users")])
 
 
 def find_effective_rules(user: Record, account: Record) -> tuple[str | None, Json]:

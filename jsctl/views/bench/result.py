@@ -39,10 +39,10 @@ _CLIENTS = (
     Column("Messages", "messages", "count"),
     Column("Time", "time", "duration"),
     Column("Messages/s", "messages_per_second", "count"),
-    Column("Bytes/s", "bytes_per_second", "bytes"),
-    Column("P50", "p50", "duration"),
-    Column("P99", "p99", "duration"),
-    Column("P99.9", "p99_9", "duration"),
+    Column("Bytes/s", "bytes_per_second", "bytes", hideable=4),
+    Column("P50", "p50", "duration", hideable=1, optional=True),
+    Column("P99", "p99", "duration", hideable=2, optional=True),
+    Column("P99.9", "p99_9", "duration", hideable=3, optional=True),
 )
 _PLOTTED = 61
 """Columns of the plot: the share that is left falls tenfold every fifteen."""
@@ -84,8 +84,7 @@ def result(plan: Plan, outcome: Outcome, limit: Limit, *, plot: bool) -> Result:
     clients = outcome.clients
     latencies = outcome.latencies
     rows = [_build_row(client) for client in clients]
-    latency = ("p99_9_ns", "p99_ns", "p50_ns")
-    table = Table("Clients", _CLIENTS, rows, optional=latency, hideable=("bytes_per_second", *latency))
+    table = Table("Clients", _CLIENTS, rows)
     sections = [Section("", _build_figure_fields(plan, outcome, limit, word))]
     if len(latencies):
         sections.append(Section(f"Latency, the time of {operation}", _build_latency_fields(latencies)))

@@ -12,15 +12,15 @@ from jsctl.views.stream import messages
 
 COLUMNS = (
     Column("Sequence", "sequence", "count"),
-    Column("Subject", "subject"),
-    Column("Time", "time", "time"),
+    Column("Subject", "subject", optional=True),
+    Column("Time", "time", "time", hideable=3, optional=True),
     Column("Age", "age", "ago"),
-    Column("Deliveries", "deliveries", "count"),
+    Column("Deliveries", "deliveries", "count", optional=True),
     Column("Reason", "reason"),
-    Column("Detail", "detail", "prose"),
-    Column("Given Up", "given_up", "time"),
-    Column("Bytes", "bytes", "bytes"),
-    Column("Stored", "stored", "bool"),
+    Column("Detail", "detail", "prose", hideable=1, optional=True),
+    Column("Given Up", "given_up", "time", hideable=2, optional=True),
+    Column("Bytes", "bytes", "bytes", hideable=4),
+    Column("Stored", "stored", "bool", hideable=5),
 )
 _COUNTS = (Column("Reason", "reason"), Column("Subject", "subject"), Column("Messages", "messages", "count"))
 REASONS = {
@@ -53,8 +53,6 @@ def list_letters(stream: str, consumer: str, dead: DeadLetters, now: float) -> R
             title,
             COLUMNS,
             rows,
-            hideable=("stored", "bytes", "time", "given_up", "detail"),
-            optional=("detail", "given_up", "subject", "time", "deliveries"),
             empty=_describe_none(stream, consumer, dead),
         )
     ]

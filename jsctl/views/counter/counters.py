@@ -57,8 +57,8 @@ _VALUE = Column("Value", "value", "number")
 COLUMNS = (
     Column("Subject", "subject"),
     _VALUE,
-    Column("Stream", "stream"),
-    Column("Updated", "time", "time"),
+    Column("Stream", "stream", hideable=1),
+    Column("Updated", "time", "time", hideable=2),
 )
 _MAX_DIGITS = 40  #: digits that a table shows whole
 
@@ -75,7 +75,7 @@ def listing(counters: Sequence[Counter], pattern: str, *, with_rows: bool = Fals
     # A terminal has no room for hundreds of digits: they are cut in the middle, as texts are.
     value = _VALUE if longest <= _MAX_DIGITS else _VALUE._replace(kind="text")
     columns = [value if column is _VALUE else column for column in COLUMNS]
-    return Result([Table("Counters", columns, rows, hideable=("time", "stream"))], data=data)
+    return Result([Table("Counters", columns, rows)], data=data)
 
 
 def changes(

@@ -41,7 +41,6 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
             _TO_SEND,
             build_cells(differences, _TO_SEND),
             empty=_REST_SENT if plan.owed else _ALL_SENT,
-            optional=("changes",),
         )
         parts.append(table)
         data["auth"]["push"] = table.records()

@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("Consumer", "consumer"),
     Column("Context", "context"),
     Column("Domain", "domain"),
-    Column("Account", "account"),
+    Column("Account", "account", optional=True),
     Column("Remark", "remark", "prose"),
 )
 
@@ -115,7 +115,7 @@ def apply_result(outcome: Outcome, plan: Plan) -> Result:
     rows += [_build_row(step, "taken back", _format_lost(step)) for step in outcome.taken_back]
     rows += [_build_row(step, "failed", format_failure(error)) for step, error in outcome.failed]
     rows += [_build_row(step, "not done") for step in outcome.not_tried]
-    table = Table("Applied", _COLUMNS, rows, optional=("account",))
+    table = Table("Applied", _COLUMNS, rows)
     status = ExitStatus(outcome.failure.status) if outcome.failure else ExitStatus.OK
     summary = f"{format_counts(outcome.done)} done"
     if outcome.failed and not outcome.done:

@@ -9,15 +9,15 @@ COLUMNS = (
     Column("NATS Code", "error_code", "number"),
     Column("HTTP Error Code", "code", "number"),
     Column("Description", "description", "prose"),
-    Column("Comment", "comment", "prose"),
-    Column("Go Constant", "constant"),
+    Column("Comment", "comment", "prose", hideable=1),
+    Column("Go Constant", "constant", hideable=2),
 )
 
 
 def listing(entries: Sequence[Code]) -> Result:
     """Show errors in a table; the JSON document has all fields."""
     rows = [[entry.get(column.key, "") for column in COLUMNS] for entry in entries]
-    return Result([Table("NATS Errors", COLUMNS, rows, hideable=("constant", "comment"))], data=list(entries))
+    return Result([Table("NATS Errors", COLUMNS, rows)], data=list(entries))
 
 
 def details(entry: Code, hint: str) -> Result:

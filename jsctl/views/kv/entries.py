@@ -48,11 +48,11 @@ def values(bucket: str, batches: Entries, *, raw: bool, single: bool) -> Events[
 
 _HEAD = (
     Column("Key", "key"),
-    Column("Created", "created", "time"),
+    Column("Created", "created", "time", hideable=3),
     Column("Revision", "revision", "number"),
-    Column("Size", "size", "bytes"),
+    Column("Size", "size", "bytes", hideable=1),
 )
-_TTL = Column("TTL", "ttl")
+_TTL = Column("TTL", "ttl", hideable=2)
 _VALUE = Column("Value", "value", is_payload=True)
 
 
@@ -70,7 +70,7 @@ def keys(bucket: str, entries: Sequence[Entry], *, with_values: bool) -> Result:
         return [full_record(bucket, entry) if with_values else record(bucket, entry) for entry in entries]
 
     title = f"Contents of Bucket {bucket}"
-    table = Table(title, columns, LazySequence(entries, row), hideable=("created", "ttl", "size"))
+    table = Table(title, columns, LazySequence(entries, row))
     return Result([table], data=document)
 
 
@@ -89,11 +89,11 @@ def history(bucket: str, key: str, seen: Sequence[Seen[Entry]]) -> Result:
         Column("Revision", "revision", "number"),
         Column("Op", "operation", read=operation),
         Column("Created", "created", "time", read=attrgetter("time")),
-        Column("Length", "size", "count"),
+        Column("Length", "size", "count", hideable=1),
         _VALUE._replace(read=short_value),
     )
     rows = LazySequence(seen, lambda each: [column.get(each.shown) for column in columns])
-    table = Table(f"History of {bucket} > {key}", columns, rows, hideable=("size",))
+    table = Table(f"History of {bucket} > {key}", columns, rows)
 
     def document() -> object:
         return [add_decoded(full_record(bucket, event), decoded) for event, _, decoded in seen]

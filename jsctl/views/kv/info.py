@@ -94,11 +94,11 @@ def _build_origin_fields(origin: Json, label: str) -> list[Field]:
 
 _COLUMNS = (
     Column("Bucket", "bucket"),
-    Column("Description", "description", "prose"),
-    Column("Created", "created", "time"),
+    Column("Description", "description", "prose", hideable=1),
+    Column("Created", "created", "time", hideable=3),
     Column("Size", "bytes", "bytes"),
     Column("Values", "values", "count"),
-    Column("Last Update", "last_update", "ago"),
+    Column("Last Update", "last_update", "ago", hideable=2),
 )
 
 
@@ -127,7 +127,7 @@ def listing(buckets: Collected[Json], now: float) -> Result:
     data = sorted(row.bucket for row in rows)
     if not rows and not unreachable:
         return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
-    table = Table("Key-Value Buckets", _COLUMNS, rows, hideable=("created", "last_update_ns", "description"))
+    table = Table("Key-Value Buckets", _COLUMNS, rows)
     return Result([table, *unreachable], data=data)
 
 

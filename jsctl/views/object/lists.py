@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 _BUCKETS = (
     Column("Bucket", "bucket"),
-    Column("Description", "description", "prose"),
-    Column("Created", "created", "time"),
+    Column("Description", "description", "prose", hideable=1),
+    Column("Created", "created", "time", hideable=2),
     Column("Size", "bytes", "bytes"),
     Column("Last Update", "last_update", "ago"),
 )
 _OBJECTS = (
     Column("Name", "name"),
     Column("Size", "size", "bytes"),
-    Column("Time", "mtime", "time", read=attrgetter("modified")),
+    Column("Time", "mtime", "time", read=attrgetter("modified"), hideable=1),
     Column("Link", "link", read=lambda info: str(info.link or "")),
 )
 _STORED = (
@@ -43,8 +43,8 @@ _STATUS = (
     Column("Bucket", "bucket"),
     Column("Objects", "objects", "count"),
     Column("Size", "bytes", "bytes"),
-    Column("Limit", "max_bytes", "bytes_limit"),
-    Column("TTL", "ttl", "span_limit"),
+    Column("Limit", "max_bytes", "bytes_limit", hideable=1),
+    Column("TTL", "ttl", "span_limit", hideable=2),
     Column("Replicas", "replicas", "number"),
     Column("Sealed", "sealed", "bool"),
     Column("Unfinished", "unfinished", "count"),
@@ -69,7 +69,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
         )
         for info in infos
     ]
-    table = Table("Object Store Buckets", _BUCKETS, rows, hideable=("created", "description"))
+    table = Table("Object Store Buckets", _BUCKETS, rows)
     return Result([table, *unreachable], data=sorted(row[0] for row in rows))
 
 
@@ -80,7 +80,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
         return Result([Text("No entries found")], data=data)
     has_links = any(object_info.link for object_info in infos)
     columns = _OBJECTS if has_links else _OBJECTS[:-1]
-    table = Table("Bucket Contents", columns, build_cells(infos, columns), hideable=("mtime",))
+    table = Table("Bucket Contents", columns, build_cells(infos, columns))
     return Result([table], data=data)
 
 
@@ -101,7 +101,7 @@ def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
         )
         for info, count, unfinished in rows
     ]
-    return Result([Table("Object Store Buckets", _STATUS, cells, hideable=("ttl_ns", "max_bytes"))])
+    return Result([Table("Object Store Buckets", _STATUS, cells)])
 
 
 def stored(infos: Sequence[ObjectInfo]) -> Result:

@@ -243,8 +243,8 @@ def _build_table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence
         *(Column(key.capitalize(), key) for key in keys),
         *layout.columns,
         *(
-            Column(f"{name.replace('_', ' ').capitalize()} over time", f"{name}_trend")
-            for name in layout.trends
+            Column(f"{name.replace('_', ' ').capitalize()} over time", f"{name}_trend", hideable=rank)
+            for rank, name in enumerate(layout.trends, 1)
         ),
     ]
     lines = [
@@ -255,8 +255,8 @@ def _build_table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence
         ]
         for key, group in sorted(groups.items())
     ]
-    hideable = [f"{name}_trend" for name in reversed(layout.trends)]
-    return Table(layout.title, columns, lines, hideable=hideable)
+
+    return Table(layout.title, columns, lines)
 
 
 _MEASURES = {"stored": "messages stored", "growth": "bytes grown", "shrink": "bytes shrunk"}

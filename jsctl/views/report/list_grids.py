@@ -19,10 +19,9 @@ from jsctl.views.report.grid_cells import (
     suggest,
 )
 from jsctl.views.result import Column
-from jsctl.views.shared.figures import build_columns, list_hideable
+from jsctl.views.shared.figures import build_columns
 
 _COLUMNS = {kind: build_columns(kind, "screen") for kind in FIGURES}
-_HIDEABLE = {kind: list_hideable(kind, "screen") for kind in FIGURES}
 _RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
 
 
@@ -117,7 +116,6 @@ def _build_grid(
         place_rows(places, lines),
         [*before, *_COLUMNS[kind]],
         key,
-        hideable=_HIDEABLE[kind],
         noun=noun or kind,
         record=lambda row: {**place_keys(row), **record(row.line), **more(row)},
         **attrs,

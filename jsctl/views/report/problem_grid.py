@@ -24,7 +24,7 @@ from jsctl.views.result import Cell, Column
 from jsctl.views.shared.figures import STYLES, drain_cell
 
 _PROBLEMS = (
-    Column("What", "kind", "text", read=lambda row: row.line.kind),
+    Column("What", "kind", "text", read=lambda row: row.line.kind, hideable=4),
     Column(
         "Name", "name", "text", read=lambda row: " > ".join(filter(None, row.line.name)) or row.place.title
     ),
@@ -41,8 +41,16 @@ _PROBLEMS_END = (
         read=lambda row: drain_cell(row.line.drain),
         optional=True,
         quiet=True,
+        hideable=3,
     ),
-    Column("Why", "why", "prose", read=lambda row: Cell(row.line.why, row.line.why, "dim"), optional=True),
+    Column(
+        "Why",
+        "why",
+        "prose",
+        read=lambda row: Cell(row.line.why, row.line.why, "dim"),
+        optional=True,
+        hideable=2,
+    ),
 )
 
 
@@ -55,6 +63,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         "duration",
         read=lambda row: Cell(now - row.line.since, age_words(now - row.line.since)),
         quiet=True,
+        hideable=1,
     )
 
     def record(row: Row) -> dict[str, Any]:
@@ -94,7 +103,6 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         key=lambda row: (row.number, row.line.key),
         level=lambda row: row.line.level,
         dim=lambda row: bool(row.place.error) and row.line.kind != "context",
-        hideable=("kind", "drain", "why", "since"),
         noun="problems",
         record=record,
         line=_format_problem_line,

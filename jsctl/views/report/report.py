@@ -22,7 +22,7 @@ from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import EMPTY, LISTS, Choice, build_lines
 from jsctl.views.report.panes import Pane
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
-from jsctl.views.shared.figures import STYLES, Line, build_columns, list_hideable
+from jsctl.views.shared.figures import STYLES, Line, build_columns
 
 _ALL = Choice()
 _TITLES = {
@@ -271,7 +271,7 @@ def _build_table(title: str, kind: str, rows: Sequence[Line], watched: bool) -> 
         for line, row in zip(cells, rows, strict=True):
             words = row.record["trouble"]
             line.append(Cell(words, ", ".join(words), STYLES[row.level]))
-    return Table(title, heads, cells, hideable=list_hideable(kind, "table"))
+    return Table(title, heads, cells)
 
 
 def _format_utc(moment: float | None) -> str | None:

@@ -13,17 +13,16 @@ from jsctl.views.shared.figures import STYLES
 _COLUMNS = (
     Column("Query", "query"),
     Column("Stream", "stream"),
-    Column("Batch", "batch", "count"),
-    Column("Rows", "rows", "count"),
+    Column("Batch", "batch", "count", hideable=3),
+    Column("Rows", "rows", "count", hideable=4),
     Column("Behind", "behind", "count"),
-    Column("Rows/s", "rate", "rate"),
+    Column("Rows/s", "rate", "rate", hideable=2),
     Column("Drained In", "drain_ns"),
     Column("Lost", "lost", "count"),
-    Column("Deleted", "deleted", "count"),
-    Column("Seen", "seen_ns", "ago"),
+    Column("Deleted", "deleted", "count", hideable=5),
+    Column("Seen", "seen_ns", "ago", hideable=1),
     Column("Trouble", "trouble", "prose"),
 )
-_HIDEABLE = ("deleted", "rows", "batch", "rate", "seen_ns")
 
 
 def records(queries: Sequence[SparkQuery], now: float) -> list[dict[str, Any]]:
@@ -41,7 +40,7 @@ def pane(queries: Sequence[SparkQuery], now: float) -> Pane:
     wrong = sum(level > FINE for level in levels)
     summary = Text(pluralize(wrong, "problem") if wrong else "all well", STYLES[worst] or "good")
     messages = [] if queries else [Text("No queries yet")]
-    table = Table("Spark Queries", _COLUMNS, rows, hideable=_HIDEABLE)
+    table = Table("Spark Queries", _COLUMNS, rows)
     return Pane("Spark", summary, messages, [table] if queries else [])
 
 

@@ -14,12 +14,12 @@ _SHOWN = 3  #: next runs on a page
 COLUMNS = (
     Column("Subject", "subject"),
     Column("Schedule", "schedule"),
-    Column("Zone", "zone"),
-    Column("Target", "target"),
-    Column("Source", "source"),
+    Column("Zone", "zone", optional=True),
+    Column("Target", "target", hideable=1),
+    Column("Source", "source", optional=True),
     Column("Next Run", "next"),
-    Column("Last Written", "written", "time"),
-    Column("Sequence", "sequence", "number"),
+    Column("Last Written", "written", "time", hideable=2),
+    Column("Sequence", "sequence", "number", hideable=3),
 )
 RUNS = (Column("Run", "run"), Column("In", "left", "duration"))
 
@@ -52,9 +52,7 @@ def listing(stream: str, schedules: Sequence[StoredSchedule], now: int, zone: tz
         f"Schedules of {stream}",
         COLUMNS,
         rows,
-        hideable=("sequence", "written", "target"),
         empty=f"Stream {stream} has no schedules",
-        optional=("zone", "source"),
     )
     return Result([table])
 

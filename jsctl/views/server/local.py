@@ -8,8 +8,8 @@ _SERVERS = (
     Column("Server", "name"),
     Column("URL", "url", "url"),
     Column("Domain", "domain"),
-    Column("Process", "pid", "number"),
-    Column("Log", "log"),
+    Column("Process", "pid", "number", hideable=1),
+    Column("Log", "log", hideable=2),
 )
 _CONTEXTS = (
     Column("Context", "context"),
@@ -40,7 +40,6 @@ def running(network: Network) -> Result:
                 "Local Servers",
                 _SERVERS,
                 [[server[c.key] for c in _SERVERS] for server in servers],
-                hideable=("log", "pid"),
             ),
             Table("Contexts", _CONTEXTS, [[context[c.key] for c in _CONTEXTS] for context in contexts]),
         ],

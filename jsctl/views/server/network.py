@@ -14,34 +14,34 @@ NETWORKS = (
     Column("Status", "status"),
     Column("Servers", "servers", "number"),
     Column("Up", "up", "number"),
-    Column("Folder", "folder"),
+    Column("Folder", "folder", hideable=1),
 )
 SERVERS = (
-    Column("Cluster", "cluster"),
+    Column("Cluster", "cluster", hideable=1),
     Column("Server", "server"),
-    Column("Domain", "domain"),
+    Column("Domain", "domain", hideable=2),
     Column("Status", "status"),
     Column("Leader", "meta_leader"),
-    Column("Health", "health", "prose"),
-    Column("Leafs", "leafnodes", "number"),
-    Column("GWs", "gateways", "number"),
-    Column("Streams", "streams", "number"),
-    Column("URL", "url", "url"),
+    Column("Health", "health", "prose", hideable=2),
+    Column("Leafs", "leafnodes", "number", hideable=3),
+    Column("GWs", "gateways", "number", hideable=4),
+    Column("Streams", "streams", "number", hideable=5),
+    Column("URL", "url", "url", hideable=6),
 )
 _LINKS = (Column("Link", "link"), Column("Kind", "kind"), Column("Status", "status"))
 _STREAMS = (
     Column("Domain", "domain"),
-    Column("Account", "account"),
+    Column("Account", "account", hideable=3),
     Column("Stream", "stream"),
-    Column("Leader", "leader"),
-    Column("Replicas", "replicas"),
+    Column("Leader", "leader", hideable=1),
+    Column("Replicas", "replicas", hideable=2),
     Column("Messages", "messages", "count"),
     Column("Lag", "lag_messages", "count"),
 )
 _CONTEXTS = (
     Column("Context", "context"),
     Column("Description", "description", "prose"),
-    Column("URL", "url", "url"),
+    Column("URL", "url", "url", hideable=1),
 )
 NO_LINKS = (
     "disturb servers with jsctl server network pause and kill; hub-leaf, hub-spokes and supercluster have"
@@ -69,7 +69,7 @@ def listing(networks: Sequence[LocalNetwork]) -> Result:
             f"There is no local network. Start one with {build_line('server network up', 'hub-leaf')}."
         )
         return Result([text], data=[])
-    return Result([Table("Local Networks", NETWORKS, rows, hideable=("folder",))])
+    return Result([Table("Local Networks", NETWORKS, rows)])
 
 
 def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Result:
@@ -80,8 +80,8 @@ def started(network: LocalNetwork, contexts: Sequence[Mapping[str, Any]]) -> Res
     lines = [[context[column.key] for column in _CONTEXTS] for context in contexts]
     return Result(
         [
-            Table(f"Network {network.state.name}", columns, rows, hideable=("domain", "cluster")),
-            Table("Contexts", _CONTEXTS, lines, hideable=("url",)),
+            Table(f"Network {network.state.name}", columns, rows),
+            Table("Contexts", _CONTEXTS, lines),
         ],
         data={
             "network": network.state.name,
@@ -100,7 +100,6 @@ def status(network: NetworkStatus) -> Result:
             f"Network {state.name}",
             SERVERS,
             [_build_server_row(server) for server in network.servers],
-            hideable=("url", "streams", "gateways", "leafnodes", "health", "domain"),
         )
     ]
     if network.links:
@@ -125,7 +124,7 @@ def status(network: NetworkStatus) -> Result:
             )
             for stream in network.streams
         ]
-        tables.append(Table("Streams", _STREAMS, lines, hideable=("account", "replicas", "leader")))
+        tables.append(Table("Streams", _STREAMS, lines))
     return Result(tables, data={"network": state.name, **_map_tables(tables)})
 
 

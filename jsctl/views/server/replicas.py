@@ -7,24 +7,32 @@ from jsctl.monitor.server.replicas import Json, Replica, read_position
 from jsctl.views.result import Cell, Column, Result, Table
 
 _STATE = (
-    ("messages", "messages", "count"),
-    ("bytes", "bytes", "bytes"),
-    ("subjects", "num_subjects", "count"),
-    ("deleted", "num_deleted", "count"),
-    ("consumers", "consumer_count", "count"),
-    ("first", "first_seq", "count"),
-    ("last", "last_seq", "count"),
+    ("messages", "messages", "count", 0),
+    ("bytes", "bytes", "bytes", 12),
+    ("subjects", "num_subjects", "count", 13),
+    ("deleted", "num_deleted", "count", 14),
+    ("consumers", "consumer_count", "count", 11),
+    ("first", "first_seq", "count", 4),
+    ("last", "last_seq", "count", 0),
 )
-"""Columns of a stream: their key, that in the state, and their kind."""
+"""Columns of a stream: their key, that in the state, their kind, and how soon they are left out."""
 
-_OWNER = (Column("Raft", "raft_group"), Column("Account", "account"), Column("Node", "server"))
-_END = (Column("Status", "status"), Column("Leader", "leader"), Column("Peers", "peers"))
+_OWNER = (
+    Column("Raft", "raft_group", hideable=8),
+    Column("Account", "account", hideable=3),
+    Column("Node", "server"),
+)
+_END = (
+    Column("Status", "status"),
+    Column("Leader", "leader", hideable=1),
+    Column("Peers", "peers", hideable=7),
+)
 _HEALTH = Column("Health", "health")
 _ACCOUNT_ID = Column("Account ID", "account_id")
 STREAMS = (
     Column("Stream", "stream"),
     *_OWNER,
-    *(Column(key.title(), key, kind) for key, _, kind in _STATE),  # type: ignore[arg-type]
+    *(Column(key.title(), key, kind, hideable=rank) for key, _, kind, rank in _STATE),  # type: ignore[arg-type]
     *_END,
 )
 CONSUMERS = (
@@ -33,25 +41,13 @@ CONSUMERS = (
     *_OWNER,
     Column("Delivered (S, C)", "delivered"),
     Column("Ack Floor (S, C)", "ack_floor"),
-    Column("Ack Pending", "num_ack_pending", "count"),
-    Column("Redelivered", "num_redelivered", "count"),
-    Column("Waiting", "num_waiting", "count"),
-    Column("Pending", "num_pending", "count"),
+    Column("Ack Pending", "num_ack_pending", "count", hideable=5),
+    Column("Redelivered", "num_redelivered", "count", hideable=9),
+    Column("Waiting", "num_waiting", "count", hideable=10),
+    Column("Pending", "num_pending", "count", hideable=6),
     *_END[:2],
-    Column("Stream Leader", "stream_leader"),
+    Column("Stream Leader", "stream_leader", hideable=2),
     *_END[2:],
-)
-_HIDEABLE = ("deleted", "subjects", "bytes", "consumers", "raft_group", "peers", "first", "account", "leader")
-_CONSUMER_SPARE = (
-    "num_waiting",
-    "num_redelivered",
-    "raft_group",
-    "peers",
-    "num_pending",
-    "num_ack_pending",
-    "account",
-    "stream_leader",
-    "leader",
 )
 
 
@@ -61,12 +57,12 @@ def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result
         [
             replica.name,
             *_build_owner(replica),
-            *(_build_count(replica, key, kind) for _, key, kind in _STATE),
+            *(_build_count(replica, key, kind) for _, key, kind, _ in _STATE),
             *_end(replica),
         ]
         for replica in replicas
     ]
-    return _build_result("Streams", STREAMS, rows, replicas, health, _HIDEABLE)
+    return _build_result("Streams", STREAMS, rows, replicas, health)
 
 
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
@@ -91,7 +87,7 @@ def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Resu
                 peers,
             ]
         )
-    return _build_result("Consumers", CONSUMERS, rows, replicas, health, _CONSUMER_SPARE)
+    return _build_result("Consumers", CONSUMERS, rows, replicas, health)
 
 
 def find_deviations(replica: Replica) -> dict[str, int]:
@@ -111,7 +107,7 @@ def find_deviations(replica: Replica) -> dict[str, int]:
         ]
     else:
         state, leading = replica.detail.get("state") or {}, replica.leading.get("state") or {}
-        keys = [(key, int(state.get(key, 0)), int(leading.get(key, 0))) for _, key, _ in _STATE]
+        keys = [(key, int(state.get(key, 0)), int(leading.get(key, 0))) for _, key, *_ in _STATE]
     return {key: value - expected for key, value, expected in keys if value != expected}
 
 
@@ -159,7 +155,6 @@ def _build_result(
     rows: list[list[object]],
     replicas: Sequence[Replica],
     health: Sequence[str] | None,
-    hideable: Sequence[str],
 ) -> Result:
     if health is not None:
         columns = (*columns, _HEALTH)
@@ -190,7 +185,7 @@ def _build_result(
     at = next(index for index, column in enumerate(columns) if column.key == "account") + 1
     filed = [[*row[:at], replica.account_id, *row[at:]] for row, replica in zip(rows, replicas, strict=True)]
     file_table = Table(heading, [*columns[:at], _ACCOUNT_ID, *columns[at:]], filed)
-    return Result([Table(heading, columns, rows, hideable=hideable)], data=data, table=file_table)
+    return Result([Table(heading, columns, rows)], data=data, table=file_table)
 
 
 _CONSUMER_KEYS = (

@@ -9,11 +9,11 @@ from jsctl.views.result import Cell, Column, Result, Table, build_cells
 from jsctl.views.shared.orders import find_order, list_orders, sort_rows
 
 _TRAFFIC = (
-    Column("In Msgs", "in_msgs", "count", sort=("in-msgs",)),
-    Column("Out Msgs", "out_msgs", "count", sort=("out-msgs",)),
-    Column("In Bytes", "in_bytes", "bytes", sort=("in-bytes",)),
-    Column("Out Bytes", "out_bytes", "bytes", sort=("out-bytes",)),
-    Column("Subs", "subs", "count", sort=("subs",)),
+    Column("In Msgs", "in_msgs", "count", sort=("in-msgs",), hideable=19),
+    Column("Out Msgs", "out_msgs", "count", sort=("out-msgs",), hideable=20),
+    Column("In Bytes", "in_bytes", "bytes", sort=("in-bytes",), hideable=16),
+    Column("Out Bytes", "out_bytes", "bytes", sort=("out-bytes",), hideable=17),
+    Column("Subs", "subs", "count", sort=("subs",), hideable=3),
 )
 ACCOUNTS = (
     Column("Account", "account"),
@@ -22,12 +22,12 @@ ACCOUNTS = (
 )
 CONNECTIONS = (
     Column("CID", "cid", sort=("cid",), rank=lambda row: int(row.cid.lstrip("L"))),
-    Column("Name", "name"),
+    Column("Name", "name", hideable=13),
     Column("Server", "server"),
-    Column("Cluster", "cluster"),
-    Column("IP", "address"),
+    Column("Cluster", "cluster", hideable=15),
+    Column("IP", "address", hideable=18),
     Column("Account", "account"),
-    Column("Uptime", "uptime", "duration", sort=("uptime",)),
+    Column("Uptime", "uptime", "duration", sort=("uptime",), hideable=14),
     *_TRAFFIC,
 )
 _REASON = Column("Reason", "reason")
@@ -43,44 +43,44 @@ LEAFNODES = (
     Column("Server", "server"),
     Column("Name", "name"),
     Column("Account", "account"),
-    Column("Address", "address"),
-    Column("RTT", "rtt", "duration"),
+    Column("Address", "address", hideable=18),
+    Column("RTT", "rtt", "duration", hideable=2),
     *_TRAFFIC,
-    Column("Compressed", "compression"),
-    Column("Spoke", "spoke", "bool"),
+    Column("Compressed", "compression", hideable=22),
+    Column("Spoke", "spoke", "bool", hideable=5),
 )
 ROUTES = (
     Column("Server", "server"),
-    Column("Cluster", "cluster"),
+    Column("Cluster", "cluster", hideable=1),
     Column("Name", "name"),
-    Column("Account", "account"),
-    Column("Address", "address"),
-    Column("ID", "id"),
-    Column("Uptime", "uptime", "duration"),
-    Column("RTT", "rtt", "duration"),
-    Column("Subs", "subs", "count"),
-    Column("Bytes In", "in_bytes", "bytes"),
-    Column("Bytes Out", "out_bytes", "bytes"),
+    Column("Account", "account", hideable=7),
+    Column("Address", "address", hideable=9),
+    Column("ID", "id", hideable=8),
+    Column("Uptime", "uptime", "duration", hideable=4),
+    Column("RTT", "rtt", "duration", hideable=2),
+    Column("Subs", "subs", "count", hideable=3),
+    Column("Bytes In", "in_bytes", "bytes", hideable=5),
+    Column("Bytes Out", "out_bytes", "bytes", hideable=6),
 )
 GATEWAYS = (
     Column("Server", "server"),
-    Column("Cluster", "cluster"),
+    Column("Cluster", "cluster", hideable=1),
     Column("Kind", "kind"),
     Column("Name", "name"),
-    Column("Address", "address"),
-    Column("ID", "id"),
-    Column("Uptime", "uptime", "duration"),
-    Column("RTT", "rtt", "duration"),
+    Column("Address", "address", hideable=6),
+    Column("ID", "id", hideable=5),
+    Column("Uptime", "uptime", "duration", hideable=4),
+    Column("RTT", "rtt", "duration", hideable=2),
     Column("Bytes", "bytes", "bytes"),
-    Column("Port", "port", "number"),
-    Column("Accounts", "accounts", "count"),
+    Column("Port", "port", "number", hideable=7),
+    Column("Accounts", "accounts", "count", hideable=3),
 )
 HEALTH = (
     Column("Server", "server"),
     Column("Cluster", "cluster"),
-    Column("Domain", "domain"),
+    Column("Domain", "domain", hideable=1),
     Column("Status", "status"),
-    Column("Type", "type"),
+    Column("Type", "type", hideable=2),
     Column("Error", "error", "prose"),
 )
 
@@ -100,7 +100,6 @@ def accounts(rows: Sequence[AccountRow], order: str, reverse: bool, top: int, *,
         f"{len(shown_rows)} Accounts Overview",
         ACCOUNTS,
         build_cells(shown_rows, ACCOUNTS),
-        hideable=("out_bytes", "in_bytes"),
         rising=not reverse,
     )
     data = [_build_account_document(row) for row in shown_rows]
@@ -136,12 +135,10 @@ def connections(
         *(sum(getattr(row, c.key) for row in shown_rows) for c in _TRAFFIC),
     ]
     title = f"Top {len(shown_rows)} Connections out of {len(rows)} by {order}"
-    hideable = ("out_msgs", "in_msgs", "address", "out_bytes", "in_bytes", "cluster", "uptime_ns", "name")
+
     footer = [*totals, ""] if closed else totals
     empty = "the servers have no such connections"
-    table = Table(
-        title, columns, build_cells(shown_rows, columns), footer, hideable, empty, rising=not reverse
-    )
+    table = Table(title, columns, build_cells(shown_rows, columns), footer, empty, rising=not reverse)
     parts = [table, _build_server_counts(rows, reverse)] if len({row.server for row in rows}) > 1 else [table]
     return Result(parts, data=[row.document for row in shown_rows], table=table)
 
@@ -156,37 +153,26 @@ def _build_server_counts(rows: Sequence[ConnectionRow], reverse: bool) -> Table:
 
 def leafnodes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on leaf node connections. order: one of LINK_SORTS."""
-    hideable = (
-        "compression",
-        "out_msgs",
-        "in_msgs",
-        "address",
-        "out_bytes",
-        "in_bytes",
-        "spoke",
-        "subs",
-        "rtt_ns",
-    )
-    return _build_link_report("Leafnode Report", "leaf nodes", LEAFNODES, hideable, rows, order, reverse)
+
+    return _build_link_report("Leafnode Report", "leaf nodes", LEAFNODES, rows, order, reverse)
 
 
 def routes(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on routes. order: one of LINK_SORTS."""
-    hideable = ("address", "id", "account", "out_bytes", "in_bytes", "uptime_ns", "subs", "rtt_ns", "cluster")
-    return _build_link_report("Cluster Report", "routes", ROUTES, hideable, rows, order, reverse)
+
+    return _build_link_report("Cluster Report", "routes", ROUTES, rows, order, reverse)
 
 
 def gateways(rows: Sequence[LinkRow], order: str, reverse: bool) -> Result:
     """Report on gateways. order: one of LINK_SORTS."""
-    hideable = ("port", "address", "id", "uptime_ns", "accounts", "rtt_ns", "cluster")
-    return _build_link_report("Super Cluster Report", "gateways", GATEWAYS, hideable, rows, order, reverse)
+
+    return _build_link_report("Super Cluster Report", "gateways", GATEWAYS, rows, order, reverse)
 
 
 def _build_link_report(
     title: str,
     noun: str,
     columns: Sequence[Column],
-    hideable: Sequence[str],
     rows: Sequence[LinkRow],
     order: str,
     reverse: bool,
@@ -197,7 +183,6 @@ def _build_link_report(
         columns,
         build_cells(ordered, columns),
         _build_totals(ordered, columns),
-        hideable=hideable,
         empty=f"{title}: the servers have no {noun}",
         # The largest comes last, as for numbers; names are read from the first.
         rising=not reverse and find_order(_LINKS, order).kind != "text",
@@ -228,7 +213,7 @@ def health(rows: Sequence[HealthRow]) -> Result:
     good = sum(row.status == "ok" for row in rows)
     clusters = len({row.cluster for row in rows})
     footer = [str(len(rows)), str(clusters), "", f"ok: {good} / err: {len(rows) - good}", "", ""]
-    return Result([Table("Health Report", HEALTH, lines, footer, hideable=("type", "domain"))])
+    return Result([Table("Health Report", HEALTH, lines, footer)])
 
 
 def usage(replies: Sequence[Json], key: str, *, with_rows: bool = False) -> Result:

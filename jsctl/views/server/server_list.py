@@ -43,20 +43,26 @@ def _build_slow_cell(row: Row) -> Cell:
 SERVERS = (
     Column("Name", "name", sort=("name",)),
     Column("Cluster", "cluster", sort=("cluster",)),
-    Column("Host", "host"),
-    Column("Version", "version"),
+    Column("Host", "host", hideable=5),
+    Column("Version", "version", hideable=2),
     Column("JS", "jetstream", read=_build_jetstream_cell),
     Column("Conns", "connections", "count", sort=("conns",)),
-    Column("Subs", "subscriptions", "count", sort=("subs",)),
-    Column("Routes", "routes", "count", sort=("routes",)),
-    Column("GWs", "gateways", "count", sort=("gws",)),
-    Column("Mem", "mem", "bytes", sort=("mem",)),
+    Column("Subs", "subscriptions", "count", sort=("subs",), hideable=7),
+    Column("Routes", "routes", "count", sort=("routes",), hideable=8),
+    Column("GWs", "gateways", "count", sort=("gws",), hideable=9),
+    Column("Mem", "mem", "bytes", sort=("mem",), hideable=1),
     Column(
-        "CPU %", "cpu", "number", sort=("cpu",), read=lambda row: f"{row.cpu:g}", rank=lambda row: row.cpu
+        "CPU %",
+        "cpu",
+        "number",
+        sort=("cpu",),
+        read=lambda row: f"{row.cpu:g}",
+        rank=lambda row: row.cpu,
+        hideable=3,
     ),
-    Column("Cores", "cores", "number"),
-    Column("Slow", "slow", "count", sort=("slow",), read=_build_slow_cell),
-    Column("Uptime", "uptime", "duration", sort=("uptime",)),
+    Column("Cores", "cores", "number", hideable=10),
+    Column("Slow", "slow", "count", sort=("slow",), read=_build_slow_cell, hideable=4),
+    Column("Uptime", "uptime", "duration", sort=("uptime",), hideable=6),
     Column(
         "RTT",
         "rtt",
@@ -67,23 +73,11 @@ SERVERS = (
     ),
 )
 SORTS = list_orders(SERVERS)
-_HIDEABLE = (
-    "cores",
-    "gateways",
-    "routes",
-    "subscriptions",
-    "uptime_ns",
-    "host",
-    "slow",
-    "cpu",
-    "version",
-    "mem",
-)
 _CLUSTERS = (
     Column("Cluster", "cluster"),
     Column("Node Count", "nodes", "count"),
-    Column("Outgoing Gateways", "outgoing_gateways", "count"),
-    Column("Incoming Gateways", "incoming_gateways", "count"),
+    Column("Outgoing Gateways", "outgoing_gateways", "count", hideable=1),
+    Column("Incoming Gateways", "incoming_gateways", "count", hideable=2),
     Column("Connections", "connections", "count"),
 )
 
@@ -165,7 +159,7 @@ def _build_server_table(rows: Sequence[Row], compact: bool) -> Table:
         None,
         None,
     )
-    return Table("Server Overview", SERVERS, lines, footer, _HIDEABLE)
+    return Table("Server Overview", SERVERS, lines, footer)
 
 
 def _build_cluster_table(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
@@ -182,4 +176,4 @@ def _build_cluster_table(rows: Sequence[Row], clusters: Sequence[str]) -> Table:
             )
         )
     footer = ("", *(sum(line[index] for line in lines) for index in range(1, 5)))  # type: ignore[misc]
-    return Table("Cluster Overview", _CLUSTERS, lines, footer, ("incoming_gateways", "outgoing_gateways"))
+    return Table("Cluster Overview", _CLUSTERS, lines, footer)

@@ -1,54 +1,40 @@
 """Servers as people see them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from jsctl.monitor.server.rows import JetStreamRow, Json, build_jetstream_row
 from jsctl.monitor.trouble import is_away
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells, build_footer
 from jsctl.views.shared.leaders import leader_table
 from jsctl.views.shared.orders import find_order, list_orders
 
 SUMMARY = (
     Column("Server", "server", sort=("name",)),
-    Column("Cluster", "cluster", sort=("cluster",)),
-    Column("Domain", "domain"),
-    Column("Streams", "streams", "count", sort=("streams",)),
-    Column("Consumers", "consumers", "count", sort=("consumers",)),
-    Column("Messages", "messages", "count", sort=("msgs",)),
-    Column("Bytes", "bytes", "bytes", sort=("mbytes", "bytes")),
-    Column("Memory", "memory", "bytes", sort=("mem",)),
-    Column("File", "file", "bytes", sort=("file", "store")),
-    Column("API Req", "api", "count", sort=("api",)),
-    Column("API Err", "errors", "count", sort=("err",)),
-    Column("Pending", "pending", "count"),
-    Column("Quorum Sz", "quorum", "count"),
-    Column("Rescuing", "rescue", "bool"),
+    Column("Cluster", "cluster", sort=("cluster",), hideable=3),
+    Column("Domain", "domain", hideable=4, optional=True),
+    Column("Streams", "streams", "count", sort=("streams",), total=sum),
+    Column("Consumers", "consumers", "count", sort=("consumers",), hideable=1, total=sum),
+    Column("Messages", "messages", "count", sort=("msgs",), total=sum),
+    Column("Bytes", "bytes", "bytes", sort=("mbytes", "bytes"), total=sum),
+    Column("Memory", "memory", "bytes", sort=("mem",), hideable=6, total=sum),
+    Column("File", "file", "bytes", sort=("file", "store"), hideable=5, total=sum),
+    Column("API Req", "api", "count", sort=("api",), hideable=7, total=sum),
+    Column("API Err", "errors", "count", sort=("err",), hideable=2, total=sum),
+    Column("Pending", "pending", "count", hideable=8, total=sum),
+    Column("Quorum Sz", "quorum", "count", hideable=10, optional=True),
+    Column("Rescuing", "rescue", "bool", hideable=9, optional=True),
 )
 SORTS = list_orders(SUMMARY)
 """Orders of the JetStream summary; equal ones go by name."""
-_HIDEABLE = (
-    "quorum",
-    "rescue",
-    "pending",
-    "api",
-    "memory",
-    "file",
-    "domain",
-    "cluster",
-    "errors",
-    "consumers",
-)
-_OPTIONAL = ("domain", "quorum", "rescue")
-"""Columns that are left out where no server has them, and that have no total."""
 _META = (
     Column("Connection Name", "name"),
-    Column("ID", "id"),
+    Column("ID", "id", hideable=2),
     Column("Leader", "leader"),
     Column("Current", "current", "bool"),
     Column("Online", "online"),
-    Column("Active", "active", "duration"),
+    Column("Active", "active", "duration", hideable=1),
     Column("Lag", "lag", "count"),
 )
 
@@ -104,31 +90,26 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _build_summary(rows: Sequence[JetStreamRow], account: str, compact: bool) -> Table:
     names = [row.server for row in rows]
     shown = short_names(names) if compact else names
-    keep = [
-        at
-        for at, column in enumerate(SUMMARY)
-        if column.key not in _OPTIONAL or any(getattr(row, column.key) not in ("", None) for row in rows)
+    # A domain or a meta group that no server has is not shown; that no rescue is under way is.
+    columns = [
+        column._replace(optional=False)
+        for column in SUMMARY
+        if not column.optional or any(column.get_raw(row) not in ("", None) for row in rows)
     ]
-    lines: list[list[Any]] = []
-    for row, name in zip(rows, shown, strict=True):
-        server = Cell(row.server, name + ("*" if row.leads else ""))
-        lines.append([server, *(getattr(row, SUMMARY[at].key) for at in keep[1:])])
-    totals = [_total(rows, SUMMARY[at], account) for at in keep]
-    title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
-    return Table(title, [SUMMARY[at] for at in keep], lines, totals, _HIDEABLE)
-
-
-def _total(rows: Sequence[JetStreamRow], column: Column, account: str) -> Any:
-    if column.kind == "text" or column.key in _OPTIONAL:
-        return ""
-    if account and column.key in ("api", "errors"):
+    lines = build_cells(rows, columns)
+    for line, row, name in zip(lines, rows, shown, strict=True):
+        line[0] = Cell(row.server, name + "*" * row.leads)
+    totals = build_footer(rows, columns)
+    if account:
         # Each server of a cluster reports the requests of the account to all servers of that cluster.
-        clusters: dict[tuple[str, str], int] = {}
+        clusters = defaultdict[tuple[str, str], list[JetStreamRow]](list)
         for row in rows:
-            place = row.domain, row.cluster or row.server
-            clusters[place] = max(clusters.get(place, 0), getattr(row, column.key))
-        return sum(clusters.values())
-    return sum(getattr(row, column.key) for row in rows)
+            clusters[row.domain, row.cluster or row.server].append(row)
+        for at, column in enumerate(columns):
+            if column.key in ("api", "errors"):
+                totals[at] = sum(max(map(column.get_raw, cluster)) for cluster in clusters.values())
+    title = f"JetStream Summary for Account {account}" if account else "JetStream Summary"
+    return Table(title, columns, lines, totals)
 
 
 def _list_meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
@@ -170,4 +151,4 @@ def _build_meta_group_table(meta: Json, compact: bool) -> Table:
         for peer, name in zip(peers, shown, strict=True)
     ]
     title = f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}"
-    return Table(title, _META, rows, hideable=("id", "active_ns"))
+    return Table(title, _META, rows)

@@ -7,25 +7,6 @@ from jsctl.monitor.server.requests import Json
 from jsctl.monitor.server.top import ServerLoad, TopRow
 from jsctl.views.result import Column, Kind, Result, Table, Text, build_cells
 
-_HIDEABLE = (
-    "version",
-    "uptime_ns",
-    "lang",
-    "rtt_ns",
-    "subjects",
-    "bytes_from_rate",
-    "bytes_to_rate",
-    "account",
-    "bytes_from",
-    "bytes_to",
-    "idle_ns",
-    "msgs_from",
-    "msgs_to",
-    "pending",
-    "host",
-    "server",
-)
-
 
 def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: bool, closed: bool) -> Result:
     """Show connections below what their servers do.
@@ -37,8 +18,6 @@ def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: b
         "Connections",
         columns,
         build_cells(rows, columns),
-        hideable=_HIDEABLE,
-        optional=("name",),
         empty="there are no connections",
     )
     document = {"server": _record(load), "connections": table.records()}
@@ -48,28 +27,28 @@ def top(load: ServerLoad, rows: Sequence[TopRow], *, raw: bool, subscriptions: b
 def _columns(raw: bool, subscriptions: bool, closed: bool) -> list[Column]:
     size: Kind = "number" if raw else "bytes"
     return [
-        Column("Host", "host"),
+        Column("Host", "host", hideable=2),
         Column("CID", "cid", "number"),
-        Column("Name", "name"),
-        Column("Server", "server"),
-        Column("Account", "account"),
+        Column("Name", "name", optional=True),
+        Column("Server", "server", hideable=1),
+        Column("Account", "account", hideable=9),
         Column("Subs", "subs", "count"),
-        Column("Pending", "pending", size),
-        Column("Msgs To", "msgs_to", "count"),
-        Column("Msgs From", "msgs_from", "count"),
-        Column("Bytes To", "bytes_to", size),
-        Column("Bytes From", "bytes_from", size),
+        Column("Pending", "pending", size, hideable=3),
+        Column("Msgs To", "msgs_to", "count", hideable=4),
+        Column("Msgs From", "msgs_from", "count", hideable=5),
+        Column("Bytes To", "bytes_to", size, hideable=7),
+        Column("Bytes From", "bytes_from", size, hideable=8),
         Column("To Rate", "msgs_to_rate", "rate"),
         Column("From Rate", "msgs_from_rate", "rate"),
-        Column("Bytes To/s", "bytes_to_rate", size),
-        Column("Bytes From/s", "bytes_from_rate", size),
-        Column("RTT", "rtt", "duration"),
-        Column("Idle", "idle", "ago"),
-        Column("Uptime", "uptime", "ago"),
-        Column("Lang", "lang"),
-        Column("Version", "version"),
+        Column("Bytes To/s", "bytes_to_rate", size, hideable=10),
+        Column("Bytes From/s", "bytes_from_rate", size, hideable=11),
+        Column("RTT", "rtt", "duration", hideable=13),
+        Column("Idle", "idle", "ago", hideable=6),
+        Column("Uptime", "uptime", "ago", hideable=15),
+        Column("Lang", "lang", hideable=14),
+        Column("Version", "version", hideable=16),
         *([Column("Reason", "reason")] if closed else []),
-        *([Column("Subscriptions", "subjects", "prose")] if subscriptions else []),
+        *([Column("Subscriptions", "subjects", "prose", hideable=12)] if subscriptions else []),
     ]
 
 

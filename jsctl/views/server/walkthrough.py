@@ -17,7 +17,7 @@ _STEPS = (
     Column("Step", "step", "number"),
     Column("Part", "part"),
     Column("What", "say", "prose"),
-    Column("Commands", "commands", "prose"),
+    Column("Commands", "commands", "prose", hideable=1),
 )
 
 
@@ -27,7 +27,7 @@ def listing(walkthrough: Walkthrough) -> Result:
         (step.number, step.part, step.say, "; ".join(f"jsctl {line}" for line in step.lines))
         for step in walkthrough.steps
     ]
-    return Result([Table(walkthrough.about, _STEPS, rows, hideable=("commands",))])
+    return Result([Table(walkthrough.about, _STEPS, rows)])
 
 
 def part(title: str) -> Result:

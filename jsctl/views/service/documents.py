@@ -16,25 +16,25 @@ LIST = (
     Column("Name", "name"),
     Column("Version", "version"),
     Column("ID", "id"),
-    Column("Description", "description", "prose"),
+    Column("Description", "description", "prose", hideable=1),
 )
 PINGS = (Column("Name", "name"), Column("ID", "id"), Column("RTT", "rtt", "duration"))
 STATS = (
     Column("ID", "id"),
     Column("Endpoint", "endpoint"),
     Column("Requests", "requests", "count"),
-    Column("Queue Group", "queue_group"),
-    Column("Errors", "errors", "count"),
-    Column("Processing Time", "processing_time", "duration"),
+    Column("Queue Group", "queue_group", hideable=3),
+    Column("Errors", "errors", "count", hideable=1),
+    Column("Processing Time", "processing_time", "duration", hideable=2),
     Column("Average Time", "average_processing_time", "duration"),
 )
-_HIDEABLE_STATS = ("queue_group", "processing_time_ns", "errors")
+
 _NOTHING = Cell(None, "-")
 _RATES = (
     Column("Service", "service"),
     Column("Endpoint", "endpoint"),
     Column("Instances", "instances", "count"),
-    Column("Requests", "requests", "count"),
+    Column("Requests", "requests", "count", hideable=1),
     Column("Requests/s", "rate", "rate", read=lambda row: round(row.rate, 1)),
     Column("Errors", "errors", "count"),
     Column("Errors/s", "error_rate", "rate"),
@@ -56,7 +56,7 @@ def listing(infos: Sequence[Json]) -> Result:
         )
         for service_info in infos
     ]
-    return Result([Table("All Services", LIST, rows, hideable=("description",))], data=list(infos))
+    return Result([Table("All Services", LIST, rows)], data=list(infos))
 
 
 def pings(rows: Sequence[tuple[str, str, int]]) -> Result:
@@ -169,11 +169,9 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
         for instance in documents
         for endpoint in instance["endpoints"]
     ]
-    return Result(
-        [Table(f"{name} Service Statistics", STATS, rows, hideable=_HIDEABLE_STATS)], data=list(documents)
-    )
+    return Result([Table(f"{name} Service Statistics", STATS, rows)], data=list(documents))
 
 
 def rates(rows: Sequence[Row]) -> Result:
     """Show the rates of `service stats --watch`."""
-    return Result([Table("Service Statistics", _RATES, build_cells(rows, _RATES), hideable=("requests",))])
+    return Result([Table("Service Statistics", _RATES, build_cells(rows, _RATES))])

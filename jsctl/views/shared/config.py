@@ -16,7 +16,7 @@ _COLUMNS = (
     Column("Key", "key"),
     Column("Before", "before", "prose"),
     Column("After", "after", "prose"),
-    Column("Deletes", "deletes", "prose"),
+    Column("Deletes", "deletes", "prose", optional=True),
 )
 
 
@@ -51,7 +51,7 @@ def changes_result(changes: Sequence[Difference], losses: Sequence[DataLoss]) ->
         for change, loss in zip(changes, losses, strict=True)
     ]
     data = [{**change.to_json(), **loss.to_json()} for change, loss in zip(changes, losses, strict=True)]
-    return Result([Table("Changes", _COLUMNS, rows, optional=("deletes",))], data=data)
+    return Result([Table("Changes", _COLUMNS, rows)], data=data)
 
 
 def format_change(change: Difference) -> str:

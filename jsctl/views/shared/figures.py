@@ -257,12 +257,6 @@ def build_columns(kind: str, form: Form, *, with_rates: bool = True, raw: bool =
     return raw_columns(columns) if raw else columns
 
 
-def list_hideable(kind: str, form: Form) -> list[str]:
-    """Return the keys of the columns that a narrow terminal leaves out, the most dispensable first."""
-    hideable = sorted((pair for pair in _order(kind, form) if pair[1].hideable), key=lambda p: -p[1].hideable)
-    return [shown.key or figure.key for figure, shown in hideable]
-
-
 def find_grid_key(kind: str, sort: str) -> str:
     """Return the key of the screen's column for a value of `--sort`; the value itself if there is none."""
     if sort == "name":
@@ -304,6 +298,7 @@ def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool)
         wide=shown.wide,
         optional=shown.optional,
         quiet=shown.quiet,
+        hideable=shown.hideable,
     )
 
     def rank(row: Any) -> tuple[bool, Any]:

@@ -12,11 +12,11 @@ from jsctl.views.shared.tables import unreachable_streams
 
 COLUMNS = (
     Column("Name", "name"),
-    Column("Description", "description", "prose"),
-    Column("Created", "created", "time"),
+    Column("Description", "description", "prose", hideable=1),
+    Column("Created", "created", "time", hideable=3),
     Column("Messages", "messages", "count"),
     Column("Size", "bytes", "bytes"),
-    Column("Last Message", "last_message", "ago"),
+    Column("Last Message", "last_message", "ago", hideable=2),
 )
 
 UNFINISHED = "unfinished restore or copy"
@@ -64,5 +64,5 @@ def listing(
     ]
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
-    table = Table(title, COLUMNS, rows, hideable=("created", "last_message_ns", "description"))
+    table = Table(title, COLUMNS, rows)
     return Result([table, *unreachable], data=data)

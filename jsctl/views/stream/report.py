@@ -7,7 +7,7 @@ from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.report.lines import LinkLine, StreamLine
 from jsctl.monitor.stream.rows import ReplicationRow, build_link_key
 from jsctl.views.result import LazySequence, Part, Result, Table, recorder
-from jsctl.views.shared.figures import Line, build_columns, list_hideable
+from jsctl.views.shared.figures import Line, build_columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.orders import list_orders, sort_rows
 from jsctl.views.shared.tables import unreachable_streams
@@ -55,7 +55,7 @@ def _build_table(title: str, kind: str, lines: Sequence[Line], raw: bool) -> Tab
     columns = build_columns(kind, "own", raw=raw)
     readers = [column.get for column in columns]
     rows = LazySequence(lines, lambda line: [read(line) for read in readers])
-    return Table(title, columns, rows, hideable=list_hideable(kind, "own"))
+    return Table(title, columns, rows)
 
 
 def dot(links: Iterable[ReplicationRow]) -> str:

@@ -13,7 +13,7 @@ from jsctl.views.result import Column
 
 COLUMNS = (
     Column("Stream", "stream", "text", read=itemgetter(0)),
-    Column("Messages", "messages", "count", read=itemgetter(1)),
+    Column("Messages", "messages", "count", read=itemgetter(1), hideable=1),
     Column("Subjects", "subjects", "count", read=lambda row: 7, wide=True),
     Column("Trouble", "trouble", "prose", read=itemgetter(2), optional=True),
 )
@@ -26,7 +26,6 @@ def grid(rows: Sequence[tuple[str, int, str]]) -> Grid:
         rows,
         key=itemgetter(0),
         level=lambda row: 2 if row[2] else 0,
-        hideable=("messages",),
         record=lambda row: {"stream": row[0], "messages": row[1]},
         line=lambda row: f"jsctl stream info {row[0]}",
         page=lambda row: ("stream", row[0]),

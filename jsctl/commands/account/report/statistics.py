@@ -12,29 +12,19 @@ from jsctl.views.result import Column, Result, Table
 
 _COLUMNS = (
     Column("Server", "server"),
-    Column("Cluster", "cluster"),
-    Column("Version", "version"),
-    Column("Tags", "tags"),
+    Column("Cluster", "cluster", hideable=2),
+    Column("Version", "version", hideable=8),
+    Column("Tags", "tags", hideable=3, optional=True),
     Column("Connections", "connections", "count"),
-    Column("Subscriptions", "subscriptions", "count"),
-    Column("Leafnodes", "leafnodes", "count"),
-    Column("Sent Bytes", "sent_bytes", "bytes"),
+    Column("Subscriptions", "subscriptions", "count", hideable=1),
+    Column("Leafnodes", "leafnodes", "count", hideable=7),
+    Column("Sent Bytes", "sent_bytes", "bytes", hideable=4),
     Column("Sent Msgs", "sent_messages", "count"),
-    Column("Received Bytes", "received_bytes", "bytes"),
+    Column("Received Bytes", "received_bytes", "bytes", hideable=5),
     Column("Received Msgs", "received_messages", "count"),
-    Column("Slow Consumers", "slow_consumers", "count"),
+    Column("Slow Consumers", "slow_consumers", "count", hideable=6),
 )
 _TEXTS = 4  #: columns before the numbers
-_HIDEABLE = (
-    "version",
-    "leafnodes",
-    "slow_consumers",
-    "received_bytes",
-    "sent_bytes",
-    "tags",
-    "cluster",
-    "subscriptions",
-)
 
 
 def _show_statistics(replies: Sequence[Json]) -> Result:
@@ -46,7 +36,7 @@ def _show_statistics(replies: Sequence[Json]) -> Result:
     ]
     totals = [sum(row[index] for row in rows) for index in range(_TEXTS, len(_COLUMNS))]
     footer = [str(len(rows)), "", "", "", *totals]
-    return Result([Table("Server Statistics", _COLUMNS, rows, footer, _HIDEABLE, optional=("tags",))])
+    return Result([Table("Server Statistics", _COLUMNS, rows, footer)])
 
 
 def _build_row(server: Json, account: Json) -> list[Any]:

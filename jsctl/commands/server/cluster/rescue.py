@@ -16,14 +16,14 @@ _COLUMNS = (
     Column("Server", "server"),
     Column("Quorum Before", "prev_quorum", "number"),
     Column("Quorum", "new_quorum", "number"),
-    Column("Error", "error", "prose"),
+    Column("Error", "error", "prose", optional=True),
 )
 
 
 def _show_rescued(results: Sequence[RescueResult]) -> Result:
     """Show the answer of each server; the status is a failure if one of them refused."""
     status = ExitStatus.FAILURE if any(result.error for result in results) else ExitStatus.OK
-    return Result([Table("Meta Group Quorum", _COLUMNS, results, optional=("error",))], status=status)
+    return Result([Table("Meta Group Quorum", _COLUMNS, results)], status=status)
 
 
 @command(
