@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from jsctl.commands.server.report import accounts
 from jsctl.views.result import Cell, Column, build_cells
 from jsctl.views.server import reports, server_list, servers
 from jsctl.views.shared.orders import list_orders, select_largest, sort_rows
@@ -58,6 +59,6 @@ def test_what_sort_takes() -> None:
     """As in `nats`, and what was offered before."""
     assert {"rtt", "name", "cluster", "conns", "subs", "routes", "gws"} <= set(server_list.SORTS)
     assert {"cluster", "name", "streams", "mbytes", "store", "err"} <= set(servers.SORTS)
-    assert {"in-bytes", "out-msgs", "conns", "subs"} <= set(reports.ACCOUNT_SORTS)
+    assert {"in-bytes", "out-msgs", "conns", "subs"} <= set(list_orders(accounts.COLUMNS))
     assert {"in-bytes", "uptime", "cid", "subs"} <= set(reports.CONNECTION_SORTS)
     assert {"server", "cluster", "name", "account", "subs", "in-msgs"} <= set(reports.LINK_SORTS)

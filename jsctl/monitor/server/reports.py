@@ -1,10 +1,11 @@
 """Rows of reports on all servers: connections, accounts, links between servers, health, processes.
 
-The input is the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Spans are ns.
+The input is the servers' replies {"server": {...}, "data": {...}} (server/monitor.go). Rows of connections
+and links are what the servers report of them, as JSON, each with its `server`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from jsctl.auth.keys import ACCOUNT, is_public_key
@@ -17,76 +18,6 @@ STATES: Mapping[str, int] = {"open": 0, "closed": 1, "all": 2}
 
 _MAX_RECORDS = 100_000
 """How many records each server is asked for at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionRow:
-    """A connection of a client or leaf node. account: its name, or its ID. document: the server's report of
-    it, with the server."""
-
-    cid: str
-    name: str
-    server: str
-    cluster: str
-    address: str
-    account: str
-    uptime: int
-    in_msgs: int
-    out_msgs: int
-    in_bytes: int
-    out_bytes: int
-    subs: int
-    reason: str = ""
-    document: Json = field(default_factory=dict, repr=False)
-
-
-@dataclass(slots=True)
-class AccountRow:
-    """An account: the sums of its connections, over all servers. account: its name, or its ID. documents: the
-    connections, as servers report them."""
-
-    account: str
-    id: str = ""
-    connections: int = 0
-    in_msgs: int = 0
-    out_msgs: int = 0
-    in_bytes: int = 0
-    out_bytes: int = 0
-    subs: int = 0
-    documents: list[Json] = field(default_factory=list, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """A leaf node connection, a route or a gateway, as the server at one end sees it.
-
-    kind: of a gateway, "Outbound" or "Inbound". port: at which the server takes gateways. accounts: how many
-    a gateway carries. rtt, uptime: ns, -1 where the server does not report them.
-    """
-
-    server: str
-    cluster: str
-    name: str
-    account: str
-    address: str
-    id: str
-    uptime: int
-    rtt: int
-    in_msgs: int
-    out_msgs: int
-    in_bytes: int
-    out_bytes: int
-    subs: int
-    compression: str = ""
-    spoke: bool = False
-    kind: str = ""
-    port: int = 0
-    accounts: int = 0
-
-    @property
-    def bytes(self) -> int:
-        """Bytes in and out."""
-        return self.in_bytes + self.out_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,75 +56,41 @@ def build_connection_request(
     return {**sent, "subscriptions": True, "auth": True, "limit": _MAX_RECORDS}
 
 
-def build_connection_rows(replies: Sequence[Json], account: str = "") -> list[ConnectionRow]:
+def build_connection_rows(replies: Sequence[Json], account: str = "") -> list[Json]:
     """Return the connections in answers to CONNZ. account: only those of this one, by ID or name."""
     return [
-        ConnectionRow(
-            f"{'L' if connection.get('kind') == 'Leafnode' else ''}{connection['cid']}",
-            connection.get("name", ""),
-            reply["server"]["name"],
-            reply["server"].get("cluster", ""),
-            f"{connection.get('ip', '')}:{connection.get('port', 0)}",
-            connection.get("name_tag") or connection.get("account", ""),
-            parse_span(connection.get("uptime")),
-            connection.get("in_msgs", 0),
-            connection.get("out_msgs", 0),
-            connection.get("in_bytes", 0),
-            connection.get("out_bytes", 0),
-            connection.get("subscriptions", 0),
-            connection.get("reason", ""),
-            {**connection, "server": reply["server"]},
-        )
-        for reply in replies
-        for connection in (reply.get("data") or {}).get("connections") or ()
+        connection
+        for connection in list_links(replies, "connections")
         if account in ("", connection.get("account", ""), connection.get("name_tag"))
     ]
 
 
-def build_account_rows(connections: Sequence[ConnectionRow]) -> list[AccountRow]:
-    """Return the sums of connections by account."""
-    accounts: dict[str, AccountRow] = {}
-    for connection in connections:
-        id_ = str(connection.document.get("account", ""))
-        row = accounts.setdefault(id_, AccountRow(connection.account, id_))
-        row.connections += 1
-        row.in_msgs += connection.in_msgs
-        row.out_msgs += connection.out_msgs
-        row.in_bytes += connection.in_bytes
-        row.out_bytes += connection.out_bytes
-        row.subs += connection.subs
-        row.documents.append(connection.document)
-    return list(accounts.values())
-
-
-def build_leafnode_rows(replies: Sequence[Json]) -> list[LinkRow]:
-    """Return the leaf node connections in answers to LEAFZ."""
+def list_links(replies: Sequence[Json], key: str) -> list[Json]:
+    """Return the connections, leaf node connections or routes in the answers of servers. key: of the data."""
     return [
-        _build_link_row(reply, leaf, leaf.get("name", ""))
+        {**link, "server": reply["server"]}
         for reply in replies
-        for leaf in (reply.get("data") or {}).get("leafs") or ()
+        for link in (reply.get("data") or {}).get(key) or ()
     ]
 
 
-def build_route_rows(replies: Sequence[Json]) -> list[LinkRow]:
-    """Return the routes in answers to ROUTEZ."""
+def list_gateways(replies: Sequence[Json]) -> list[Json]:
+    """Return the gateways in answers to GATEWAYZ: the connection of each, with the `name` of the other
+    cluster, its `kind`, "Outbound" or "Inbound", the `gateway_port` at which the server takes gateways, and
+    how many `accounts` it carries."""
     return [
-        _build_link_row(reply, route, route.get("remote_name", ""))
+        {
+            **(gateway.get("connection") or {}),
+            "server": reply["server"],
+            "name": name,
+            "kind": kind,
+            "gateway_port": data.get("port", 0),
+            "accounts": len(gateway.get("accounts") or ()),
+        }
         for reply in replies
-        for route in (reply.get("data") or {}).get("routes") or ()
+        for data in (reply.get("data") or {},)
+        for name, gateway, kind in _list_gateways(data)
     ]
-
-
-def build_gateway_rows(replies: Sequence[Json]) -> list[LinkRow]:
-    """Return the gateways in answers to GATEWAYZ; name is that of the other cluster."""
-    rows = []
-    for reply in replies:
-        data = reply.get("data") or {}
-        for name, gateway, kind in _list_gateways(data):
-            row = _build_link_row(reply, gateway.get("connection") or {}, name)
-            accounts = len(gateway.get("accounts") or ())
-            rows.append(replace(row, kind=kind, port=data.get("port", 0), accounts=accounts))
-    return rows
 
 
 def build_health_rows(replies: Sequence[Json]) -> list[HealthRow]:
@@ -229,24 +126,3 @@ def _list_gateways(data: Json) -> Iterator[tuple[str, Json, str]]:
     for name, gateways in (data.get("inbound_gateways") or {}).items():
         for gateway in gateways:
             yield name, gateway, "Inbound"
-
-
-def _build_link_row(reply: Json, link: Json, name: str) -> LinkRow:
-    number = link.get("rid", link.get("cid", link.get("id", "")))
-    return LinkRow(
-        reply["server"]["name"],
-        reply["server"].get("cluster", ""),
-        name,
-        link.get("account", ""),
-        f"{link.get('ip', '')}:{link.get('port', 0)}",
-        str(number),
-        parse_span(link.get("uptime")),
-        parse_span(link.get("rtt")),
-        link.get("in_msgs", 0),
-        link.get("out_msgs", 0),
-        link.get("in_bytes", 0),
-        link.get("out_bytes", 0),
-        link.get("subscriptions", 0),
-        str(link.get("compression", "")),
-        bool(link.get("is_spoke")),
-    )

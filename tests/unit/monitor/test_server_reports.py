@@ -2,14 +2,11 @@
 
 from typing import Any
 
-from jsctl.monitor.server.reports import (
-    build_connection_request,
-    build_connection_rows,
-    build_gateway_rows,
-)
+from jsctl.commands.server.report.gateways import COLUMNS as GATEWAYS
+from jsctl.monitor.server.reports import build_connection_request, build_connection_rows, list_gateways
 from jsctl.monitor.server.requests import deduplicate_servers
 from jsctl.views.result import Table
-from jsctl.views.server.reports import gateways
+from jsctl.views.server.reports import links
 from jsctl.views.server.servers import JetStreamReport, jetstream_report
 
 ID = "ACBTIYD5IAHQ6CXJJ72I5TQYQ2QGD7LJHJBM3CK7A6XEDLPNRLM3LNKG"
@@ -20,7 +17,7 @@ def test_an_account_is_known_by_its_name_and_its_id() -> None:
     connections = [{"cid": 1, "account": ID, "name_tag": "APP"}, {"cid": 2, "account": "OTHER"}]
     replies = [{"server": {"name": "n1"}, "data": {"connections": connections}}]
     for name, found in ((ID, ["1"]), ("APP", ["1"]), ("OTHER", ["2"]), ("", ["1", "2"]), ("NOPE", [])):
-        assert [row.cid for row in build_connection_rows(replies, name)] == found
+        assert [str(row["cid"]) for row in build_connection_rows(replies, name)] == found
     assert build_connection_request(account=ID)["acc"] == ID
     assert "acc" not in build_connection_request(account="APP")
 
@@ -67,11 +64,11 @@ def test_gateways_have_ports_and_accounts_and_totals() -> None:
         "outbound_gateways": {"west": {**link, "accounts": [{"name": "A"}, {"name": "B"}]}},
         "inbound_gateways": {"west": [link]},
     }
-    rows = build_gateway_rows([{"server": {"name": "e1", "cluster": "east"}, "data": data}])
-    assert [(row.kind, row.port, row.accounts) for row in rows] == [
+    rows = list_gateways([{"server": {"name": "e1", "cluster": "east"}, "data": data}])
+    assert [(row["kind"], row["gateway_port"], row["accounts"]) for row in rows] == [
         ("Outbound", 7222, 2),
         ("Inbound", 7222, 0),
     ]
-    (table,) = gateways(rows, "server", False).tables()
+    (table,) = links("Gateways", "gateways", GATEWAYS, rows, "server", False).tables()
     totals = dict(zip([column.key for column in table.columns], table.footer or (), strict=True))
     assert (totals["server"], totals["cluster"], totals["address"], totals["bytes"]) == ("1", "1", "2", 14)

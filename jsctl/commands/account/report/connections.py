@@ -44,7 +44,7 @@ async def connections(
     async def fetch() -> Result:
         rows = build_connection_rows(await ping_account(connection, "CONNZ", body))
         if closed_reason:
-            rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
+            rows = [row for row in rows if closed_reason.lower() in str(row.get("reason", "")).lower()]
         return view.connections(rows, order, reverse, top, closed=state != "open")
 
     return await fetch_or_watch(fetch, watch)

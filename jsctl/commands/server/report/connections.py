@@ -54,9 +54,9 @@ async def connections(
     def show(replies: list[dict[str, object]]) -> Result:
         rows = build_connection_rows(replies, account)
         if matches:
-            rows = [row for row in rows if matches(row.document)]
+            rows = [row for row in rows if matches(row)]
         if closed_reason:
-            rows = [row for row in rows if closed_reason.lower() in row.reason.lower()]
+            rows = [row for row in rows if closed_reason.lower() in str(row.get("reason", "")).lower()]
         return view.connections(rows, order, is_reversed(env), top, closed=state != "open")
 
     body = build_connection_request(account=account, subject=subject, user=username, state=state)
