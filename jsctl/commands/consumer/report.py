@@ -14,6 +14,7 @@ from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer import rows as consumer_rows
 from jsctl.monitor.consumer.rows import ConsumerLine
+from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.stream.rows import fetch_snapshot
 from jsctl.prompts.prompter import Choice
 from jsctl.views.consumer.unreachable import unreachable_consumers
@@ -24,32 +25,7 @@ from jsctl.views.shared.orders import list_orders, sort_rows
 from jsctl.views.shared.tables import unreachable_streams
 
 _COLUMNS = tuple(build_columns("consumers", "own"))
-
-_CONSUMER_KEYS = (
-    "stream",
-    "consumer",
-    "mode",
-    "ack_policy",
-    "ack_wait_ns",
-    "ack_pending",
-    "max_ack_pending",
-    "redelivered",
-    "unprocessed",
-    "matching",
-    "ack_floor",
-    "ack_age_ns",
-    "waiting",
-    "bound",
-    "paused_until",
-    "pinned",
-    "api_level",
-    "clustered",
-    "cluster",
-    "leader",
-    "peers",
-    "trouble",
-)
-"""Keys of a consumer in JSON."""
+_record = recorder((*ROW_KEYS["consumers"], "trouble"))
 
 
 def _show_report(
@@ -61,7 +37,7 @@ def _show_report(
     lists: the streams' consumer lists, which name those that did not answer. raw: show numbers in full.
     """
     data = {
-        "consumers": map(recorder(_CONSUMER_KEYS), rows),
+        "consumers": map(_record, rows),
         "missing": {listed.stream: list(listed.missing) for listed in lists if listed.missing},
         "offline": {listed.stream: dict(listed.offline) for listed in lists if listed.offline},
         "refused": {listed.stream: listed.refused for listed in lists if listed.refused},

@@ -14,10 +14,17 @@ from jsctl.monitor.report.figures.figure import (
 )
 
 
-def _make_own(name: str, title: str, unit: str, at: int, hideable: int, read: Read, **attrs: Any) -> Figure:
-    """Return a figure that is a column of `consumer report` alone."""
+def _make_own(
+    name: str, title: str, unit: str, at: int, hideable: int, read: Read, recorded: bool = True, **attrs: Any
+) -> Figure:
+    """Return a figure of `consumer report` alone. recorded: whether its JSON has it, not only a column."""
     own = ColumnPlacement(at=at, hideable=hideable, **attrs)
-    return Figure(name, "", title, unit, read, table=None, screen=None, own=own)
+    return Figure(name, "", title, unit, read, table=None, screen=None, own=own, recorded=recorded)
+
+
+def _make_keys(*names: str) -> list[Figure]:
+    """Return figures that only the JSON of `consumer report` has."""
+    return [Figure(name, "", recorded=True) for name in names]
 
 
 def _read_all(*names: str) -> Callable[[ConsumerLine], list[Any]]:
@@ -33,29 +40,40 @@ CONSUMERS = (
         *("stream", "text", "Stream", "name", "stream"),
         **build_placements(at=1, hideable=0),
         own=ColumnPlacement(at=1, hideable=0),
+        recorded=True,
     ),
     Figure(
         *("consumer", "text", "Consumer", "name", "consumer"),
         **build_placements(at=2, hideable=0),
         own=ColumnPlacement(at=2, hideable=0),
+        recorded=True,
     ),
     Figure(
         *("mode", "push|pull", "Mode", "word", "mode"),
         table=ColumnPlacement(at=3, hideable=5),
         screen=ColumnPlacement(at=12, hideable=9, unit="text", wide=True),
         own=ColumnPlacement(at=3, hideable=3),
+        recorded=True,
+    ),
+    _make_own("ack_policy", "Ack Policy", "ack_policy", 4, 6, "ack_policy"),
+    _make_own(
+        *("ack_wait_ns", "Ack Wait", "exact_raw", 5, 8),
+        lambda line: None if line.ack_policy == "none" else line.ack_wait,
     ),
     Figure(
         *("ack_pending", "natural", "Unacked", "count", "ack_pending"),
         table=ColumnPlacement("Ack Pending", at=4, hideable=1),
         screen=ColumnPlacement(at=6, hideable=4),
         own=ColumnPlacement("Ack Pending", "limited", 6, 0, read=_read_all("ack_pending", "max_ack_pending")),
+        recorded=True,
     ),
+    *_make_keys("max_ack_pending"),
     Figure(
         *("redelivered", "natural", "Redelivered", "count", "redelivered"),
         table=ColumnPlacement(at=5, hideable=3),
         screen=ColumnPlacement(at=7, hideable=7),
         own=ColumnPlacement(unit="warn_count", at=7, hideable=1),
+        recorded=True,
     ),
     Figure(
         *("unprocessed", "natural", "Lag", "count", "unprocessed"),
@@ -63,7 +81,15 @@ CONSUMERS = (
         screen=ColumnPlacement(at=3, hideable=0, key="lag"),
         own=ColumnPlacement("Unprocessed", "shared", 8, 0, read=_read_all("unprocessed", "share", "idle")),
         sort="lag",
+        recorded=True,
     ),
+    *_make_keys("matching"),
+    _make_own("ack_floor", "Ack Floor", "count", 9, 2, "ack_floor"),
+    _make_own(
+        *("ack_age_ns", "Last Ack", "since", 10, 4), lambda line: None if line.ack_age < 0 else line.ack_age
+    ),
+    _make_own("waiting", "Waiting", "interest", 11, 5, _read_all("mode", "waiting", "bound")),
+    *_make_keys("bound", "paused_until", "pinned", "api_level", "clustered", "cluster"),
     Figure(
         *("unprocessed_rate", "real?", "Trend", "slope", "trend.slope"),
         table=ColumnPlacement(at=7, hideable=2, read=lambda line: (line.trend.slope, line.unprocessed)),
@@ -113,7 +139,9 @@ CONSUMERS = (
         table=None,
         screen=ColumnPlacement(at=13, hideable=10, wide=True, optional=True),
         listed=False,
+        recorded=True,
     ),
+    *_make_keys("peers"),
     Figure(
         *("migration", "text?", "Migration", "text", lambda line: line.migration or None),
         "how far its servers or replicas are changed, null when they are not",
@@ -121,21 +149,14 @@ CONSUMERS = (
         table=ColumnPlacement(at=9, hideable=0, optional=True),
         screen=ColumnPlacement(at=14, hideable=0, optional=True),
     ),
-    _make_own("ack_policy", "Ack Policy", "ack_policy", 4, 6, "ack_policy"),
+    _make_own("state", "State", "state", 12, 0, _read_all("paused_until", "pinned"), False, optional=True),
     _make_own(
-        *("ack_wait_ns", "Ack Wait", "exact_raw", 5, 8),
-        lambda line: None if line.ack_policy == "none" else line.ack_wait,
+        "troubles", "Trouble", "troubles", 13, 0, lambda line: line, False, key="trouble", optional=True
     ),
-    _make_own("ack_floor", "Ack Floor", "count", 9, 2, "ack_floor"),
-    _make_own(
-        *("ack_age_ns", "Last Ack", "since", 10, 4), lambda line: None if line.ack_age < 0 else line.ack_age
-    ),
-    _make_own("waiting", "Waiting", "interest", 11, 5, _read_all("mode", "waiting", "bound")),
-    _make_own("state", "State", "state", 12, 0, _read_all("paused_until", "pinned"), optional=True),
-    _make_own("troubles", "Trouble", "troubles", 13, 0, lambda line: line, key="trouble", optional=True),
     _make_own(
         *("servers", "Cluster", "group", 14, 7),
         lambda line: (_list_replicas(line), line.clustered and not line.leader),
+        recorded=False,
         key="cluster",
     ),
 )

@@ -61,7 +61,8 @@ class Figure(NamedTuple):
     has none, and the units are those of `views/shared/figures.py`. read: the attribute of a line that holds
     it, or what computes it. about: of the tables' columns. table, screen: its columns in a report and on the
     screen, None for none. own: its column in the report of the noun alone, such as `stream report`. listed:
-    whether the JSON of reports has it; otherwise only the screen knows it. sort: its name in `--sort`, beside
+    whether the JSON of reports has it; otherwise only the screen knows it. recorded: whether the JSON of the
+    report of the noun has it, as it has what rows of answers have. sort: its name in `--sort`, beside
     its key. stored: its name in Spark's tables; for figures of a row of answers, that of the attribute.
     """
 
@@ -76,6 +77,7 @@ class Figure(NamedTuple):
     screen: ColumnPlacement | None = ColumnPlacement()
     own: ColumnPlacement | None = None
     listed: bool = True
+    recorded: bool = False
     sort: str = ""
     stored: str = ""
 

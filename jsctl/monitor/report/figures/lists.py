@@ -25,8 +25,11 @@ FIGURES: Mapping[str, Sequence[Figure]] = {
 }
 """The figures of each list of a report."""
 
-ROW_KEYS = {kind: [figure.key for figure in own if figure.is_stored] for kind, own in FIGURES.items()}
-"""The keys of the figures that rows of answers have, by list."""
+ROW_KEYS = {
+    kind: [figure.key for figure in own if figure.is_stored or figure.recorded]
+    for kind, own in FIGURES.items()
+}
+"""The keys of the figures in the JSON of the reports of nouns, by list."""
 
 
 def list_figures(kind: str, *, is_screen: bool = False) -> list[Figure]:
