@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from jsctl.commands.server.report import accounts
+from jsctl.commands.server import list_
+from jsctl.commands.server.report import accounts, jetstream
 from jsctl.views.result import Cell, Column, build_cells
-from jsctl.views.server import reports, server_list, servers
+from jsctl.views.server import reports
 from jsctl.views.shared.orders import list_orders, select_largest, sort_rows
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf
@@ -14,7 +15,10 @@ from tests.support.servers import HubLeaf
 
 @pytest.mark.parametrize(
     ("line", "orders"),
-    [("server list", server_list.SORTS), ("server report jetstream", servers.SORTS)],
+    [
+        ("server list", list_orders(list_.COLUMNS)),
+        ("server report jetstream", list_orders(jetstream.COLUMNS)),
+    ],
 )
 def test_json_has_the_order_of_the_table(
     hub_cli: Cli, hub_leaf: HubLeaf, line: str, orders: list[str]
@@ -57,8 +61,8 @@ def test_a_column_says_how_its_values_are_read_shown_and_sorted() -> None:
 
 def test_what_sort_takes() -> None:
     """As in `nats`, and what was offered before."""
-    assert {"rtt", "name", "cluster", "conns", "subs", "routes", "gws"} <= set(server_list.SORTS)
-    assert {"cluster", "name", "streams", "mbytes", "store", "err"} <= set(servers.SORTS)
+    assert {"rtt", "name", "cluster", "conns", "subs", "routes", "gws"} <= set(list_orders(list_.COLUMNS))
+    assert {"cluster", "name", "streams", "mbytes", "store", "err"} <= set(list_orders(jetstream.COLUMNS))
     assert {"in-bytes", "out-msgs", "conns", "subs"} <= set(list_orders(accounts.COLUMNS))
     assert {"in-bytes", "uptime", "cid", "subs"} <= set(reports.CONNECTION_SORTS)
     assert {"server", "cluster", "name", "account", "subs", "in-msgs"} <= set(reports.LINK_SORTS)

@@ -3,12 +3,12 @@
 import pytest
 
 from jsctl.base.units import SECOND
+from jsctl.commands.server.report.jetstream import JetStreamReport, show_report
 from jsctl.jetstream.api import Json
 from jsctl.monitor.doctor.pages import build_domain_views
 from jsctl.monitor.doctor.snapshot import ServerView
 from jsctl.monitor.trouble import Trouble, check_replicas, is_away
 from jsctl.views.result import Table
-from jsctl.views.server.servers import JetStreamReport, jetstream_report
 from tests.support.tables import list_cells
 
 COPY: Json = {"name": "COPY", "config": {"name": "COPY", "mirror": {"name": "ORDERS"}}, "state": {}}
@@ -22,9 +22,7 @@ def test_a_server_that_died_is_away_before_others_call_it_offline(peer: Json, aw
     assert is_away(peer) == away
     assert is_away({**peer, "offline": True})
     meta = {"name": "c", "leader": "n1", "replicas": [peer]}
-    parts = jetstream_report(
-        [{"server": {"name": "n1"}, "data": {"meta_cluster": meta}}], JetStreamReport()
-    ).parts
+    parts = show_report([{"server": {"name": "n1"}, "data": {"meta_cluster": meta}}], JetStreamReport()).parts
     group = next(one for one in parts if isinstance(one, Table) and "Meta" in one.title)
     online = {row["Connection Name"].raw: row["Online"].raw for row in list_cells(group)}
     assert online == {"n1": True, "n2": not away}

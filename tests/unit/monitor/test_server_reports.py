@@ -3,11 +3,11 @@
 from typing import Any
 
 from jsctl.commands.server.report.gateways import COLUMNS as GATEWAYS
+from jsctl.commands.server.report.jetstream import JetStreamReport, show_report
 from jsctl.monitor.server.reports import build_connection_request, build_connection_rows, list_gateways
 from jsctl.monitor.server.requests import deduplicate_servers
 from jsctl.views.result import Table
 from jsctl.views.server.reports import links
-from jsctl.views.server.servers import JetStreamReport, jetstream_report
 
 ID = "ACBTIYD5IAHQ6CXJJ72I5TQYQ2QGD7LJHJBM3CK7A6XEDLPNRLM3LNKG"
 
@@ -48,7 +48,7 @@ def test_an_accounts_part_of_each_server() -> None:
         }
 
     replies = [reply("n1", ("file", 100), ("memory", 7)), reply("n2", ("file", 100)), reply("n3")]
-    [table] = jetstream_report(replies, JetStreamReport(account="APP", partial=True)).parts
+    [table] = show_report(replies, JetStreamReport(account="APP", partial=True)).parts
     assert isinstance(table, Table) and table.footer is not None
     columns = [column.key for column in table.columns]
     sums = dict(zip(columns, table.footer, strict=True))
