@@ -4,10 +4,15 @@ from typing import Any
 
 from jsctl.commands.server.report.gateways import COLUMNS as GATEWAYS
 from jsctl.commands.server.report.jetstream import JetStreamReport, show_report
+from jsctl.monitor.report.lines import LinkLine
 from jsctl.monitor.server.reports import build_connection_request, build_connection_rows, list_gateways
 from jsctl.monitor.server.requests import deduplicate_servers
-from jsctl.views.result import Table
-from jsctl.views.server.reports import links
+from jsctl.monitor.stream.rows import ReplicationRow
+from jsctl.render.table import format_boxed
+from jsctl.views.result import Table, build_cells, build_footer, count_distinct
+from jsctl.views.server.reports import build_column, links
+from jsctl.views.shared.figures import Line, build_columns
+from jsctl.views.shared.orders import sort_rows
 
 ID = "ACBTIYD5IAHQ6CXJJ72I5TQYQ2QGD7LJHJBM3CK7A6XEDLPNRLM3LNKG"
 
@@ -72,3 +77,44 @@ def test_gateways_have_ports_and_accounts_and_totals() -> None:
     (table,) = links("Gateways", "gateways", GATEWAYS, rows, "server", False).tables()
     totals = dict(zip([column.key for column in table.columns], table.footer or (), strict=True))
     assert (totals["server"], totals["cluster"], totals["address"], totals["bytes"]) == ("1", "1", "2", 14)
+
+
+def test_a_column_of_a_servers_json_is_one_declaration() -> None:
+    columns = (
+        build_column("Server", "server", path="server.name", total=count_distinct),
+        build_column("Msgs", "msgs", "count", "sent.msgs", sort=("msgs",), total=sum),
+        build_column("RTT", "rtt", "duration", hideable=1),
+        build_column("Spoke", "spoke", "bool", "is_spoke"),
+    )
+    rows = [
+        {"server": {"name": "n1"}, "sent": {"msgs": 3}, "rtt": "1.5ms", "is_spoke": True},
+        {"server": {"name": "n1"}, "sent": None},
+        {"server": {}, "sent": {"msgs": 2}},
+    ]
+    assert build_cells(sort_rows(rows, columns, "msgs"), columns) == [
+        ["n1", 0, -1, False],
+        ["", 2, -1, False],
+        ["n1", 3, 1_500_000, True],
+    ]
+    assert build_footer(rows, columns) == ["1", 5, "", ""]
+    assert Table("", columns, build_cells(rows, columns)).data_head() == ["server", "msgs", "rtt_ns", "spoke"]
+
+
+def test_an_empty_cluster_goes_before_a_domain() -> None:
+    """On a terminal of 80 columns, without a word about what is empty."""
+    data = {"config": {"domain": "hub"}, "streams": 12, "messages": 1_000_000, "api": {"total": 7}}
+    replies = [{"server": {"name": f"a-server-of-a-hub-{at}"}, "data": data} for at in range(3)]
+    [table] = show_report(replies, JetStreamReport(partial=True)).tables()
+    titles, *_ = [line for line in format_boxed(table, 80) if "Server" in line]
+    assert "Domain" in titles
+    assert "Cluster" not in titles
+    assert "Cluster" in [column.title for column in table.columns]
+
+
+def test_an_empty_error_goes_before_the_kind_of_a_copy() -> None:
+    row = ReplicationRow("c", "", "COPY-OF-ALL-ORDERS", "mirror", "", "ORDERS-OF-ALL-THE-SHOPS", "", 5, 0, "")
+    columns = build_columns("replication", "own")
+    table = Table("", columns, build_cells([Line(LinkLine(row))], columns))
+    head = "".join(format_boxed(table, 72))
+    assert "Kind" in head
+    assert "Error" not in head
