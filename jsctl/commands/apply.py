@@ -1,13 +1,15 @@
 """`jsctl apply`."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.base.units import SECOND, format_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.declared.applied_places import save_places
+from jsctl.commands.declared.plan import DeclaredPlan, plan_declared
 from jsctl.commands.declared.push import CONTINUE
 from jsctl.commands.declared.saved_plan import (
     PLAN_AGAIN,
@@ -16,26 +18,20 @@ from jsctl.commands.declared.saved_plan import (
     refuse_other_places,
     refuse_stale,
 )
-from jsctl.commands.declared.sources import (
-    Comparison,
-    SourceOptions,
-    Sources,
-    compare_sources,
-    plan_streams,
-    show_plan,
-    source_flags,
-)
+from jsctl.commands.declared.sources import SourceOptions, Sources, source_flags
 from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss, say_unasked_loss
 from jsctl.env import Env
-from jsctl.errors import BadInput, ExitStatus, JsctlError, Unreachable
-from jsctl.jetstream.declared.compare import Rules
+from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError, Unreachable
 from jsctl.jetstream.declared.current import wait_until_current
 from jsctl.jetstream.declared.execute import execute
-from jsctl.jetstream.declared.model import Place
 from jsctl.jetstream.declared.plan import Plan
-from jsctl.jetstream.declared.step import Step, Target, group_losses
+from jsctl.jetstream.declared.step import Step, group_losses
 from jsctl.views.declared import plan as view
+from jsctl.views.declared.plan import Asked
 from jsctl.views.result import Result
+
+if TYPE_CHECKING:
+    from jsctl.commands.declared.auth import DeclaredAuth
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,46 +123,26 @@ async def apply(env: Env, options: Options) -> Result:
     """
     sources, planned = options.read(env)
     rules = sources.build_rules(allow_loss=options.allow_data_loss, is_exact=planned is not None)
-    may_have_accounts = sources.may_have_operators
-    comparison = await compare_sources(env, sources, is_planning=may_have_accounts or options.dry_run)
-    plan, targets = await plan_streams(env, sources, comparison, rules)
-    result = show_plan(env, plan, comparison)
+    plan = await plan_declared(env, sources, rules, only_shows=options.dry_run)
+    result, auth = plan.show(env), plan.comparison.auth
     if planned is not None:
-        await refuse_other_places(planned, comparison.declared, targets)
+        await refuse_other_places(planned, plan.comparison.declared, plan.targets)
         refuse_stale(planned.document, result.document())
     if options.dry_run:
         is_different = result.status is ExitStatus.DIFFERENT
         return result._replace(status=ExitStatus.OK) if is_different and not options.exit_code else result
-    if plan.refused:
-        return view.refusal(plan)
-    _refuse_unasked_loss(env, plan, options)
-    if not may_have_accounts:
-        return await _apply_streams(env, sources, comparison, plan, targets, rules, options)
-    done = ""
-    # Accounts come before the streams in them; what is wrong with streams was found before the store is
-    # written.
-    comparison = await compare_sources(env, sources, is_planning=False)
-    auth, outcome = comparison.auth, None
-    if auth:
-        if planned is not None:
-            refuse_stale(
-                {"auth": planned.document["auth"]}, {"auth": auth.show_plan(result).document()["auth"]}
-            )
-        outcome = await auth.apply(env, rules, options.force, revoke_old=options.revoke_old)
-        done = outcome.describe()
-        if auth.new_operators:
-            env.say(_format_next(auth.new_operators, options))
-            return auth.show_outcome(Result([], data={"unchanged": {}}), outcome)._replace(
-                status=ExitStatus.FAILURE
-            )
-    first, (plan, targets) = plan, await plan_streams(env, sources, comparison, rules)
-    if plan.refused:
-        result = view.refusal(plan, done)
-        return auth.show_outcome(result, outcome) if auth and outcome else result
-    if planned is not None and not plan.is_within(first):
-        raise JsctlError("streams have changed since the plan was made, and were not changed", PLAN_AGAIN)
-    result = await _apply_streams(env, sources, comparison, plan, targets, rules, options)
-    return auth.show_outcome(result, outcome) if auth and outcome else result
+    if plan.streams.refused:
+        return view.refusal(plan.streams)
+    revoke_old = await _confirm(env, plan, auth, options)
+    if auth is None:
+        return await _apply_streams(env, plan, options)
+    outcome = await auth.apply(env, rules, revoke_old=revoke_old)
+    if auth.new_operators:
+        env.say(_format_next(auth.new_operators, options))
+        result = Result([], data={"unchanged": {}}, status=ExitStatus.FAILURE)
+    else:
+        result = await _apply_streams(env, plan, options, outcome.describe())
+    return auth.show_outcome(result, outcome)
 
 
 def _format_next(operators: Sequence[str], options: Options) -> str:
@@ -190,42 +166,54 @@ def _format_next(operators: Sequence[str], options: Options) -> str:
     return "\n".join(lines)
 
 
-async def _apply_streams(
-    env: Env,
-    sources: Sources,
-    comparison: Comparison,
-    plan: Plan,
-    targets: Mapping[Place, Target],
-    rules: Rules,
-    options: Options,
-) -> Result:
-    """Ask, and change streams."""
-    result = view.plan_result(plan)
-    if plan.steps:
-        await _confirm(env, plan, options)
-        result = await _run(env, plan, rules)
+async def _apply_streams(env: Env, plan: DeclaredPlan, options: Options, done: str = "") -> Result:
+    """Do the steps on servers. done: what was done to accounts before, in words."""
+    if await plan.see_missing(env):
+        if plan.streams.refused:
+            return view.refusal(plan.streams, done)
+        if plan.rules.is_exact:
+            raise JsctlError("streams have changed since the plan was made, and were not changed", PLAN_AGAIN)
+        try:
+            await _confirm(env, plan, None, options)
+        except Declined:
+            raise Declined(f"{done}, and no stream was changed" if done else "nothing was changed") from None
+    result = view.plan_result(plan.streams)
+    if plan.streams.steps:
+        result = await _run(env, plan)
     if options.wait and result.status is ExitStatus.OK:
-        streams = comparison.declared.streams
-        behind = await wait_until_current(streams, targets, options.wait / SECOND)
+        streams = plan.comparison.declared.streams
+        behind = await wait_until_current(streams, plan.targets, options.wait / SECOND)
         if behind:
             error = Unreachable(f"not current after {format_duration(options.wait)}: {'; '.join(behind[:5])}")
             return result._replace(error=error, status=ExitStatus.UNREACHABLE)
     if result.status is ExitStatus.OK:
-        await save_places(env, comparison.labels, targets, pruned=sources.prune)
+        await save_places(env, plan.comparison.labels, plan.targets, pruned=plan.sources.prune)
     return result
 
 
-async def _confirm(env: Env, plan: Plan, options: Options) -> None:
-    """Ask before removals and what cannot be undone, and on a terminal before changes. Raises Cancelled,
-    BadInput; the latter also for deleted messages where nobody is asked."""
-    _refuse_unasked_loss(env, plan, options)
-    is_final = plan.count("remove") or any(step.is_sealing or step.takes for step in plan.steps)
-    if options.force or not (is_final or (plan.count("change") and env.can_ask)):
-        say_unasked_loss(env, _list_losing(plan.steps), force=True)
-        return
-    env.say(view.format_plan(plan))
+async def _confirm(env: Env, plan: DeclaredPlan, auth: "DeclaredAuth | None", options: Options) -> bool:
+    """Ask before removals and what cannot be undone, and on a terminal before changes; return whether to
+    revoke old credentials. auth: None if the accounts are done.
+
+    Raises Declined, and BadInput, also for deleted messages where nobody is asked.
+    """
+    streams = plan.streams
+    _refuse_unasked_loss(env, streams, options)
+    if auth:
+        auth.refuse(env, plan.rules, force=options.force)
+    asked = auth.list_asked() if auth else Asked()
+    is_final = asked.removed or streams.count("remove")
+    is_final = is_final or any(step.is_sealing or step.takes for step in streams.steps)
+    is_change = asked.changed or asked.sent or streams.count("change")
+    if options.force or not (is_final or (is_change and env.can_ask)):
+        losing = [*(auth.losses if auth else ()), *_list_losing(streams.steps)]
+        say_unasked_loss(env, losing, force=True)
+        return options.revoke_old
+    texts = [asked.plan, view.format_plan(streams) if streams.steps else ""]
+    env.say("\n\n".join(filter(None, texts)))
     env.say("")
-    await env.require_yes(view.format_question(plan))
+    await env.require_yes(view.format_question(streams, asked))
+    return options.revoke_old or (auth is not None and await auth.ask_revoking(env))
 
 
 def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
@@ -246,15 +234,15 @@ def _list_losing(steps: Sequence[Step]) -> list[Losing]:
     return losing + [Losing(each.origin, {}, each.loss, "take") for step in steps for each in step.taken]
 
 
-async def _run(env: Env, plan: Plan, rules: Rules) -> Result:
-    done: list[Step] = []
+async def _run(env: Env, plan: DeclaredPlan) -> Result:
+    steps, done = plan.streams.steps, list[Step]()
     try:
-        with env.progress("Applying", len(plan.steps)) as advance:
-            outcome = await execute(plan.steps, rules, done, advance)
+        with env.progress("Applying", len(steps)) as advance:
+            outcome = await execute(steps, plan.rules, done, advance)
     except asyncio.CancelledError:
-        env.say(f"{len(done)} of {len(plan.steps)} were done; {CONTINUE}")
+        env.say(f"{len(done)} of {len(steps)} were done; {CONTINUE}")
         raise
     for step, error in outcome.failed:
         where = f"{step.position}: " * bool(step.position)
         env.say(f"jsctl: error: {where}{step.format_name()}: {view.format_failure(error)}")
-    return view.apply_result(outcome, plan)
+    return view.apply_result(outcome, plan.streams)

@@ -4,15 +4,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from jsctl.commands.cli import command, option
+from jsctl.commands.declared.plan import compare_sources, plan_declared
 from jsctl.commands.declared.saved_plan import write_plan
-from jsctl.commands.declared.sources import (
-    SourceOptions,
-    compare_sources,
-    open_targets,
-    plan_streams,
-    show_plan,
-    source_flags,
-)
+from jsctl.commands.declared.sources import SourceOptions, source_flags
+from jsctl.commands.declared.targets import open_targets
 from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -62,14 +57,14 @@ async def diff(env: Env, sources: SourceOptions, out: str, owners: bool, watch: 
 
     async def compare() -> Result:
         read = sources.read(env)
-        comparison = await compare_sources(env, read, is_planning=True)
         if owners:
+            comparison = await compare_sources(env, read)
             opened = await open_targets(env, comparison.declared, comparison.logins)
             return _show_owners_result(await fetch_owners(comparison.declared, opened))
-        plan, targets = await plan_streams(env, read, comparison, read.build_rules())
-        result = show_plan(env, plan, comparison)
+        plan = await plan_declared(env, read, read.build_rules(), only_shows=True)
+        result = plan.show(env)
         if out:
-            await write_plan(out, read, result.document(), comparison.declared, targets)
+            await write_plan(out, read, result.document(), plan.comparison.declared, plan.targets)
         return result
 
     return await fetch_or_watch(compare, watch)

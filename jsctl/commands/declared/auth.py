@@ -16,8 +16,8 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
 from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
-from jsctl.commands.operators.pushing import Sent
-from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss, say_unasked_loss
+from jsctl.commands.operators.pushing import Sent, refuse_unseen
+from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
@@ -26,6 +26,7 @@ from jsctl.jetstream.message.data_loss import Precision
 from jsctl.jetstream.stream.protection import refuse_protected
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
+from jsctl.views.declared.plan import Asked
 from jsctl.views.result import Result
 
 _LOCK = ".jsctl-apply.lock"
@@ -104,7 +105,7 @@ class DeclaredAuth:
         """Return the plan above a result."""
         return view.add_plan(result, self.plan, self._differences if self._pushes else None)
 
-    async def open_pushes(self, env: Env, *, is_planning: bool) -> None:
+    async def open_pushes(self, env: Env) -> None:
         """Ask servers which of the accounts they have; `apply` then sends what differs, too.
 
         Raises BadInput, JsctlError, and what connecting raises.
@@ -113,9 +114,7 @@ class DeclaredAuth:
         self.new_operators = [
             declared.name for declared in self.operators if declared.name not in existing_operators
         ]
-        self._pushes = await open_pushes(
-            env, self.folders, self.operators, self.plan, is_planning=is_planning, prune=self._prune
-        )
+        self._pushes = await open_pushes(env, self.folders, self.operators, self.plan, prune=self._prune)
         owed = sorted({owed.name for push in self._pushes for owed in push.owed} if not self._prune else ())
         self.plan = self.plan._replace(owed=owed)
         self._differences = [
@@ -180,20 +179,39 @@ class DeclaredAuth:
             for difference in self._differences
         ]
 
+    def list_removed(self) -> frozenset[str]:
+        """Return the accounts that the plan removes from the store."""
+        return frozenset(step.account for step in self.plan.steps if step.is_account_removal)
+
     def list_held(self) -> list[str]:
         """Return the streams of accounts that go or lose JetStream."""
         return [str(info["config"]["name"]) for info in self._held]
 
-    async def apply(self, env: Env, rules: Rules, force: bool, *, revoke_old: bool) -> AuthOutcome:
-        """Ask, and carry out the plan; return what was done.
-
-        revoke_old: revoke the credentials of users who may do less. Raises Cancelled, BadInput, OSError, and
-        JsctlError if another process has changed the store since the plan.
-        """
+    def refuse(self, env: Env, rules: Rules, *, force: bool) -> None:
+        """Raise JsctlError for accounts that somebody else changed on servers and for protected streams, and
+        BadInput for messages that are lost unasked."""
+        for push in self._pushes:
+            refuse_unseen(push.find_differences(self.plan))
         refuse_protected(self._held, self._unprotected)
         refuse_unasked_loss(env, self.losses, force=force, allow=rules.allow_loss, needs_force=True)
-        say_unasked_loss(env, self.losses, force=force)
-        revoke_old = await self._confirm(env, force, revoke_old=revoke_old)
+
+    def list_asked(self) -> Asked:
+        """Return what a question says."""
+        return view.list_asked(self.plan, self._differences)
+
+    async def ask_revoking(self, env: Env) -> bool:
+        """Ask whether to revoke the old credentials of users who may do less, if there are any."""
+        names = ", ".join(f"{step.account}/{step.user}" for step in self.plan.steps if step.old_rights)
+        return bool(names and env.can_ask) and await env.prompter.confirm(
+            f"Revoke the old credentials of {names}, too?", flag="--revoke-old"
+        )
+
+    async def apply(self, env: Env, rules: Rules, *, revoke_old: bool) -> AuthOutcome:
+        """Carry out the plan; return what was done.
+
+        revoke_old: revoke the credentials of users who may do less. Raises OSError, and JsctlError if another
+        process has changed the store since the plan.
+        """
         if not rules.may_delete_more():
             await self._refuse_more_loss(env)
         with self._locked(env):
@@ -278,24 +296,6 @@ class DeclaredAuth:
         """Return what was done, above a result."""
         sent = outcome.sent if self._pushes else None
         return view.add_outcome(result, outcome.done, self.plan, sent, outcome.removed)
-
-    async def _confirm(self, env: Env, force: bool, *, revoke_old: bool) -> bool:
-        """Ask before removals, and on a terminal before changes and before accounts are sent; return whether
-        to revoke old credentials."""
-        actions = [step.action for step in self.plan.steps]
-        actions += ["remove" for difference in self._differences if difference.state == REMOVED]
-        changes = "change" in actions or bool(self._differences)
-        if force or not ("remove" in actions or (changes and env.can_ask)):
-            return revoke_old
-        env.say(view.format_auth_plan(self.plan))
-        env.say("")
-        await env.require_yes(view.format_auth_question(self.plan, self._differences))
-        names = ", ".join(f"{step.account}/{step.user}" for step in self.plan.steps if step.old_rights)
-        if names and env.can_ask and not revoke_old:
-            return await env.prompter.confirm(
-                f"Revoke the old credentials of {names}, too?", flag="--revoke-old"
-            )
-        return revoke_old
 
     def _find_errors(self) -> list[Finding]:
         environments = [read_environment(self.folders, operator.name) for operator in self.operators]

@@ -21,17 +21,21 @@ _PAUSE_SECONDS = 0.1
 class AccountLogins:
     """Connections as users of accounts.
 
-    is_planning: servers may lack an account. lacking: accounts that they do not have.
+    may_lack: servers may lack an account. lacking: accounts that they do not have.
     """
 
     def __init__(
-        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], *, is_planning: bool
+        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], *, may_lack: bool
     ) -> None:
         self._folders = folders
         self._operators = operators
-        self._is_planning = is_planning
+        self._may_lack = may_lack
         self._with_jetstream: set[str] = set()  #: those of the accounts that were connected to
         self.lacking: frozenset[str] = frozenset()
+
+    def expect_all(self) -> None:
+        """From now on, expect that servers have all accounts."""
+        self._may_lack, self.lacking = False, frozenset()
 
     async def connect(self, env: Env, settings: Settings, name: str) -> tuple[Connection, bool]:
         """Return a connection, and whether servers lack the account: the connection is not open then.
@@ -48,7 +52,7 @@ class AccountLogins:
             return await connect_to_account(env, settings, store, account), False
         except Denied as error:
             hint = "apply --push sends it to them"
-            if not self._is_planning:
+            if not self._may_lack:
                 raise Denied(f"servers refuse account {name}: {error.message}", hint) from None
             env.say(f"servers refuse account {name}, so its streams are unknown; {hint}")
             return Connection(settings, None), True
@@ -84,6 +88,6 @@ class AccountLogins:
             )
         if store := next((matches[operator] for operator in names if operator in matches), None):
             return store, store.read_account(name)
-        if declaring_operators and self._is_planning:
+        if declaring_operators and self._may_lack:
             return None
         raise NotFound(f"there is no account {name!r}", "declare it below operators, or create it")

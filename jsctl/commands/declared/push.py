@@ -30,7 +30,6 @@ from jsctl.base.units import pluralize
 from jsctl.commands.operators.pushing import (
     Sent,
     check_accounts,
-    refuse_unseen,
     refuse_untrusted,
     send_accounts,
 )
@@ -149,13 +148,11 @@ async def open_pushes(
     operators: Sequence[DeclaredOperator],
     plan: AuthPlan,
     *,
-    is_planning: bool,
     prune: bool,
 ) -> list[OperatorPush]:
-    """Connect to the servers of each operator, and ask what they have. is_planning: nothing will be sent.
+    """Connect to the servers of each operator, and ask what they have.
 
-    Operators that are not in the store yet are left out. Raises JsctlError for accounts that somebody else
-    changed there.
+    Operators that are not in the store yet are left out. Raises what connecting and requests raise.
     """
     pushes = []
     for declared in operators:
@@ -176,10 +173,7 @@ async def open_pushes(
         remote = await fetch_account_jwts(connection, public_keys.values(), servers)
         tokens = {name: remote[public] for name, public in public_keys.items()}
         owed = await _find_owed(connection, store, declared.label, servers)
-        push = OperatorPush(store, declared, connection, servers, tokens, owed, prune)
-        if not is_planning:
-            refuse_unseen(push.find_differences(plan))
-        pushes.append(push)
+        pushes.append(OperatorPush(store, declared, connection, servers, tokens, owed, prune))
     return pushes
 
 

@@ -7,7 +7,7 @@ from jsctl import registry
 from jsctl.base.files import open_output
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.declared.sources import open_connections
+from jsctl.commands.declared.targets import open_connections
 from jsctl.commands.picking.system_streams import format_hidden_hint, format_only_hidden_hint
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.contexts.model import name_place

@@ -11,7 +11,7 @@ from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
 from jsctl.views.auth.push import CHANGES
-from jsctl.views.declared.plan import DONE, MARKS, join_counts, question
+from jsctl.views.declared.plan import DONE, MARKS, Asked, join_counts
 from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_cells
 from jsctl.views.shared.config import format_change, format_value
 
@@ -90,19 +90,21 @@ def _build_owed_parts(plan: AuthPlan) -> list[Part]:
     return [Text(text, "warn")]
 
 
-def format_auth_plan(plan: AuthPlan) -> str:
-    """Format the steps as text, shown before a question."""
-    return "\n".join([*(line for step in plan.steps for line in _lines(step)), "", _build_summary(plan)])
-
-
-def format_auth_question(plan: AuthPlan, differences: Sequence[Account] = ()) -> str:
-    """Return the question before removals and changes; it names what is removed and which accounts are
-    sent.
-    """
-    removed = [format_name(step) + _format_loss(step) for step in plan.steps if step.action == "remove"]
+def list_asked(plan: AuthPlan, differences: Sequence[Account]) -> Asked:
+    """Return what a question says. differences: of accounts on servers."""
+    lines = [*(line for step in plan.steps for line in _lines(step)), "", _build_summary(plan)]
+    removals = [step for step in plan.steps if step.action == "remove"]
+    removed = [format_name(step) + _format_loss(step) for step in removals]
+    names = {step.account for step in removals if not step.user}
+    removed += [
+        f"account {owed.account} from the servers, which {', '.join(owed.changes)}"
+        for owed in differences
+        if owed.state == REMOVED and owed.account not in names
+    ]
     changed = [step for step in plan.steps if step.action == "change"]
     sent = [difference.account for difference in differences if difference.state != REMOVED]
-    return question(removed, format_counts(changed) if changed else "", ", ".join(sent))
+    text = "\n".join(lines) if plan.steps or differences else ""
+    return Asked(text, removed, format_counts(changed) if changed else "", ", ".join(sent))
 
 
 def format_name(step: AuthStep) -> str:

@@ -1,7 +1,7 @@
 """Plans of declared streams, and their outcomes."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.contexts.model import strip_login
@@ -78,9 +78,20 @@ def format_plan(plan: Plan) -> str:
     return "\n".join([*(line for step in plan.steps for line in _list_lines(step)), "", _build_summary(plan)])
 
 
-def format_question(plan: Plan) -> str:
+class Asked(NamedTuple):
+    """What a question says of operators, accounts and users. plan: their steps, shown before it. removed:
+    names, with what is lost. changed: counts, in words. sent: names of accounts."""
+
+    plan: str = ""
+    removed: Sequence[str] = ()
+    changed: str = ""
+    sent: str = ""
+
+
+def format_question(plan: Plan, others: Asked) -> str:
     """Return the question before removals and changes; it names what is removed, and what changes delete."""
-    removed = [step.format_name() + _format_removal(step) for step in plan.steps if step.action == "remove"]
+    removals = [step for step in plan.steps if step.action == "remove"]
+    removed = [*others.removed, *(step.format_name() + _format_removal(step) for step in removals)]
     changed = plan.select("change")
     loss = add_step_losses(changed)
     counts = f"{format_counts(changed)}{f' and delete {loss}' if loss else ''}" if changed else ""
@@ -88,24 +99,17 @@ def format_question(plan: Plan) -> str:
     sealing = f", which seals {', '.join(sealed)} for good" if sealed else ""
     takes = f", and take {plan.takes} out of work queues" if plan.takes else ""
     created = format_counts(plan.select("create")) if takes else ""
-    return question(removed, counts, created=created) + sealing + takes
+    actions = [f"create {created}"] if created else []
+    actions += [f"remove {', '.join(removed)}"] if removed else []
+    changes = [*filter(None, (others.changed, counts))]
+    actions += [f"change {' and '.join(changes)}"] if changes else []
+    actions += [f"send {others.sent} to the servers"] if others.sent else []
+    return f"Really {' and '.join(actions)}{sealing}{takes}"
 
 
 def locate_name(step: Step) -> str:
     """Return what a step is about, with the line that declares it: `stream ORDERS (streams.yaml:3)`."""
     return step.format_name() + f" ({step.position})" * bool(step.position)
-
-
-def question(removed: Sequence[str], changed: str, sent: str = "", created: str = "") -> str:
-    """Return the question before a plan is carried out.
-
-    removed: names, with what is lost. changed, created: in words. sent: names of accounts.
-    """
-    actions = [f"create {created}"] if created else []
-    actions += [f"remove {', '.join(removed)}"] if removed else []
-    actions += [f"change {changed}"] if changed else []
-    actions += [f"send {sent} to the servers"] if sent else []
-    return "Really " + " and ".join(actions)
 
 
 def apply_result(outcome: Outcome, plan: Plan) -> Result:
