@@ -1,35 +1,38 @@
 """One run of `jsctl export stream`: plan every stream, start Spark, export one stream after the other, again
-and again with --follow."""
+and again with --follow; then compare and query.
 
-import threading
+Who calls what in which thread: the verb calls the public methods, in the main thread, which shows a question
+meanwhile and gets the signals. What needs the engine runs in the engine's thread (see `engine_thread`), while
+the main thread waits: `_open_target`, `_export_due` and `_finish`; and `_plan` and `_lock_and_plan` if only
+the engine reaches the tables. Other than that, `_plan` runs in the main thread, while the engine's thread
+imports what it needs (`preload`).
+
+Ctrl-C ends `_export_due` with an error, which the main thread makes a KeyboardInterrupt; --follow it ends
+without one, and `_finish` comes next, as without ctrl-C. The lock and the engine are left by `__exit__`.
+"""
+
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
-from jsctl.base.loops import THREAD_WAIT, wait_for_thread
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Cancelled, ExitStatus, JsctlError
 from jsctl.spark.export import query
 from jsctl.spark.export.catalog_table import CatalogTable, TableChanged
+from jsctl.spark.export.engine_thread import EngineThread
 from jsctl.spark.export.engines import Engine, EngineStart
 from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.stream_exporter import StreamExporter
 from jsctl.spark.export.stream_plan import Outcome, ReadPlan, Selection, StreamSource
 from jsctl.spark.export.targets import TablesTarget
-from jsctl.spark.session import jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
-
-_GRACE = 15.0
-"""Seconds after ctrl-C in which what is under way may end by itself. Then the JVM is ended, for which exports
-are made: it may wait for a store that does not answer."""
 
 FEW_MESSAGES = 2_000_000
 FEW_BYTES = 1 << 30
@@ -91,8 +94,7 @@ class StreamExportRun:
     `run`, to ask the user and to check the options.
 
     The engine starts when the streams' servers have answered, or, for places that only Spark reaches, at
-    once. It works in a thread of its own: a signal in the middle of a call to the JVM would break the
-    connection to it.
+    once.
     """
 
     options: StreamExportOptions
@@ -103,12 +105,7 @@ class StreamExportRun:
     _exporter: StreamExporter = field(init=False)
     _incremental: bool = field(init=False)
     _outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)  #: by table
-    _engine: Engine | None = field(init=False, default=None)
-    _stop: threading.Event = field(init=False, default_factory=threading.Event)
-    _may_finish: threading.Event = field(init=False, default_factory=threading.Event)
-    """--follow was stopped, and what comes after it may run."""
-    _thread: ThreadPoolExecutor = field(init=False, default_factory=lambda: ThreadPoolExecutor(1, "spark"))
-    _stack: ExitStack = field(init=False, default_factory=ExitStack)
+    _thread: EngineThread = field(init=False, default_factory=EngineThread)
 
     def __post_init__(self) -> None:
         options = self.options
@@ -124,71 +121,62 @@ class StreamExportRun:
         )
 
     def __enter__(self) -> Self:
+        self._thread.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._thread.submit(self._stack.close)
-        self._thread.shutdown()
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._thread.__exit__(kind)
 
     def list_existing_tables(self) -> list[str]:
         """Complete or undo what killed runs left on this machine, and return the tables that exist.
 
         Raises JsctlError, KeyboardInterrupt.
         """
-        if self.target.needs_session:
-            self._run_in_thread(self._connect)
-        self.target.complete_killed_runs()
-        return self.target.list_existing_tables()
-
-    def run(self) -> StreamExportResult:
-        """Export. Raises JsctlError, KeyboardInterrupt."""
-        begin = time.monotonic()
-        if self.target.needs_session:
-            answer = self._run_in_thread(self._run_locked)
-        else:
-            with self.target.lock(), self.options.start.starting():
-                self._thread.submit(self.options.start.preload)
-                plans = self.plan()
-                needs_engine = self._needs_engine(plans)
-                answer = self._run_in_thread(partial(self._run_with_engine, plans)) if needs_engine else None
-        duration = time.monotonic() - begin
-        return StreamExportResult(self._ordered_outcomes(), dict(self.failures), answer, duration)
-
-    def _connect(self) -> None:
-        self._engine = self._stack.enter_context(self.options.start.open(fast_start=not self.options.follow))
-        self.target.connect(self._engine.spark)
-
-    def _run_locked(self) -> query.Answer | None:
-        with self.target.lock():
-            plans = self.plan()
-            return self._run_with_engine(plans) if self._needs_engine(plans) else None
-
-    def _run_in_thread(self, task: Callable[[], T]) -> T:
-        work = self._thread.submit(task)
-        try:
-            return wait_for_thread(work)
-        except KeyboardInterrupt:
-            self._stop.set()
-            deadline = time.monotonic() + _GRACE
-            while not work.done() and not self._may_finish.is_set():
-                if self._engine is None:
-                    jvm.abort()
-                elif time.monotonic() < deadline:
-                    self._engine.cancel()
-                else:
-                    jvm.kill()
-                wait([work], THREAD_WAIT)
-            try:
-                return work.result()  # it may have been done already
-            except Exception:
-                raise KeyboardInterrupt from None
+        return self._reach_tables(self._open_target)
 
     def plan(self) -> dict[str, ReadPlan]:
         """Return the plans by table. A stream that only some of the places have is left out there, and one
         of several that cannot be planned is a failure, which is shown.
 
-        Raises what StreamExporter.plan raises when no stream can be exported.
+        Raises what StreamExporter.plan raises when no stream can be exported; KeyboardInterrupt.
         """
+        return self._reach_tables(self._plan)
+
+    def run(self) -> StreamExportResult:
+        """Export. Raises JsctlError, KeyboardInterrupt."""
+        begin, options = time.monotonic(), self.options
+        if self.target.needs_session:
+            plans = self._reach_tables(self._lock_and_plan)
+        else:
+            with options.start.starting():
+                self._thread.begin(options.start.preload)
+                plans = self._lock_and_plan()
+        answer = None
+        due = self._select_due(plans)
+        if due or options.verify or options.sql or options.follow:
+            is_short = not options.follow and _is_short(plans.values())
+            self._thread.run(partial(self._export_due, due, is_short))
+            if options.verify or options.sql:
+                answer = self._thread.run(self._finish)
+        duration = time.monotonic() - begin
+        return StreamExportResult(self._ordered_outcomes(), dict(self.failures), answer, duration)
+
+    def _reach_tables(self, work: Callable[[], T]) -> T:
+        """Run what reads the tables where they can be reached."""
+        return self._thread.run(work) if self.target.needs_session else work()
+
+    def _open_target(self) -> list[str]:
+        if self.target.needs_session:
+            engine = self._thread.open(self.options.start, fast_start=not self.options.follow)
+            self.target.connect(engine.spark)
+        self.target.complete_killed_runs()
+        return self.target.list_existing_tables()
+
+    def _lock_and_plan(self) -> dict[str, ReadPlan]:
+        self._thread.enter(self.target.lock())
+        return self._plan()
+
+    def _plan(self) -> dict[str, ReadPlan]:
         plans: dict[str, ReadPlan] = {}
         errors: dict[StreamSource, JsctlError] = {}
         for source in self.options.sources:
@@ -228,7 +216,7 @@ class StreamExportRun:
         try:
             work()
         except JsctlError as error:
-            if len(self.sources) == 1 or self._stop.is_set():
+            if len(self.sources) == 1 or self._thread.stop.is_set():
                 raise
             self._record_failure(source, error)
 
@@ -244,15 +232,6 @@ class StreamExportRun:
             count += rows
         return count
 
-    def _run_with_engine(self, plans: Mapping[str, ReadPlan]) -> query.Answer | None:
-        due = self._select_due(plans)
-        if self._engine is not None:
-            return self._run_in(self._engine, due)
-        is_short = not self.options.follow and _is_short(plans.values())
-        with self.options.start.open(fast_start=is_short) as engine:
-            self._engine = engine
-            return self._run_in(engine, due)
-
     def _select_due(self, plans: Mapping[str, ReadPlan]) -> dict[str, ReadPlan]:
         """Return the plans of streams that have something to export, in the order of the streams."""
         return {
@@ -261,11 +240,8 @@ class StreamExportRun:
             if source.table in plans and self._has_work(source.table, plans[source.table])
         }
 
-    def _needs_engine(self, plans: Mapping[str, ReadPlan]) -> bool:
-        options = self.options
-        return bool(self._select_due(plans) or options.verify or options.sql or options.follow)
-
-    def _run_in(self, engine: Engine, due: Mapping[str, ReadPlan]) -> query.Answer | None:
+    def _export_due(self, due: Mapping[str, ReadPlan], is_short: bool) -> None:
+        engine = self._thread.open(self.options.start, fast_start=is_short)
         self._check_stop()
         engine.check_format(self.target.format)
         if self.options.sql:
@@ -274,12 +250,17 @@ class StreamExportRun:
         self._export(engine, due)
         if self.options.follow:
             self._follow(engine)
-            self._may_finish.set()
+
+    def _finish(self) -> query.Answer | None:
+        """Compare and query the tables."""
+        if not self.options.follow:
+            self._check_stop()
+        spark = self._thread.open(self.options.start, fast_start=True).spark
         if self.options.verify:
             for source in self.sources:
                 if source.table not in self.failures:
-                    self._isolate(source, partial(self._verify, engine.spark, source))
-        return self._query(engine.spark) if self.options.sql else None
+                    self._isolate(source, partial(self._verify, spark, source))
+        return self._query(spark) if self.options.sql else None
 
     def _verify(self, spark: "SparkSession", source: StreamSource) -> None:
         comparison = self._exporter.verify(spark, source)
@@ -312,7 +293,7 @@ class StreamExportRun:
                     if self._has_work(source.table, plan):
                         self._export_one(engine, source, plan)
                 except JsctlError as error:
-                    if self._stop.is_set():
+                    if self._thread.stop.is_set():
                         return
                     if _is_away(error) or isinstance(error, TableChanged):
                         if str(error) not in away.values():
@@ -340,10 +321,10 @@ class StreamExportRun:
     def _wait_for_next(self) -> bool:
         """Wait until the next round of --follow; return whether it was stopped."""
         with self.display.waiting(self._ordered_outcomes()):
-            return self._stop.wait(self.options.every / SECOND)
+            return self._thread.stop.wait(self.options.every / SECOND)
 
     def _check_stop(self) -> None:
-        if self._stop.is_set():
+        if self._thread.stop.is_set():
             raise Cancelled("interrupted")
 
     def _ordered_outcomes(self) -> list[Outcome]:

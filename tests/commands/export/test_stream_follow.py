@@ -116,3 +116,22 @@ def test_follow_on_a_terminal_until_ctrl_c_and_no_second_run_meanwhile(
     assert screen.exitstatus == 0
     assert sequences(to / "ORDERS") == list(range(1, 31))
     assert screen.pid and not processes(screen.pid)
+
+
+@pytest.mark.long
+def test_after_follow_comes_what_comes_after_it(cli: Cli, url: str, spark: Any, tmp_path: Path) -> None:
+    """Ctrl-C ends --follow; the comparison runs undisturbed, and then the lock and the JVM are gone."""
+    fill(url, 20)
+    to = tmp_path / "out"
+    process = start(cli, "ORDERS", "--to", str(to), "--follow", "--every", "200ms", "--verify", "--json")
+    try:
+        assert process.stderr
+        assert process.stderr.readline() == b"following; Ctrl-C ends it\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert json.loads(out)["streams"][0]["verified"]["same"]
+    wait_for(lambda: not processes(process.pid), "a process is left")
+    cli(f"export stream ORDERS --to {to} --incremental", status=0)
