@@ -340,6 +340,7 @@ def fill(cli: Cli, url: str, here: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # 200 verbs, of which some use what others made
 def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> None:
     fill(cli, url, here)
     faults = []

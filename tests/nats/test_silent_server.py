@@ -100,7 +100,8 @@ def test_interrupts(server: tuple[RealServer, int], tmp_path: Path) -> None:
             child.wait(15)
             spent = time.monotonic() - started
             output = (tmp_path / f"{index}.out").read_text()
-            assert child.returncode in (0, 130), (line, output)
+            # The second one may come while Python ends, which then has no handler: a shell sees 130, too.
+            assert child.returncode in (0, 130, -signal.SIGINT), (line, output)
             assert spent < 3.5, (line, spent)
             assert "Traceback" not in output and "bug in" not in output, (line, output)
 

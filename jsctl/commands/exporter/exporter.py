@@ -39,6 +39,7 @@ class Options:
     consumers: bool
     names: Names
     prefix: str
+    web_config: str
 
     @property
     def address(self) -> tuple[str, int] | None:
@@ -70,11 +71,18 @@ def check_prefix(prefix: str) -> None:
     examples=[
         "jsctl exporter",
         "jsctl exporter --listen :7777 --context east --context west",
+        "jsctl exporter --listen :7777 --web-config web.yml",
         "jsctl exporter --textfile /var/lib/node_exporter/jetstream.prom --interval 30s",
         "jsctl exporter --textfile - --count 1",
     ],
 )
 @option("--listen", metavar="HOST:PORT", default="", help=f"Where to answer scrapes ({_DEFAULT_ADDRESS})")
+@option(
+    "--web-config",
+    metavar="FILE",
+    default="",
+    help="Certificate and logins for scrapes: the web configuration file of Prometheus' exporters",
+)
 @option("--textfile", metavar="FILE", default="", help="Write to this file each round instead; - is stdout")
 @option(
     "--interval", type=DURATION, default=15 * SECOND, metavar="DURATION", help="Time between two rounds (15s)"
@@ -103,6 +111,8 @@ async def exporter(env: Env, options: Options) -> Events[Result]:
     check_interval(options.interval, "15s is the default", "--interval")
     check_prefix(options.prefix)
     _check_folder(options.textfile)
+    if options.web_config and options.address is None:
+        raise BadInput("--web-config is for scrapes, which need --listen with --textfile")
     stop = asyncio.Event()
     places: list[Place] = []
 
@@ -130,16 +140,24 @@ async def _collect_rounds(
         clock=env.clock,
         trace=env.trace,
     )
+    config = None
+    if options.web_config:
+        from jsctl.monitor.exporter.web_config import load_web_config  # imports ssl
+
+        config = load_web_config(str(expand_home(options.web_config)))
     with handle_signals(stop.set, once=True):
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(collector.close)
             if (address := options.address) is not None:
-                server = await stack.enter_async_context(MetricsServer(address, lambda: collector.text))
+                server = MetricsServer(address, lambda: collector.text, config)
+                await stack.enter_async_context(server)
                 host, every = address[0] or "every address", options.interval / SECOND
                 env.say(f"Metrics on {host}, port {server.port}, path /metrics, collected every {every:g}s")
             errors: dict[str, str] = {}
             async for places in collector.rounds(options.interval / SECOND, options.count, stop):
                 last_places[:] = places
+                if config is not None and config.tls:
+                    config.tls.renew()
                 _report_changes(env, last_places, errors)
                 if options.textfile == "-":
                     yield Result(

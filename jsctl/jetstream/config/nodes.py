@@ -1,7 +1,9 @@
 """Values of a configuration file with their position, so that each error names file and line."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from jsctl.base.similar_names import find_nearest
 from jsctl.errors import BadInput
 
 QUOTES_HINT = "put text with {{...}} into quotes"
@@ -29,6 +31,17 @@ class Node(NamedTuple):
         if not isinstance(self.value, dict):
             raise self.error(f"{name} must be an object with keys", self._find_hint())
         return self.value
+
+    def read_keys(self, name: str, known: Collection[str]) -> "dict[str, Node]":
+        """Return the value as an object that has known keys only. name: its name in errors. Raises
+        BadInput."""
+        keys = self.as_object(name)
+        for key, value in keys.items():
+            if key not in known:
+                nearest = find_nearest(key, sorted(known))
+                hint = f"did you mean {nearest}?" if nearest else f"use {', '.join(sorted(known))}"
+                raise value.error(f"{name} has no key {key!r}", hint)
+        return keys
 
     def as_list(self, name: str) -> "list[Node]":
         """Return the value as a list. name: its name in errors. Raises BadInput."""

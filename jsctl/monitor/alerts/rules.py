@@ -98,7 +98,7 @@ _RECEIVER = frozenset({"name", "command", "webhook", "form", "stderr", "by", "pe
 def parse_alerts(text: str, file: str) -> AlertFile:
     """Parse the YAML or JSON of a file of alerts. file: its name. Raises BadInput with file and line."""
     document = parse_document(text, file)
-    _check_keys(document, {"alerts", "silences", "receivers"}, "a file of alerts")
+    document.read_keys("a file of alerts", {"alerts", "silences", "receivers"})
     receivers: dict[str, Receiver] = {}
     for node in document.list_below("receivers"):
         receiver = _parse_receiver(node)
@@ -121,7 +121,7 @@ def parse_alerts(text: str, file: str) -> AlertFile:
 
 
 def _parse_rule(node: Node, receivers: Collection[str]) -> Rule:
-    keys = _check_keys(node, _RULE, "an alert")
+    keys = node.read_keys("an alert", _RULE)
     name = _read_text(node, "name")
     if not name:
         raise node.error("an alert needs a name", "add name: late")
@@ -156,7 +156,7 @@ def _parse_rule(node: Node, receivers: Collection[str]) -> Rule:
 
 
 def _parse_silence(node: Node, rules: Sequence[str]) -> Silence:
-    keys = _check_keys(node, _SILENCE, "a silence")
+    keys = node.read_keys("a silence", _SILENCE)
     alert = _read_text(node, "alert") or "*"
     if not any(fnmatchcase(name, alert) for name in rules):
         hint = find_nearest(alert, rules)
@@ -168,7 +168,7 @@ def _parse_silence(node: Node, rules: Sequence[str]) -> Silence:
 
 
 def _parse_receiver(node: Node) -> Receiver:
-    keys = _check_keys(node, _RECEIVER, "a receiver")
+    keys = node.read_keys("a receiver", _RECEIVER)
     ways = [key for key in ("command", "webhook", "stderr") if key in keys]
     if len(ways) != 1:
         raise node.error("a receiver needs one of command, webhook and stderr", "add command: [notify-send]")
@@ -204,16 +204,6 @@ def _parse_receiver(node: Node) -> Receiver:
 
 def _parse_scope(node: Node) -> Scope:
     return Scope({key: _read_text(node, key) for key in PATTERNS if key in node.as_object("this")})
-
-
-def _check_keys(node: Node, known: frozenset[str] | set[str], what: str) -> dict[str, Node]:
-    keys = node.as_object(what)
-    for key, value in keys.items():
-        if key not in known:
-            nearest = find_nearest(key, sorted(known))
-            hint = f"did you mean {nearest}?" if nearest else f"use {', '.join(sorted(known))}"
-            raise value.error(f"{what} has no key {key!r}", hint)
-    return keys
 
 
 def _list(node: Node, name: str) -> list[Node]:

@@ -3,12 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from jsctl.errors import BadInput, JsctlError
 from jsctl.monitor.exporter.text import CONTENT_TYPE
 
+if TYPE_CHECKING:
+    from jsctl.monitor.exporter.web_config import WebConfig
+
 _MAX_LINES, _MAX_LINE_BYTES = 100, 8 << 10
 _TIMEOUT = 10.0  #: seconds that a request and its answer may take, until the client has it
+_CHALLENGE = 'WWW-Authenticate: Basic realm="jsctl"\r\n'
 _HOME_PAGE = b"<html><body><a href='/metrics'>Metrics</a></body></html>\n"
 
 
@@ -26,8 +31,12 @@ def parse_address(text: str) -> tuple[str, int]:
 class MetricsServer:
     """An HTTP server for what `text` returns, as an asynchronous context manager. port: where it listens."""
 
-    def __init__(self, address: tuple[str, int], text: Callable[[], str]) -> None:
+    def __init__(
+        self, address: tuple[str, int], text: Callable[[], str], config: "WebConfig | None" = None
+    ) -> None:
+        """config: who may scrape; None for everybody, by plain HTTP."""
         self._address = address
+        self._config = config
         self._text = text
         self._server: asyncio.Server | None = None
         self._answers: set[asyncio.Task[None]] = set()
@@ -36,7 +45,15 @@ class MetricsServer:
     async def __aenter__(self) -> "MetricsServer":
         host, port = self._address
         try:
-            self._server = await asyncio.start_server(self._answer, host or None, port, limit=_MAX_LINE_BYTES)
+            tls = self._config.tls if self._config else None
+            self._server = await asyncio.start_server(
+                self._answer,
+                host or None,
+                port,
+                limit=_MAX_LINE_BYTES,
+                ssl=tls.context if tls else None,
+                ssl_handshake_timeout=_TIMEOUT if tls else None,
+            )
         except OSError as error:
             raise JsctlError(
                 f"cannot listen on {host}:{port}: {error.strerror or error}",
@@ -62,7 +79,11 @@ class MetricsServer:
                 OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.CancelledError
             ):
                 async with asyncio.timeout(_TIMEOUT):
-                    writer.write(self._respond(await _read_request_line(reader)))
+                    line, login = await _read_request(reader)
+                    if self._config is None or await asyncio.to_thread(self._config.is_allowed, login):
+                        writer.write(self._respond(line))
+                    else:
+                        writer.write(_build_response("401 Unauthorized", b"unauthorized\n", _CHALLENGE))
                     writer.close()
                     await writer.wait_closed()
         finally:
@@ -88,13 +109,17 @@ class MetricsServer:
         return response[: len(response) - len(body)] if method == "HEAD" else response
 
 
-async def _read_request_line(reader: asyncio.StreamReader) -> str:
-    """Read a request up to the end of its headers, and return its first line."""
+async def _read_request(reader: asyncio.StreamReader) -> tuple[str, str]:
+    """Read a request up to the end of its headers; return its first line, and its Authorization."""
     first = (await reader.readline()).decode("latin-1").strip()
+    login = ""
     for _ in range(_MAX_LINES):
-        if not (await reader.readline()).strip():
+        name, _, value = (await reader.readline()).decode("latin-1").strip().partition(":")
+        if not name:
             break
-    return first
+        if name.lower() == "authorization":
+            login = value.strip()
+    return first, login
 
 
 def _build_response(status: str, body: bytes, more: str = "", kind: str = "text/plain") -> bytes:
