@@ -4,7 +4,7 @@ A counter goes back when its stream is recreated, when a new leader knows less, 
 lost everything: such a step gives no rate.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -35,10 +35,10 @@ class _Rounds(Generic[T]):
         self._previous: dict[Hashable, T] = {}
         self._current: dict[Hashable, T] = {}
 
-    def keep(self, key: Hashable) -> None:
-        """Keep the value of a key that was not asked for in this round."""
-        if (old := self._previous.get(key)) is not None:
-            self._current[key] = old
+    def keep(self, keys: Iterable[Hashable]) -> None:
+        """Keep the values of keys that were not asked for in this round."""
+        previous = self._previous
+        self._current |= {key: previous[key] for key in keys if key in previous}
 
     def end_round(self) -> None:
         """Drop the values of keys that this round did not add."""

@@ -110,7 +110,7 @@ class Connection:
 
         Raises NoResponders, RequestTimeout, Denied, Unreachable, BadInput.
         """
-        if not subject or any(c.isspace() for c in subject):
+        if subject.split() != [subject]:
             raise BadInput(f"{subject!r} is not a valid subject to publish to")
         return await self.request_message(OutgoingMessage(subject, data), timeout=timeout)
 
@@ -127,7 +127,7 @@ class Connection:
 
         Raises BadInput, Unreachable.
         """
-        if not subject or any(c.isspace() for c in subject):  # the rest may be a token of a request
+        if subject.split() != [subject]:  # the rest may be a token of a request
             raise BadInput(f"{subject!r} is not a valid subject to publish to")
         self.check_size(OutgoingMessage(subject, data))
         await self.send(encode_publish(subject, data, reply))

@@ -201,9 +201,9 @@ class Tracker:
         their streams."""
         waiting = overview.waiting
         kept_lines = [line for line in self.consumers or () if line.stream in waiting]
-        for line in kept_lines:
-            for counters in (self._pending, self._delivered, self._acknowledged):
-                counters.keep((line.stream, line.consumer))
+        keys = [(line.stream, line.consumer) for line in kept_lines]
+        for counters in (self._pending, self._delivered, self._acknowledged):
+            counters.keep(keys)
         return kept_lines
 
     def _build_consumer_line(self, at: float, info: Json, overview: Overview) -> ConsumerLine:
