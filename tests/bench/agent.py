@@ -1,7 +1,8 @@
 """One-shot calls in a loop, plain and within an agent: `python tests/bench/agent.py [--calls N]`.
 
-Each figure is the mean of a loop of a shell; loops take turns, and the best of three counts. The peer's
-binary is taken from JSCTL_BENCH_NATS and left out where that is not set.
+Each figure is the mean of a loop of a shell, wall and processor time, with the start of an agent; loops take
+turns, and the best of three counts. The aim within an agent is 1.5 times the peer's, whose binary is taken
+from JSCTL_BENCH_NATS and left out where that is not set.
 """
 
 import argparse
@@ -49,22 +50,35 @@ def main() -> None:
 
 
 def report(line: str, calls: int, environ: dict[str, str]) -> None:
-    """Print ms per call of a line, and how many times the peer's that is."""
+    """Print ms per call of a line, of processor time in brackets, and how many times the peer's that is."""
     peer = os.environ.get("JSCTL_BENCH_NATS")
     loops = {
         "plain": build_loop(JSCTL, line, calls),
         "within an agent": [JSCTL, "agent", "run", "--", *build_loop(JSCTL, line, calls)],
         **({"nats": build_loop(peer, line, calls)} if peer else {}),
     }
-    best = dict.fromkeys(loops, float("inf"))
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in loops}
     for _ in range(3):
         for name, words in loops.items():
-            started = time.perf_counter()
-            subprocess.run(words, check=True, env=environ)
-            best[name] = min(best[name], time.perf_counter() - started)
+            spent[name].append(spend(words, environ))
+    best = {
+        name: [1000 * min(each) / calls for each in zip(*own, strict=True)] for name, own in spent.items()
+    }
     base = best.get("nats", best["plain"])
-    figures = (f"{name} {1000 * took / calls:.1f} ms ({took / base:.2f})" for name, took in best.items())
-    print(f"{line}: {', '.join(figures)}")
+    figures = (
+        f"{name} {wall:.1f} ms ({used:.1f}), {wall / base[0]:.2f} ({used / base[1]:.2f})"
+        for name, (wall, used) in best.items()
+    )
+    print(f"{line}: {'; '.join(figures)}", flush=True)
+
+
+def spend(words: list[str], environ: dict[str, str]) -> tuple[float, float]:
+    """Return the seconds of a process, and those of processor time with what it has waited for."""
+    began = time.perf_counter()
+    process = subprocess.Popen(words, env=environ)
+    _, process.returncode, used = os.wait4(process.pid, 0)
+    assert not process.returncode, words
+    return time.perf_counter() - began, used.ru_utime + used.ru_stime
 
 
 def build_loop(program: str, line: str, calls: int) -> list[str]:
