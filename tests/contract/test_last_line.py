@@ -16,7 +16,7 @@ from jsctl.base.standard_streams import Streams
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from tests.support import js
-from tests.support.run import Cli, Outcome
+from tests.support.run import Cli, Outcome, replaces_functions
 
 
 class _Unspeakable(Exception):
@@ -31,6 +31,7 @@ def _raising(error: BaseException) -> Any:
     return fail
 
 
+@replaces_functions
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
@@ -55,6 +56,7 @@ def test_every_error_is_a_status_and_a_line(
     assert len(outcome.err.splitlines()) <= 1
 
 
+@replaces_functions
 def test_debugging_shows_where_and_ends_with_a_status(
     offline_cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

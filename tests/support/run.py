@@ -1,6 +1,7 @@
 """Run jsctl: in this process with streams of our own, or in a real pseudo-terminal."""
 
 import atexit
+import contextlib
 import functools
 import io
 import json
@@ -9,12 +10,14 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pexpect
+import pytest
 
 from jsctl.app import run
 from jsctl.base.standard_streams import Streams
@@ -67,10 +70,31 @@ class Outcome:
         return json.loads(self.out)
 
 
+@contextlib.contextmanager
+def _forwarding_interrupts() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Send SIGINT on to the processes of a list: tests interrupt their own, where lines run otherwise."""
+    started: list[subprocess.Popen[bytes]] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield started
+        return
+
+    def forward(number: int, frame: object) -> None:
+        for process in started:
+            process.send_signal(number)
+
+    saved = signal.signal(signal.SIGINT, forward)
+    try:
+        yield started
+    finally:
+        signal.signal(signal.SIGINT, saved)
+
+
 CALLS = os.environ.get("JSCTL_TEST_CALLS", "")
 """Where lines run without a terminal and without answers: in this process; with "process", in one of their
 own; with "agent", within an agent. What fails with the last and passes with the second is a fault of agents.
 """
+
+replaces_functions = pytest.mark.skipif(bool(CALLS), reason="it replaces what another process would not")
 
 
 class Cli:
@@ -130,15 +154,10 @@ class Cli:
             variables["JSCTL_AGENT"] = _start_agent()
         words = [sys.executable, "-m", "jsctl", *args]
         pipe = subprocess.PIPE
-        process = subprocess.Popen(words, env=variables, stdin=pipe, stdout=pipe, stderr=pipe)
-        given: bytes | None = stdin.encode(errors="surrogateescape")
-        while True:
-            try:
-                ended = process.communicate(given)
-                break
-            except KeyboardInterrupt:  # a test interrupts its own process, where lines run otherwise
-                process.send_signal(signal.SIGINT)
-                given = None
+        with _forwarding_interrupts() as started:
+            process = subprocess.Popen(words, env=variables, stdin=pipe, stdout=pipe, stderr=pipe)
+            started.append(process)
+            ended = process.communicate(stdin.encode(errors="surrogateescape"))
         out, err = (text.decode(errors="surrogateescape") for text in ended)
         return Outcome(process.returncode, out, err, [])
 
