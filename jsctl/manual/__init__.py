@@ -16,6 +16,7 @@ TOPICS = (
         "counters",
         "services",
         "bench",
+        "performance",
     ),
     *(
         "report",

@@ -40,6 +40,7 @@ def main() -> None:
         try:
             url = server.url_for("t0")
             js.stream(url, "S", "s.>", allow_direct=True)
+            js.stream(url, "T", "t.>")
             run([JSCTL, "-s", url, "pub", "s.a", BODY, "--count", str(COUNT), "-J"], folder)
             for name, work in works(url, folder).items():
                 # The peer's --direct asks for one message a request, and takes minutes.
@@ -81,6 +82,7 @@ def works(url: str, home: str) -> dict[str, Callable[[list[str]], float]]:
     everything = ("sub", "--stream", "S", "--all", "--count", str(COUNT))
     return {
         "pub --count": timed("pub", "c.a", BODY, "--count", str(COUNT)),
+        "pub -J --count": timed("pub", "t.a", BODY, "--count", str(COUNT), "-J"),
         "sub (with our pub)": subscribed,
         "sub --stream S --all": timed(*everything),
         "sub --stream S --all --raw": timed(*everything, "--raw"),
