@@ -18,10 +18,10 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.backup.newest import find_newest
 from jsctl.monitor.doctor.diagnosis import CODES, diagnose
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.gather import take_snapshot
 from jsctl.monitor.doctor.repairing import plan_steps, run_steps
 from jsctl.monitor.doctor.snapshot import ContextView, Snapshot
+from jsctl.monitor.trouble import Trouble
 from jsctl.views import doctor as view
 from jsctl.views import parts as parts_view
 from jsctl.views import repairs as repairs_view
@@ -140,7 +140,7 @@ async def doctor(env: Env, options: Options) -> Result:
         return ages_view.ages(folder, newest, seconds_to_ns(env.clock()), max_age)
     places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])
 
-    async def look() -> tuple[Snapshot, list[Finding]]:
+    async def look() -> tuple[Snapshot, list[Trouble]]:
         snapshot = await take_snapshot(places, trace=env.trace)
         snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
         return snapshot, diagnose(snapshot, options.ignore)

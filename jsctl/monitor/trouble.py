@@ -1,4 +1,4 @@
-"""Problems in a few words, and those of the replicas of a stream or consumer. No I/O."""
+"""What is wrong, and what is wrong with the replicas of a stream or consumer. No I/O."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -14,12 +14,27 @@ YOUNG = 10 * SECOND  #: ns that a new stream needs to find its replicas and orig
 _MIGRATION = 60 * SECOND  #: ns after which a migration should have ended
 
 
-class Trouble(NamedTuple):
-    """A problem in a few words.
+class Repair(NamedTuple):
+    """A command line that ends a trouble and loses nothing.
 
-    bad: whether something does not work; otherwise it may soon fail. code: of its rule in `rules.catalog`.
-    says: a sentence on what was seen; empty when the words say it. help: command lines that fix it, one after
-    the other. advice: what to do, when it is not what the rule says.
+    command, undo: words without `jsctl`; undo: makes it as it was, empty if nothing does.
+    """
+
+    command: Sequence[str]
+    undo: Sequence[str] = ()
+
+
+class Trouble(NamedTuple):
+    """Something that is wrong, as the rules find it; a finding of `doctor` also says where.
+
+    words: a few, empty for a rule of a whole network. bad: whether something does not work; otherwise it may
+    soon fail. code: of its rule in `rules.catalog`; stable, for scripts. says: a sentence on what was seen;
+    empty when the words say it. help: command lines that fix it, one after the other. advice: what to do,
+    when it is not what the rule says; of a finding complete, with its command lines.
+
+    Of findings alone: about: what it concerns, for people: "domain spoke-1". why: why it matters. objects:
+    the streams, consumers, accounts and servers that it concerns: "stream hub > ORDERS". repair: what
+    `doctor --fix` runs; None if a person has to do or choose something.
     """
 
     words: str
@@ -28,6 +43,34 @@ class Trouble(NamedTuple):
     says: str = ""
     help: Sequence[Suggestion] = ()
     advice: str = ""
+    about: str = ""
+    why: str = ""
+    objects: Sequence[str] = ()
+    repair: Repair | None = None
+
+    @classmethod
+    def of_network(
+        cls, code: str, about: str, says: str, why: str, advice: str, objects: Sequence[str] = ()
+    ) -> "Trouble":
+        """Return a finding of a rule that looks at more than one object."""
+        return cls("", True, code, says, (), advice, about, why, objects)
+
+    def locate(self, about: str, why: str, advice: str, objects: Sequence[str] = ()) -> "Trouble":
+        """Return it as a finding. objects: empty for `about` alone."""
+        says = self.says or self.words
+        return self._replace(about=about, says=says, why=why, advice=advice, objects=objects or [about])
+
+    @property
+    def finding(self) -> Json:
+        """A finding as JSON, in the words of `doctor`."""
+        return {
+            "code": self.code,
+            "about": self.about,
+            "seen": self.says,
+            "why": self.why,
+            "fix": self.advice,
+            "objects": self.objects,
+        }
 
 
 FINE, WARN, BAD = 0, 1, 2

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from jsctl.base.units import format_rfc3339, pluralize, to_ns
 from jsctl.errors import ExitStatus
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
 from jsctl.monitor.rules.catalog import RULES
-from jsctl.monitor.trouble import Gap
-from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text, recorder
+from jsctl.monitor.trouble import Gap, Trouble
+from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text
 
 _COLUMNS = (
     Column("Code", "code"),
@@ -17,10 +16,9 @@ _COLUMNS = (
     Column("Why it matters", "why", "prose"),
     Column("Fix", "fix", "prose"),
 )
-_RECORD = recorder(("code", "about", "seen", "why", "fix", "objects"))
 
 
-def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
+def show(snapshot: Snapshot, findings: Sequence[Trouble]) -> Result:
     """Show what is wrong; the exit status says whether anything is."""
     parts: list[Part] = []
     if findings:
@@ -28,7 +26,7 @@ def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     whys = dict.fromkeys(gap.why for gap in _list_gaps(snapshot))
     parts += [Text(f"not checked: {why}", "dim") for why in whys]
     parts.append(_build_summary(snapshot, findings))
-    table = Table("Findings", _COLUMNS, [finding[:5] for finding in findings])
+    table = Table("Findings", _COLUMNS, [tuple(finding.finding.values())[:5] for finding in findings])
     return Result(
         parts,
         data=lambda: _build_document(snapshot, findings),
@@ -37,12 +35,12 @@ def show(snapshot: Snapshot, findings: Sequence[Finding]) -> Result:
     )
 
 
-def _build_section(finding: Finding) -> Section:
+def _build_section(finding: Trouble) -> Section:
     about = finding.about[:1].upper() + finding.about[1:]
     fields = (
-        Field("Seen", Cell(finding.seen, finding.seen, "bad"), "prose"),
+        Field("Seen", Cell(finding.says, finding.says, "bad"), "prose"),
         Field("Why it matters", finding.why, "prose"),
-        Field("Fix", finding.fix, "prose"),
+        Field("Fix", finding.advice, "prose"),
     )
     return Section(f"{about} ({finding.code})", fields)
 
@@ -54,7 +52,7 @@ def rules() -> Result:
     return Result([Table("Findings", columns, rows)])
 
 
-def _build_summary(snapshot: Snapshot, findings: Sequence[Finding]) -> Text:
+def _build_summary(snapshot: Snapshot, findings: Sequence[Trouble]) -> Text:
     streams = sum(len(view.streams) for view in snapshot.domains)
     # JetStream without a domain is one for all accounts of a network; what did not answer is none.
     domains = {(view.network, view.domain) for view in snapshot.domains if view.error is None}
@@ -81,10 +79,10 @@ def _list_gaps(snapshot: Snapshot) -> list[Gap]:
     return gaps
 
 
-def _build_document(snapshot: Snapshot, findings: Sequence[Finding]) -> Json:
+def _build_document(snapshot: Snapshot, findings: Sequence[Trouble]) -> Json:
     return {
         "at": format_rfc3339(to_ns(snapshot.at)),
-        "findings": [_RECORD(finding) for finding in findings],
+        "findings": [finding.finding for finding in findings],
         "contexts": [
             {
                 "context": context.name,

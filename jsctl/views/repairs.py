@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from jsctl.base.command_lines import format_arguments
 from jsctl.base.units import format_count, pluralize
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.repairing import Step
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
+from jsctl.monitor.trouble import Trouble
 from jsctl.views import doctor
 from jsctl.views.intent import NOTHING
 from jsctl.views.result import Column, Lines, Part, Result, Table, Text
@@ -35,7 +35,7 @@ def format_plan(steps: Sequence[Step]) -> list[str]:
     for number, step in enumerate(steps, 1):
         finding, (command, undo) = step.finding, step.repair
         lines += [
-            f"{format_count(number)}. {_name(finding)}: {finding.seen}",
+            f"{format_count(number)}. {_name(finding)}: {finding.says}",
             f"   {format_arguments(command)}",
             f"   undone by: {format_arguments(undo)}" if undo else "   cannot be undone",
         ]
@@ -47,7 +47,7 @@ def format_question(steps: Sequence[Step]) -> str:
     return f"Really run {'this command' if len(steps) == 1 else f'these {format_count(len(steps))} commands'}"
 
 
-def show_plan(snapshot: Snapshot, findings: Sequence[Finding], steps: Sequence[Step]) -> Result:
+def show_plan(snapshot: Snapshot, findings: Sequence[Trouble], steps: Sequence[Step]) -> Result:
     """Show what would be run, and the findings that a person has to fix."""
     heading = f"Would run {pluralize(len(steps), 'command')}, one after the other:"
     parts: list[Part] = [Lines([heading, *format_plan(steps)])] if steps else []
@@ -57,7 +57,7 @@ def show_plan(snapshot: Snapshot, findings: Sequence[Finding], steps: Sequence[S
     )
 
 
-def show_outcome(snapshot: Snapshot, findings: Sequence[Finding], steps: Sequence[Step]) -> Result:
+def show_outcome(snapshot: Snapshot, findings: Sequence[Trouble], steps: Sequence[Step]) -> Result:
     """Show what came of each step, and what is still wrong."""
     parts: list[Part] = [Lines(format_outcomes(steps))] if steps else []
     parts += _head(findings, steps, "Still wrong")
@@ -77,8 +77,8 @@ def format_outcomes(steps: Sequence[Step]) -> list[str]:
 
 def _build(
     snapshot: Snapshot,
-    findings: Sequence[Finding],
-    shown: Sequence[Finding],
+    findings: Sequence[Trouble],
+    shown: Sequence[Trouble],
     steps: Sequence[Step],
     parts: Sequence[Part],
     is_dry: bool = True,
@@ -97,11 +97,11 @@ def _build(
     )
 
 
-def _head(shown: Sequence[Finding], steps: Sequence[Step], title: str) -> list[Part]:
+def _head(shown: Sequence[Trouble], steps: Sequence[Step], title: str) -> list[Part]:
     return [Text(f"{title if steps else 'No finding has an automatic fix'}:")] if shown else []
 
 
-def _name(finding: Finding) -> str:
+def _name(finding: Trouble) -> str:
     return f"{finding.about[:1].upper()}{finding.about[1:]} ({finding.code})"
 
 
@@ -110,7 +110,7 @@ def _record(step: Step) -> Json:
     return {
         "code": finding.code,
         "about": finding.about,
-        "seen": finding.seen,
+        "seen": finding.says,
         "command": [*repair.command],
         "line": format_arguments(repair.command),
         "undo": [*repair.undo] if repair.undo else None,

@@ -161,8 +161,8 @@ def test_replicas_and_leaders_that_are_offline(shared_cluster: Cluster, tmp_path
     snapshot = snapshot._replace(at=snapshot.at + timedelta(minutes=1))
     [few] = diagnose(snapshot)
     assert (few.code, few.objects) == ("REPLICAS_FEW", ["stream DOCTOR"])
-    assert "jsctl stream edit DOCTOR --replicas 3" in few.fix
-    assert "bring a server back" not in few.fix and "under a new name" in few.fix
+    assert "jsctl stream edit DOCTOR --replicas 3" in few.advice
+    assert "bring a server back" not in few.advice and "under a new name" in few.advice
     cluster["replicas"] = others
     cluster["leader"] = ""
     assert [finding.code for finding in diagnose(snapshot)] == ["STREAM_NO_LEADER"]

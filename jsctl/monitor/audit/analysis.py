@@ -15,7 +15,6 @@ from jsctl.monitor.audit.snapshot import diagnose_archive
 from jsctl.monitor.audit.stream_checks import CHECKS as STREAM_CHECKS
 
 CHECKS = sorted((*SERVER_CHECKS, *STREAM_CHECKS), key=lambda check: (check.suite, check.code))
-_FINDING = ("code", "about", "seen", "why", "fix", "objects")  #: keys of a finding of `jsctl doctor`
 _TYPE = "io.nats.audit.v1.analysis"
 
 
@@ -29,7 +28,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     if unknown := skipped - {check.code for check in CHECKS}:
         raise BadInput(f"there is no check {min(unknown)}", f"{build_line('audit checks')} lists them")
     try:
-        doctor = [{key: getattr(finding, key) for key in _FINDING} for finding in diagnose_archive(archive)]
+        doctor = [trouble.finding for trouble in diagnose_archive(archive)]
     except BadInput as error:
         doctor = [{"code": "DOCTOR_FAILED", "about": "the archive", "seen": error.message}]
     results = [_run_check(check, archive, max_examples, check.code in skipped) for check in CHECKS]

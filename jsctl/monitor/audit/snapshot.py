@@ -7,11 +7,11 @@ from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import METADATA, Archive, Json
 from jsctl.monitor.audit.replay import read_archived
 from jsctl.monitor.doctor.diagnosis import diagnose
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
+from jsctl.monitor.trouble import Trouble
 
 
-def diagnose_archive(archive: Archive) -> list[Finding]:
+def diagnose_archive(archive: Archive) -> list[Trouble]:
     """Return what `jsctl doctor` finds in an archive; what needs a connection cannot be found.
 
     Raises BadInput for an archive that is damaged, or has an unexpected shape.

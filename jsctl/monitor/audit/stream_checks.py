@@ -16,7 +16,7 @@ from jsctl.monitor.audit.model import (
     build_shares,
 )
 from jsctl.monitor.check import streams
-from jsctl.monitor.check.outcome import Check as Finding
+from jsctl.monitor.check.outcome import Check as StreamCheck
 
 CHECKS = Checks()
 
@@ -113,7 +113,7 @@ def _is_enabled(detail: Json) -> bool:
 def _check_stream_metadata(archive: Archive, limits: Limits) -> Problems:
     for stream, server, detail in _load_streams(archive):
         if _is_leader(detail, server) and _is_enabled(detail):
-            yield from _list_findings(
+            yield from _run_stream_check(
                 f"stream {stream}", partial(streams.check_stream_info, detail, stream, {})
             )
 
@@ -129,21 +129,21 @@ def _check_consumer_metadata(archive: Archive, limits: Limits) -> Problems:
             if _is_leader(consumer, server) and _is_enabled(consumer):
                 name = f"{stream} > {consumer.get('name')}"
                 pinned = consumer["config"]["metadata"].get(streams.PINNED) == "true"
-                yield from _list_findings(
+                yield from _run_stream_check(
                     f"consumer {name}",
                     partial(streams.check_consumer_info, consumer, name, {}, pinned=pinned),
                 )
 
 
-def _list_findings(name: str, run_check: Callable[[], Finding]) -> Problems:
+def _run_stream_check(name: str, run_check: Callable[[], StreamCheck]) -> Problems:
     """Yield the problems that a check of a stream or consumer reports; metadata that is not valid is a
     warning."""
     try:
-        finding = run_check()
+        check = run_check()
     except BadInput as error:
         yield f"{name}: {error}", Outcome.WARN
         return
-    for sentence in finding.criticals:
+    for sentence in check.criticals:
         yield f"{name}: {sentence}", Outcome.FAIL
-    for sentence in finding.warnings:
+    for sentence in check.warnings:
         yield f"{name}: {sentence}", Outcome.WARN

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from jsctl.base.command_lines import build_flag, build_line, note_questions
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules import (
     accounts,
     consumers,
@@ -19,10 +18,11 @@ from jsctl.monitor.doctor.rules import (
 from jsctl.monitor.doctor.rules.seen import find_seen, group_by_code
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.rules.catalog import RULES
+from jsctl.monitor.trouble import Trouble
 
 _MALFORMED = "ANSWER_MALFORMED"
 
-Check = Callable[[Snapshot], Iterable[Finding]]
+Check = Callable[[Snapshot], Iterable[Trouble]]
 
 _CHECKS: Mapping[str, Check] = {
     "CONTEXT_FAILED": contexts.context_failed,
@@ -57,7 +57,7 @@ _CHECKS: Mapping[str, Check] = {
 CODES = tuple(rule.code for rule in RULES)
 
 
-def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Finding]:
+def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Trouble]:
     """Return a rule's findings. What servers report to the system account is not checked, and may have any
     shape.
     """
@@ -65,7 +65,7 @@ def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Finding]:
         return list(check(snapshot))
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         return [
-            Finding(
+            Trouble.of_network(
                 _MALFORMED,
                 f"rule {code}",
                 f"a server's answer is malformed: {type(error).__name__} {error}",
@@ -76,13 +76,13 @@ def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Finding]:
         ]
 
 
-def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
+def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Trouble]:
     """Return what is wrong, the causes first, without what other findings explain.
 
     ignore: codes to leave out; what such findings explain is left out, too.
     """
     seen = group_by_code(iter(_run_check("of objects", find_seen, snapshot)))
-    findings: list[Finding] = []
+    findings: list[Trouble] = []
     explained: dict[str, set[str]] = {}
     for rule in RULES:
         explained_objects = {name for code in rule.causes for name in explained.get(code, ())}
@@ -94,18 +94,18 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Finding]:
             explained.setdefault(rule.code, set()).update(finding.objects)
             findings.append(finding)
     return [
-        finding._replace(fix=note_questions(_name_contexts(finding, snapshot)))
+        finding._replace(advice=note_questions(_name_contexts(finding, snapshot)))
         for finding in findings
         if finding.code not in ignore
     ]
 
 
-def _name_contexts(finding: Finding, snapshot: Snapshot) -> str:
+def _name_contexts(finding: Trouble, snapshot: Snapshot) -> str:
     """Return what to do, with how to make the contexts which its command lines name and are not known."""
     known = {context.name for context in snapshot.contexts}
     for name, whose in dict(snapshot.list_unknown_logins()).items():
         flag = build_line("", place=build_flag("--context", name)).removeprefix("jsctl")
-        if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.fix):
+        if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.advice):
             line = build_line("context add", name, place=())
-            return f"give {whose} a context with {line}; then {finding.fix}"
-    return finding.fix
+            return f"give {whose} a context with {line}; then {finding.advice}"
+    return finding.advice

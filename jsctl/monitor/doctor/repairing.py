@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jsctl.errors import JsctlError
-from jsctl.monitor.doctor.finding import Finding, Repair
 from jsctl.monitor.doctor.snapshot import Snapshot
+from jsctl.monitor.trouble import Repair, Trouble
 
 PATIENCE = 30.0
 """Seconds within which a command must have helped: replicas need a while."""
@@ -20,7 +20,7 @@ Outcome = Literal["not_run", "run", "fixed", "not_needed", "failed", "undone", "
 """run: whether it helps is not known yet. not_needed: its finding was gone before. failed: its command was
 refused. undone, not_undone: the command did not help."""
 
-Look = Callable[[], Awaitable[tuple[Snapshot, list[Finding]]]]
+Look = Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]]
 Run = Callable[[Sequence[str]], Awaitable[None]]
 
 
@@ -28,18 +28,18 @@ Run = Callable[[Sequence[str]], Awaitable[None]]
 class Step:
     """A finding and what ends it. why: why it did not, empty if it did."""
 
-    finding: Finding
+    finding: Trouble
     repair: Repair
     outcome: Outcome = "not_run"
     why: str = ""
 
 
-def plan_steps(findings: Sequence[Finding]) -> list[Step]:
+def plan_steps(findings: Sequence[Trouble]) -> list[Step]:
     """Return the steps for those findings that have a repair, the causes first."""
     return [Step(finding, finding.repair) for finding in findings if finding.repair is not None]
 
 
-async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapshot, list[Finding]]:
+async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapshot, list[Trouble]]:
     """Run the steps until one does not help and cannot be undone, and note in each what came of it. Return
     the last look.
 
@@ -66,11 +66,11 @@ async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapsh
     return seen
 
 
-def _count(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
+def _count(findings: Sequence[Trouble]) -> Counter[tuple[str, str]]:
     return Counter((finding.code, finding.about) for finding in findings)
 
 
-async def _wait(step: Step, before: Counter[tuple[str, str]], look: Look) -> tuple[Snapshot, list[Finding]]:
+async def _wait(step: Step, before: Counter[tuple[str, str]], look: Look) -> tuple[Snapshot, list[Trouble]]:
     """Look until the step has helped, or too long; note in it what did not become better."""
     key = (step.finding.code, step.finding.about)
     deadline = time.monotonic() + PATIENCE

@@ -22,7 +22,7 @@ from jsctl.monitor.exporter.problems import (
 from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_metrics
-from jsctl.monitor.report.lines import LinkLine, Problem, ServerLine, StreamLine
+from jsctl.monitor.report.lines import LinkLine, ServerLine, StreamLine, TroubleLine
 from jsctl.monitor.report.places import Answers, Place
 
 Names = Literal["all", "jetstream", "jsctl"]
@@ -76,7 +76,7 @@ HELP: Mapping[str, str] = {
 def build_samples(
     place: Place,
     answers: Answers | None,
-    problems: Sequence[Problem],
+    problems: Sequence[TroubleLine],
     account: Account,
     names: Names,
     *,
@@ -96,7 +96,7 @@ def build_samples(
 
 
 def _build_all_samples(
-    place: Place, answers: Answers | None, problems: Sequence[Problem], account: Account, is_alone: bool
+    place: Place, answers: Answers | None, problems: Sequence[TroubleLine], account: Account, is_alone: bool
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.where}
     answers = Answers() if answers is None or place.error else answers

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jsctl.jetstream.api import Json
 from jsctl.monitor.exporter.sample import Labels, Sample
-from jsctl.monitor.report.lines import Problem
+from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.trouble import BAD, WARN, find_level
 
@@ -42,7 +42,7 @@ def find_ephemeral(infos: Sequence[Json]) -> set[tuple[str, ...]]:
 
 
 def build_problem_samples(
-    problems: Sequence[Problem], where: Labels, ephemeral: set[tuple[str, ...]]
+    problems: Sequence[TroubleLine], where: Labels, ephemeral: set[tuple[str, ...]]
 ) -> Iterator[Sample]:
     """Yield what is wrong, a sample for each. ephemeral: consumers whose names would make new series."""
     counts = {"bad": 0, "warning": 0}

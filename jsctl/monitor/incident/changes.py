@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 from jsctl.base.units import format_exact_duration, pluralize, truncate_to_seconds
 from jsctl.jetstream.api import Json
 from jsctl.monitor.alerts.conditions import Row, list_rows
+from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Answers, Place
-from jsctl.monitor.trouble import Trouble
 
 Level = Literal["bad", "warning", "note", "good"]
 _Words = tuple[str, str, Level, str]
@@ -36,17 +36,10 @@ class Change(NamedTuple):
     why: str = ""
 
 
-class Fault(NamedTuple):
-    """Something that is wrong with one thing."""
-
-    kind: str
-    name: tuple[str, ...]
-    trouble: Trouble
-
-
 class PlaceView(NamedTuple):
     """A place in a round, by the keys of its rows. outage: why it did not answer. configs: configurations of
-    streams and consumers, as far as rounds have them. problems: by what identifies each. is_partial: whether
+    streams and consumers, as far as rounds have them. problems: one trouble each, by what
+    identifies it. is_partial: whether
     it could not be looked at as a whole."""
 
     context: str
@@ -54,7 +47,7 @@ class PlaceView(NamedTuple):
     outage: str
     rows: Mapping[tuple[str, ...], Row]
     configs: Mapping[tuple[str, ...], Json]
-    problems: Mapping[str, Fault]
+    problems: Mapping[str, TroubleLine]
     is_partial: bool = False
 
 
@@ -62,8 +55,8 @@ def build_view(place: Place, answers: Answers | None, at: float) -> PlaceView:
     """Return a place in a round. answers: of this round. at: seconds since 1970."""
     outage = place.find_outage()
     problems = {
-        "\x1f".join([place.context, place.where, one.kind, *one.name, trouble.code]): Fault(
-            one.kind, one.name, trouble
+        "\x1f".join([place.context, place.where, one.kind, *one.name, trouble.code]): one._replace(
+            troubles=[trouble]
         )
         for one in place.problems(at)
         for trouble in one.troubles
@@ -105,18 +98,18 @@ def find_changes(old: PlaceView | None, new: PlaceView, at: int, after: int) -> 
             yield build(words[0], words[2], words[1], words[3])
     for key, problem in new.problems.items():
         if old is None or key not in old.problems:
-            level: Level = "bad" if problem.trouble.bad else "warning"
-            code, says = problem.trouble.code, problem.trouble.words
-            change = build("problem", level, _name_problem(new, problem), says, code, key)
-            yield change._replace(why=problem.trouble.says)
+            (trouble,) = problem.troubles
+            level: Level = "bad" if trouble.bad else "warning"
+            change = build("problem", level, _name_problem(new, problem), trouble.words, trouble.code, key)
+            yield change._replace(why=trouble.says)
     for key, problem in ({} if old is None else old.problems).items():
         if key not in new.problems and (not new.outage or problem.kind == "context"):
             name = _name_problem(new, problem)
-            says = f"ended: {problem.trouble.words}"
-            yield build("problem ended", "good", name, says, problem.trouble.code, key)
+            says = f"ended: {problem.words}"
+            yield build("problem ended", "good", name, says, problem.troubles[0].code, key)
 
 
-def _name_problem(view: PlaceView, problem: Fault) -> str:
+def _name_problem(view: PlaceView, problem: TroubleLine) -> str:
     place = " ".join(word for word in (view.context, view.domain) if word)
     words = " > ".join(word for word in problem.name if word)
     return f"{place}: {problem.kind} {words}" if words else place

@@ -132,7 +132,7 @@ def build_account_lines(info: Json) -> list[AccountLine]:
     return lines
 
 
-class Problem(NamedTuple):
+class TroubleLine(NamedTuple):
     """What is wrong with one thing. troubles: one; of a consumer all of them, the worst first. since: when it
     was first seen, in seconds since 1970. drain: ns until it is over at this pace."""
 
@@ -164,8 +164,8 @@ class Problem(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What identifies the problem in every round: its text holds numbers that change, and for a consumer
-        all of its problems.
+        """What identifies it in every round: its text holds numbers that change, and for a consumer all of
+        its troubles.
         """
         words = "".join(character for character in self.words if not character.isdigit())
         return self.kind, self.name, words if self.kind != "consumer" else self.level

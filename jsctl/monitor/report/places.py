@@ -11,7 +11,7 @@ from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
-from jsctl.monitor.report.lines import Problem
+from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_overview, is_static
 from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
@@ -145,7 +145,7 @@ class Place(NamedTuple):
             return str(self.failure)
         return self.error or ("" if self.has_part(part) else "no answer yet")
 
-    def problems(self, now: float) -> list[Problem]:
+    def problems(self, now: float) -> list[TroubleLine]:
         """Return what is wrong, the worst first; a place that does not answer is a problem itself. now:
         seconds since 1970."""
         if not self.error:

@@ -14,9 +14,9 @@ from jsctl.monitor.counters import SMOOTH, Counters, Trends
 from jsctl.monitor.report.lines import (
     AccountLine,
     LinkLine,
-    Problem,
     ServerLine,
     StreamLine,
+    TroubleLine,
     build_account_lines,
     build_server_line,
 )
@@ -285,10 +285,10 @@ class Tracker:
 
     # -- problems --------------------------------------------------------------------------------------
 
-    def problems(self, now: float, failure: Trouble | None = None) -> list[Problem]:
+    def problems(self, now: float, failure: Trouble | None = None) -> list[TroubleLine]:
         """Return the problems, the worst first, each with the time when it was first seen. now: seconds since
         1970. failure: why the place does not answer; None if it does."""
-        failures = [] if failure is None else [Problem("context", (), [failure], now)]
+        failures = [] if failure is None else [TroubleLine("context", (), [failure], now)]
         problems = [
             problem._replace(since=self._first_seen.get(problem.key, now))
             for problem in [*failures, *self._find_problems(now)]
@@ -296,27 +296,27 @@ class Tracker:
         self._first_seen = {problem.key: problem.since for problem in problems}
         return sorted(problems, key=lambda problem: (-problem.level, problem.kind, problem.name))
 
-    def _find_problems(self, now: float) -> Iterator[Problem]:
+    def _find_problems(self, now: float) -> Iterator[TroubleLine]:
         for trouble in self.login:
-            yield Problem("context", (), [trouble], now)
+            yield TroubleLine("context", (), [trouble], now)
         for account in self.accounts or ():
             for trouble in account.troubles:
-                yield Problem("account", (account.tier,), [trouble], now)
+                yield TroubleLine("account", (account.tier,), [trouble], now)
         for stream in self.streams or ():
             for trouble in stream.troubles:
-                yield Problem("stream", (stream.row.stream,), [trouble], now)
+                yield TroubleLine("stream", (stream.row.stream,), [trouble], now)
         for link in self.links or ():
             row: ReplicationRow = link.row
             for trouble in link.troubles:
                 described = trouble._replace(says=trouble.says or row.error)
-                yield Problem(row.kind, (row.stream, row.origin), [described], now, link.drain)
+                yield TroubleLine(row.kind, (row.stream, row.origin), [described], now, link.drain)
         for consumer in self.consumers or ():
             if consumer.troubles:
                 name = (consumer.stream, consumer.consumer)
-                yield Problem("consumer", name, consumer.troubles, now, consumer.drain)
+                yield TroubleLine("consumer", name, consumer.troubles, now, consumer.drain)
         for server in self.servers or ():
             for trouble in server.troubles:
-                yield Problem("server", (server.server,), [trouble], now)
+                yield TroubleLine("server", (server.server,), [trouble], now)
 
 
 def _find_hosting_troubles(hosting: Hosting) -> list[Trouble]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsctl.monitor.report.figures.figure import to_seconds
-from jsctl.monitor.report.lines import Problem
+from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import BAD
 from jsctl.views.board import Detail, Grid
@@ -67,7 +67,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
     )
 
     def record(row: Row) -> dict[str, Any]:
-        line: Problem = row.line
+        line: TroubleLine = row.line
         return {
             **place_keys(row),
             "kind": line.kind,
@@ -82,7 +82,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         }
 
     def page(row: Row) -> Page | None:
-        line: Problem = row.line
+        line: TroubleLine = row.line
         if line.kind == "context":
             return Page(row.number, "")
         if line.kind in ("account", "server"):
@@ -90,7 +90,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         return Page(row.number, line.name[0], line.name[1] if line.kind == "consumer" else "")
 
     def detail(row: Row) -> Detail | None:
-        line: Problem = row.line
+        line: TroubleLine = row.line
         is_of_stream = line.kind not in ("context", "account", "server")
         return build_consumers_detail(row, line.name[0]) if is_of_stream else None
 
@@ -121,7 +121,7 @@ def _describe_no_problems(places: Sequence[Place]) -> str:
 
 
 def _format_problem_line(row: Row) -> str:
-    line: Problem = row.line
+    line: TroubleLine = row.line
     match line.kind:
         case "consumer":
             return suggest(row.place, line.help, "consumer why", *line.name)

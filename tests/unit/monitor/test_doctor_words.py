@@ -47,10 +47,10 @@ def stream(size: int, away: int) -> dict[str, Any]:
 )
 def test_a_majority_is_more_than_half(present: int, size: int, says: str) -> None:
     [finding] = diagnose(Snapshot(NOW, servers=servers(present, size)))
-    assert (finding.code, says in finding.seen) == ("META_NO_LEADER", True), finding.seen
+    assert (finding.code, says in finding.says) == ("META_NO_LEADER", True), finding.says
     has_majority = present * 2 > size
     assert ("until a majority is back" in finding.why) != has_majority
-    assert "peer-remove" not in finding.fix and "NAME" not in finding.fix
+    assert "peer-remove" not in finding.advice and "NAME" not in finding.advice
 
 
 def test_six_of_nine_work_on() -> None:
@@ -70,9 +70,9 @@ def test_how_many_more_a_stream_may_lose(size: int, away: int, says: str) -> Non
     domain = DomainView("here", "A", "A", "", "$JS.API", streams={"S": stream(size, away)}, consumers=())
     first, *_ = diagnose(Snapshot(NOW, domains=[domain]))
     assert first.code == "REPLICA_OFFLINE" and first.why.startswith(says)
-    assert "if it will not come back, and held no stream of one replica" in first.fix
+    assert "if it will not come back, and held no stream of one replica" in first.advice
     silent = domain._replace(silent={"ONLY": "no answer"})
-    found = {each.code: each.fix for each in diagnose(Snapshot(NOW, domains=[silent]))}
+    found = {each.code: each.advice for each in diagnose(Snapshot(NOW, domains=[silent]))}
     assert "peer-remove" not in found["REPLICA_OFFLINE"] and "only copy" in found["REPLICA_OFFLINE"]
 
 
@@ -126,4 +126,4 @@ def test_the_command_lines_of_a_fix_name_their_context() -> None:
     ]
     [finding] = diagnose(Snapshot(NOW, contexts, [place]))
     assert finding.code == "REPLICA_BEHIND"
-    assert finding.fix.endswith("see its server: jsctl server report jetstream --context ops")
+    assert finding.advice.endswith("see its server: jsctl server report jetstream --context ops")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import (
     ImportHop,
     find_details,
@@ -15,11 +14,12 @@ from jsctl.monitor.doctor.imports import (
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
 from jsctl.monitor.doctor.snapshot import Link, Snapshot
 from jsctl.monitor.rules.links import build_create_subject
+from jsctl.monitor.trouble import Trouble
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
 
 
-def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
+def delivery_not_imported(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield mirrors and sources whose account does not import their delivery prefix."""
     for link in snapshot.links():
         gap = _find_missing_stream_import(snapshot, link, _trace_requests(snapshot, link))
@@ -29,7 +29,7 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
                 find_account_name(snapshot, gap.exporter),
             )
             prefix_words = f"delivery prefix {link.deliver}" if link.deliver else "no delivery prefix"
-            yield Finding(
+            yield Trouble.of_network(
                 "DELIVERY_NOT_IMPORTED",
                 link.label,
                 f"it copies {link.name} through {link.api} with {prefix_words}, and account {importer}"
@@ -41,7 +41,7 @@ def delivery_not_imported(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
+def flow_control_missing(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield mirrors and sources across accounts that lack the import of the flow control subject."""
     for link in snapshot.links():
         error = link.state.get("error") or {}
@@ -59,7 +59,7 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
             )
             observation = f"account {importer} does not import {gap.subject} from {exporter}"
             fix = fix_gap(snapshot, gap, f"flow-control-{link.name}")
-        yield Finding(
+        yield Trouble.of_network(
             "FLOW_CONTROL_MISSING",
             link.label,
             f"it copies {link.name} through {link.api}, and {observation}"
@@ -72,7 +72,7 @@ def flow_control_missing(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
+def import_dead(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield service imports that are configured on both sides, and that nobody answers: a reload broke
     them."""
     names = {server.id: server.name for server in snapshot.servers}
@@ -92,7 +92,7 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
                 if link.view.account == context.account
                 and covers(imported.local, f"{link.api}.{build_create_subject(link.config)}")
             ]
-            yield Finding(
+            yield Trouble.of_network(
                 "IMPORT_DEAD",
                 f"account {context.account_name}",
                 f"it imports {imported.local} from {find_account_name(snapshot, imported.account)}, "
@@ -108,7 +108,7 @@ def import_dead(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
+def import_invalid(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield imports of what is not exported, or whose token is not valid."""
     reported: set[tuple[str, str, str]] = set()
     for _, account, detail in list_account_details(snapshot):
@@ -118,7 +118,7 @@ def import_invalid(snapshot: Snapshot) -> Iterator[Finding]:
                 continue
             reported.add(key)
             exporter = find_account_name(snapshot, key[1])
-            yield Finding(
+            yield Trouble.of_network(
                 "IMPORT_INVALID",
                 f"account {detail.get('name_tag') or account}",
                 f"the server refuses its import of {key[2]} from {exporter}",

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import find_details, list_account_details, list_service_imports
 from jsctl.monitor.doctor.sharing import find_account_name
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Snapshot
+from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import covers
 
 
-def consumer_orphaned(snapshot: Snapshot) -> Iterator[Finding]:
+def consumer_orphaned(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield consumers that clients or streams of another account use, when one of the two sides no longer
     exists."""
     yield from _find_orphaned_imports(snapshot)
@@ -17,7 +17,7 @@ def consumer_orphaned(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _find_missing_named_consumers(snapshot)
 
 
-def _find_orphaned_imports(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_orphaned_imports(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield imports that name a consumer which does not exist, or whose stream does not."""
     reported: set[tuple[str, str, str]] = set()
     for _, account, detail in list_account_details(snapshot):
@@ -36,7 +36,7 @@ def _find_orphaned_imports(snapshot: Snapshot) -> Iterator[Finding]:
             is_gone = not any(stream in view.streams or stream in view.silent for view in views)
             missing = f"stream {stream}" if is_gone else f"consumer {stream} > {consumer}"
             user, owner = str(detail.get("name_tag") or account), find_account_name(snapshot, exporter)
-            yield Finding(
+            yield Trouble.of_network(
                 "CONSUMER_ORPHANED",
                 f"consumer {stream} > {consumer}",
                 f"account {user} imports {remote} from {owner}, where {missing} does not exist",
@@ -76,7 +76,7 @@ def _exists(view: DomainView, stream: str, consumer: str) -> bool:
     )
 
 
-def _find_orphaned_deliveries(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_orphaned_deliveries(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield push consumers that deliver to another account, where nobody listens any more."""
     for view in snapshot.domains:
         exported = [
@@ -91,7 +91,7 @@ def _find_orphaned_deliveries(snapshot: Snapshot) -> Iterator[Finding]:
             if not subject or info.get("push_bound") or not is_for_others:
                 continue
             stream, name = info["stream_name"], info["name"]
-            yield Finding(
+            yield Trouble.of_network(
                 "CONSUMER_ORPHANED",
                 f"consumer {view.format_stream(stream)} > {name}",
                 f"it delivers to {subject} for another account or domain, and no stream listens there",
@@ -113,14 +113,14 @@ def _is_for_stream(info: Json) -> bool:
     return str((info.get("config") or {}).get("ack_policy")) == "flow_control"
 
 
-def _find_missing_named_consumers(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_missing_named_consumers(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield mirrors and sources that name a consumer of the origin which, according to the server, does not
     exist."""
     for link in snapshot.links():
         name = (link.config.get("consumer") or {}).get("name")
         error = str((link.state.get("error") or {}).get("description") or "")
         if name and "consumer" in error and "not found" in error:
-            yield Finding(
+            yield Trouble.of_network(
                 "CONSUMER_ORPHANED",
                 link.label,
                 f"it copies {link.name} through consumer {name}, which does not exist there",

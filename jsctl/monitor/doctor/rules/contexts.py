@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from jsctl.base.command_lines import build_line
 from jsctl.errors import Unreachable
 from jsctl.jetstream.api import build_api_prefix
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ContextView, Snapshot
 from jsctl.monitor.rules.contexts import choose_code
+from jsctl.monitor.trouble import Trouble
 
 
-def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
+def context_failed(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield contexts through which nothing can be seen, or that lack a permission."""
     for context in snapshot.contexts:
         if context.error is not None:
-            yield Finding(
+            yield Trouble.of_network(
                 "CONTEXT_FAILED",
                 f"context {context.name}",
                 context.error.message,
@@ -24,7 +24,7 @@ def context_failed(snapshot: Snapshot) -> Iterator[Finding]:
             )
     for view in snapshot.domains:
         if view.error is not None and choose_code(view.error) == "CONTEXT_FAILED":
-            yield Finding(
+            yield Trouble.of_network(
                 "CONTEXT_FAILED",
                 f"context {view.context}",
                 f"{view.where}: {view.error.message}",
@@ -42,13 +42,13 @@ def _describe_fix(context: ContextView) -> str:
     return f"{hint or 'correct it'}: {edit}"
 
 
-def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
+def domain_missing(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield domains and API prefixes that a context names and where nobody answers."""
     for view in snapshot.domains:
         if view.error is not None and choose_code(view.error) == "DOMAIN_MISSING":
             domains = sorted({server.domain for server in snapshot.servers if server.jetstream} - {""})
             reachable = f"; the domains within reach are {', '.join(domains)}" if domains else ""
-            yield Finding(
+            yield Trouble.of_network(
                 "DOMAIN_MISSING",
                 f"domain {view.domain}" if view.domain else f"API prefix {view.prefix}",
                 f"nobody answers on {view.prefix}, which context {view.context} names{reachable}",
@@ -59,11 +59,11 @@ def domain_missing(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def jetstream_silent(snapshot: Snapshot) -> Iterator[Finding]:
+def jetstream_silent(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield domains that accept requests and do not answer in time."""
     for view in snapshot.domains:
         if view.error is not None and choose_code(view.error) == "JETSTREAM_SILENT":
-            yield Finding(
+            yield Trouble.of_network(
                 "JETSTREAM_SILENT",
                 f"domain {view.domain}" if view.domain else f"JetStream of context {view.context}",
                 view.error.message,

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from jsctl.base.units import format_count
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
+from jsctl.monitor.trouble import Trouble
 
 
-def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
+def domain_twice(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield domains that several leaf nodes or clusters have without being one JetStream."""
     domains: dict[str, dict[str, list[ServerView]]] = defaultdict(lambda: defaultdict(list))
     for server in snapshot.servers:
@@ -19,7 +19,7 @@ def domain_twice(snapshot: Snapshot) -> Iterator[Finding]:
         if len(clusters) < 2 or _is_single_jetstream(snapshot, domain, servers):
             continue
         names = sorted(server.name for server in servers)
-        yield Finding(
+        yield Trouble.of_network(
             "DOMAIN_TWICE",
             f"domain {domain}",
             f"{format_count(len(clusters))} JetStreams have this domain: servers {', '.join(names)}",
@@ -38,14 +38,14 @@ def _is_single_jetstream(snapshot: Snapshot, domain: str, servers: list[ServerVi
     return any((server.varz.get("gateway") or {}).get("name") for server in servers)
 
 
-def domain_unnamed(snapshot: Snapshot) -> Iterator[Finding]:
+def domain_unnamed(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers with JetStream without a domain that are connected to one with a domain."""
     named = sorted({server.domain for server in snapshot.servers if server.jetstream and server.domain})
     unnamed = [server for server in snapshot.servers if server.jetstream and not server.domain]
     if not named:
         return
     for server in unnamed:
-        yield Finding(
+        yield Trouble.of_network(
             "DOMAIN_UNNAMED",
             f"server {server.name}",
             f"its JetStream has no domain, and it is connected to domain {', '.join(named)}",

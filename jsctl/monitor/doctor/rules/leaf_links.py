@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.rules.origins import is_unanswered
 from jsctl.monitor.doctor.snapshot import Snapshot
+from jsctl.monitor.trouble import Trouble
 
 
-def system_not_linked(snapshot: Snapshot) -> Iterator[Finding]:
+def system_not_linked(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield leaf nodes that connect accounts, but not the system account."""
     accounts: dict[str, set[str]] = defaultdict(set)
     systems: dict[str, str] = {}
@@ -21,7 +21,7 @@ def system_not_linked(snapshot: Snapshot) -> Iterator[Finding]:
             systems[name] = system
     for name, linked in sorted(accounts.items()):
         if systems[name] and systems[name] not in linked:
-            yield Finding(
+            yield Trouble.of_network(
                 "SYSTEM_NOT_LINKED",
                 f"leaf node {name}",
                 f"it connects account {', '.join(sorted(linked))}, and not the system account"
@@ -35,7 +35,7 @@ def system_not_linked(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def server_silent(snapshot: Snapshot) -> Iterator[Finding]:
+def server_silent(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers with which leaf nodes, or whose leaf nodes, are connected and that do not answer.
 
     A machine that hangs keeps its connections for minutes; only the links of the system account show that it
@@ -52,7 +52,7 @@ def server_silent(snapshot: Snapshot) -> Iterator[Finding]:
         verb = "is" if len(others) == 1 else "are"
         # Which domain it has is not known: whatever is not answered may be its.
         cut_off = [link.object for link in snapshot.links() if is_unanswered(link)]
-        yield Finding(
+        yield Trouble.of_network(
             "SERVER_SILENT",
             f"server {name}",
             f"{', '.join(sorted(others))} {verb} connected with it, and it does not answer",
@@ -65,7 +65,7 @@ def server_silent(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _find_silent_clusters(snapshot)
 
 
-def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield clusters to which servers are to have a gateway, and none of whose servers answers.
 
     What only such a cluster holds is in no answer of the others.
@@ -79,7 +79,7 @@ def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Finding]:
         if name in answering:
             continue
         verb = "has" if len(others) == 1 else "have"
-        yield Finding(
+        yield Trouble.of_network(
             "SERVER_SILENT",
             f"cluster {name}",
             f"{', '.join(sorted(others))} {verb} a gateway to it, and none of its servers answers",

@@ -5,7 +5,6 @@ from typing import Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND, format_time, parse_time_ns, pluralize, read_known_time, to_ns
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.imports import list_account_details
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.rules.catalog import BY_CODE
@@ -16,7 +15,7 @@ _CERTIFICATES = {"": "clients", "cluster": "routes", "leaf": "leaf nodes", "gate
 """The certificates of a server, by the part of its VARZ."""
 
 
-def login_expires(snapshot: Snapshot) -> Iterator[Finding]:
+def login_expires(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield logins of contexts, JWTs of accounts and certificates of servers that have expired, or will
     soon."""
     now = to_ns(snapshot.at)
@@ -48,12 +47,12 @@ def _read_certificate(varz: Mapping[str, Any], part: str) -> int:
     return parse_time_ns(text) if text else 0
 
 
-def _build(trouble: Trouble, about: str, fix: str) -> Finding:
+def _build(trouble: Trouble, about: str, fix: str) -> Trouble:
     rule = BY_CODE[trouble.code]
-    return Finding(trouble.code, about, trouble.says, rule.why, fix or rule.fix, [about])
+    return trouble.locate(about, rule.why, fix or rule.fix)
 
 
-def slow_consumers(snapshot: Snapshot) -> Iterator[Finding]:
+def slow_consumers(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers that closed connections in the last hour because they read too slowly."""
     rule = BY_CODE["SLOW_CONSUMERS"]
     for server in snapshot.servers:
@@ -61,7 +60,7 @@ def slow_consumers(snapshot: Snapshot) -> Iterator[Finding]:
             continue
         names = sorted({str(each.get("name") or each.get("ip") or each.get("cid")) for each in server.slow})
         last = max(str(each.get("stop") or "") for each in server.slow)
-        yield Finding(
+        yield Trouble.of_network(
             rule.code,
             f"server {server.name}",
             f"it closed {pluralize(len(server.slow), 'connection')} within an hour, the last one at"

@@ -13,17 +13,16 @@ from jsctl.base.units import (
 )
 from jsctl.jetstream.config.origins import api_to_domain
 from jsctl.jetstream.state import read_last_active
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import Link, Snapshot
 from jsctl.monitor.rules.links import ANEW, build_create_subject
 from jsctl.monitor.rules.objects import SILENT
-from jsctl.monitor.trouble import has_leader, is_settled
+from jsctl.monitor.trouble import Trouble, has_leader, is_settled
 from jsctl.nats.error_codes import ErrorCode
 
 _RECENT = 10 * SECOND  #: ns since the last sign of life of an origin that certainly exists
 
 
-def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
+def origin_silent(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield API prefixes of mirrors and sources on which nobody answers."""
     groups: dict[tuple[str, str], list[Link]] = defaultdict(list)
     for link in snapshot.links():
@@ -32,7 +31,7 @@ def origin_silent(snapshot: Snapshot) -> Iterator[Finding]:
     for (_, api), links in groups.items():
         domain = api_to_domain(api)
         first = links[0]
-        yield Finding(
+        yield Trouble.of_network(
             "ORIGIN_SILENT",
             f"domain {domain}" if domain else f"API prefix {api}",
             f"nobody answers on {api}.{build_create_subject(first.config)}, which {_format_names(links)}"
@@ -78,13 +77,13 @@ def is_unanswered(link: Link) -> bool:
     return bool(api_to_domain(link.api)) or heard == NEVER or heard >= _RECENT
 
 
-def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
+def origin_missing(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield mirrors and sources of streams that do not exist."""
     for link in snapshot.links():
         error = link.state.get("error") or {}
         if link.origin.missing or error.get("err_code") == ErrorCode.STREAM_NOT_FOUND:
             place = f" on {link.api}" if link.api else ""
-            yield Finding(
+            yield Trouble.of_network(
                 "ORIGIN_MISSING",
                 link.label,
                 f"it is a {link.kind} of stream {link.name}{place}, which does not exist",
@@ -94,7 +93,7 @@ def origin_missing(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
+def link_idle(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield mirrors and sources that look active and copy nothing."""
     for link in snapshot.links():
         heard = read_last_active(dict(link.state))
@@ -107,7 +106,7 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
                 else f"{link.name} has {format_count(at_origin)}"
             )
             copied = int(link.info["state"]["messages"])
-            yield Finding(
+            yield Trouble.of_network(
                 "LINK_IDLE",
                 link.label,
                 f"it heard from its origin {format_exact_duration(truncate_to_seconds(heard))} ago, "
@@ -118,7 +117,7 @@ def link_idle(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
+def link_failed(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield mirrors and sources with an error, and those that have not heard from their origin for long, or
     never."""
     for link in snapshot.links():
@@ -138,7 +137,7 @@ def link_failed(snapshot: Snapshot) -> Iterator[Finding]:
             )
         else:
             continue
-        yield Finding(
+        yield Trouble.of_network(
             "LINK_FAILED",
             link.label,
             f"{link.kind} of {link.name}: {observation}"

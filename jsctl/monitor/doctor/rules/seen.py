@@ -8,19 +8,18 @@ from jsctl.base.command_lines import Suggestion
 from jsctl.jetstream.config.origins import api_to_domain, list_origins
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
-from jsctl.monitor.doctor.finding import Finding, Repair
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, list_links
 from jsctl.monitor.rights import describe_ack_denials
 from jsctl.monitor.rules import objects
 from jsctl.monitor.rules.catalog import BY_CODE
 from jsctl.monitor.rules.links import Edge, Node, check_links, check_progress, read_ends
-from jsctl.monitor.trouble import Trouble
+from jsctl.monitor.trouble import Repair, Trouble
 
 _REPORTED_ELSEWHERE = frozenset({"STREAM_NO_LEADER", "REPLICA_OFFLINE", "ORIGIN_MISSING"})
 """Codes whose findings name what several objects have in common: a server, a domain."""
 
 
-def find_seen(snapshot: Snapshot) -> Iterator[Finding]:
+def find_seen(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield what is wrong with each stream, mirror, source, consumer and account, as a report does."""
     for view in snapshot.domains:
         for trouble in describe_ack_denials(view.denied):
@@ -38,7 +37,7 @@ def find_seen(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _find_of_links(snapshot)
 
 
-def _find_of_consumer(snapshot: Snapshot, view: DomainView, info: Json) -> Iterator[Finding]:
+def _find_of_consumer(snapshot: Snapshot, view: DomainView, info: Json) -> Iterator[Trouble]:
     stream, name = info["stream_name"], info["name"]
     if stream not in view.streams:
         return
@@ -48,7 +47,7 @@ def _find_of_consumer(snapshot: Snapshot, view: DomainView, info: Json) -> Itera
         yield build_finding(trouble, snapshot, view, f"consumer {view.format_stream(stream)} > {name}")
 
 
-def _find_of_links(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_of_links(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield what is wrong with mirrors and sources whose both ends are known."""
     links: dict[Hashable, Link] = {}
     edges: list[Edge] = []
@@ -94,9 +93,9 @@ def build_finding(
     snapshot: Snapshot,
     view: DomainView,
     about: str,
-    identities: Sequence[str] | None = None,
-) -> Finding:
-    """Return the finding for a problem of an object. identities: see Finding; None for `about` alone.
+    objects: Sequence[str] = (),
+) -> Trouble:
+    """Return the finding for a trouble of an object. objects: see `Trouble.locate`.
 
     Its command lines work in the object's account, those that ask servers with the system account.
     """
@@ -115,9 +114,7 @@ def build_finding(
         fix = f"{advice}: {' && '.join(line for _, line in lines)}" if lines else advice
     why = _LIMIT_REASONS[about.split()[0]] if rule.code == "LIMIT_NEAR" else rule.why
     repair = None if view.is_page else _build_repair(trouble.help, view)
-    return Finding(
-        trouble.code, about, trouble.says or trouble.words, why, fix, identities or [about], repair
-    )
+    return trouble.locate(about, why, fix, objects)._replace(repair=repair)
 
 
 def _build_repair(help: Sequence[Suggestion], view: DomainView) -> Repair | None:
@@ -142,9 +139,9 @@ _LIMIT_REASONS: Mapping[str, str] = {
 }
 
 
-def group_by_code(findings: Iterator[Finding]) -> Mapping[str, Sequence[Finding]]:
+def group_by_code(findings: Iterator[Trouble]) -> Mapping[str, Sequence[Trouble]]:
     """Return findings by their code, without those that other rules report."""
-    groups: dict[str, list[Finding]] = defaultdict(list)
+    groups: dict[str, list[Trouble]] = defaultdict(list)
     for finding in findings:
         if finding.code not in _REPORTED_ELSEWHERE:
             groups[finding.code].append(finding)

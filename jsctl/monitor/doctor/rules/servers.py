@@ -7,18 +7,17 @@ from typing import Any
 
 from jsctl.base.units import SECOND, format_count, format_duration, pluralize
 from jsctl.jetstream.api import build_api_prefix
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.rules import objects as object_rules
 from jsctl.monitor.rules.catalog import BY_CODE
 from jsctl.monitor.rules.contexts import choose_code
-from jsctl.monitor.trouble import find_lagging_replicas, has_leader
+from jsctl.monitor.trouble import Trouble, find_lagging_replicas, has_leader
 
 _MAX_DIFFERENCE = SECOND
 """ns by which clocks may differ: a busy server answers late."""
 
 
-def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
+def clocks_apart(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers whose clocks differ from those of most others."""
     clocks = [(server, server.ahead) for server in snapshot.servers if server.ahead is not None]
     if len(clocks) < 2:
@@ -29,7 +28,7 @@ def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
         difference = ahead - median
         if abs(difference) > _MAX_DIFFERENCE + server.reliable + uncertainty:
             where = "ahead of" if difference > 0 else "behind"
-            yield Finding(
+            yield Trouble.of_network(
                 "CLOCKS_APART",
                 f"server {server.name}",
                 f"its clock is {format_duration(abs(difference))} {where} those of other servers",
@@ -41,7 +40,7 @@ def clocks_apart(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
+def api_level_differs(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers of one cluster with different JetStream API levels."""
     clusters: dict[tuple[str, str], dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for server in snapshot.servers:
@@ -55,7 +54,7 @@ def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
             f"level {level}: {', '.join(sorted(names))}" for level, names in sorted(levels.items())
         )
         outdated = sorted(name for level, names in levels.items() if level < max(levels) for name in names)
-        yield Finding(
+        yield Trouble.of_network(
             "API_LEVEL_DIFFERS",
             f"cluster {cluster}",
             f"its servers have different JetStream API levels ({servers_by_level})",
@@ -65,7 +64,7 @@ def api_level_differs(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
+def meta_no_leader(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield domains whose servers have no leader."""
     groups: dict[str, list[ServerView]] = defaultdict(list)
     for server in snapshot.servers:
@@ -91,7 +90,7 @@ def meta_no_leader(snapshot: Snapshot) -> Iterator[Finding]:
         else:
             observation = "a server answers that too few of them are there"
         shows = snapshot.build_system_line("server report jetstream")
-        yield Finding(
+        yield Trouble.of_network(
             "META_NO_LEADER",
             f"domain {domain}" if domain else "JetStream",
             f"its servers have no leader: {observation}",
@@ -108,7 +107,7 @@ def _is_leaderless(servers: list[ServerView]) -> bool:
     return not any(server.jsz["meta_cluster"].get("leader") for server in servers)
 
 
-def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
+def replica_offline(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers that hold replicas of streams or consumers, and are offline or behind."""
     objects: dict[str, list[str]] = defaultdict(list)
     states: dict[str, str] = {}
@@ -139,7 +138,7 @@ def replica_offline(snapshot: Snapshot) -> Iterator[Finding]:
         if all(name.startswith("meta group") for name in held_objects):
             continue  # one that was removed stays a member until `peer-remove`
         streams = sum(name.startswith("stream ") for name in held_objects)
-        yield Finding(
+        yield Trouble.of_network(
             "REPLICA_OFFLINE",
             f"server {peer}",
             f"{states[peer]}; it holds replicas of {pluralize(streams, 'stream')}"
@@ -175,7 +174,7 @@ def _describe_removal(snapshot: Snapshot, peer: str) -> str:
     return f"; if it will not come back, and held no stream of one replica: {line}"
 
 
-def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
+def stream_without_leader(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield streams that have no leader or do not answer."""
     for view in snapshot.domains:
         silent = {name: f"the server says: {reason}" for name, reason in view.silent.items()}
@@ -183,7 +182,7 @@ def stream_without_leader(snapshot: Snapshot) -> Iterator[Finding]:
             if not has_leader(info):
                 silent[name] = "it has no leader"
         for name, reason in sorted(silent.items()):
-            yield Finding(
+            yield Trouble.of_network(
                 "STREAM_NO_LEADER",
                 f"stream {view.format_stream(name)}",
                 reason,
@@ -205,22 +204,21 @@ def _find_away(info: dict[str, Any], snapshot: Snapshot) -> Iterator[tuple[str, 
             yield f"it is {replica.state}", replica.server
 
 
-def server_limit_near(snapshot: Snapshot) -> Iterator[Finding]:
+def server_limit_near(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers whose storage is nearly used."""
     yield from _find_in_servers(snapshot, "LIMIT_NEAR", "at the limit no stream on it takes messages")
 
 
-def meta_rescue(snapshot: Snapshot) -> Iterator[Finding]:
+def meta_rescue(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers whose meta group acts without a majority."""
     rule = BY_CODE["META_RESCUE"]
     remove = snapshot.build_system_line("server cluster peer-remove")
     yield from _find_in_servers(snapshot, rule.code, rule.why, f"{rule.fix}: {remove}")
 
 
-def _find_in_servers(snapshot: Snapshot, code: str, why: str, fix: str = "") -> Iterator[Finding]:
+def _find_in_servers(snapshot: Snapshot, code: str, why: str, fix: str = "") -> Iterator[Trouble]:
     """Yield what a rule of `rules.objects` finds in servers. fix: empty for the advice that it gives."""
     for server in snapshot.servers:
         for trouble in object_rules.check_server(server.jsz):
             if trouble.code == code:
-                name = f"server {server.name}"
-                yield Finding(code, name, trouble.says, why, fix or trouble.advice, [name])
+                yield trouble.locate(f"server {server.name}", why, fix or trouble.advice)

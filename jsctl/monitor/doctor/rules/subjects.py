@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from jsctl.base.command_lines import build_flag
 from jsctl.base.units import format_count
-from jsctl.monitor.doctor.finding import Finding
 from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
+from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import overlaps
 
 
@@ -21,7 +21,7 @@ class _Stored(NamedTuple):
         return f"stream {self.view.format_stream(self.stream)}"
 
 
-def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
+def subject_twice(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield subjects that streams of one account store in several connected domains."""
     accounts: dict[tuple[str, str], list[_Stored]] = defaultdict(list)
     for view in snapshot.domains:
@@ -33,7 +33,7 @@ def subject_twice(snapshot: Snapshot) -> Iterator[Finding]:
         for group in _group_overlapping(snapshot, stored):
             objects = sorted({entry.object for entry in group})
             subjects = sorted({entry.subject for entry in group})
-            yield Finding(
+            yield Trouble.of_network(
                 "SUBJECT_TWICE",
                 f"subject {subjects[0]}",
                 f"{format_count(len(objects))} streams of account {group[0].view.account_name} store it"
