@@ -41,7 +41,7 @@ def test_every_import_is_seen(users: dict[str, set[str]]) -> None:
 @pytest.mark.parametrize(
     ("changed", "test"),
     [
-        ("jsctl/views/stream/report.py", "commands/stream/test_report.py"),
+        ("jsctl/views/report/report.py", "commands/report/test_report.py"),
         ("jsctl/monitor/report/figures/streams.py", "commands/stream/test_report.py"),
         ("jsctl/monitor/report/figures/streams.py", "commands/report/test_watch.py"),
         ("jsctl/prompts/stream.py", "commands/stream/test_add_questions.py"),

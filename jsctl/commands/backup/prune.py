@@ -1,16 +1,45 @@
 """`jsctl backup prune`."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from jsctl.base.units import format_rfc3339, pluralize
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
-from jsctl.jetstream.backup.prune import parse_retention, plan_prune, remove
-from jsctl.views.backup import prune as view
-from jsctl.views.result import Result
+from jsctl.jetstream.backup.prune import Candidate, parse_retention, plan_prune, remove
+from jsctl.views.intent import Intent
+from jsctl.views.result import Column, Result, Table, build_cells
+
+_COLUMNS = (
+    Column("Backup", "path", read=lambda each: str(each.path)),
+    Column("Stream", "stream"),
+    Column("Started", "started", read=lambda each: format_rfc3339(each.started) if each.started else None),
+    Column("Result", "result", read=lambda each: "kept" if each.reasons else "removed"),
+    Column("Reason", "reason", "prose", read=lambda each: "; ".join(each.reasons)),
+)
+
+
+def _build_intent(folder: Path, candidates: Sequence[Candidate]) -> Intent:
+    """Return the intent to remove the backups that are not kept."""
+    outdated = [candidate for candidate in candidates if not candidate.reasons]
+    kept = len(candidates) - len(outdated)
+    action = f"remove {len(outdated)} of {pluralize(len(candidates), 'backup')} in {folder}"
+    facts = {"folder": str(folder), "removes": [str(each.path) for each in outdated], "keeps": kept}
+    lines = [f"Would {action}{':' * bool(outdated)}", *(f"  {each.path}" for each in outdated)]
+    return Intent(action, facts, lines)
+
+
+def _show_candidates(folder: Path, candidates: Sequence[Candidate]) -> Result:
+    """Return what was removed and kept, and why."""
+    table = Table(f"Backups in {folder}", _COLUMNS, build_cells(candidates, _COLUMNS))
+    data = [{column.key: column.get_raw(each) for column in _COLUMNS} for each in candidates]
+    return Result([table], data=data)
 
 
 @command(
     "prune",
-    columns=view.COLUMNS,
+    columns=_COLUMNS,
     examples=[
         "jsctl backup prune /data/backup --keep 7d,4w --dry-run",
         "jsctl backup prune /data/backup --keep 7d,4w --force",
@@ -30,10 +59,10 @@ async def prune(env: Env, folder: str, keep: str, force: bool) -> Result:
     path = resolve_backup_path(folder)
     candidates = plan_prune(path, parse_retention(keep))
     outdated = [candidate for candidate in candidates if not candidate.reasons]
-    intent = view.intent(path, candidates)
+    intent = _build_intent(path, candidates)
     env.announce(intent)
     if outdated:
         await env.confirm(intent, force=force)
         for candidate in remove(outdated):
             env.inform(f"removed {candidate.path}")
-    return view.pruned(path, candidates)
+    return _show_candidates(path, candidates)

@@ -6,10 +6,10 @@ from typing import Any
 
 from jsctl.base.loops import run
 from jsctl.base.units import read_known_time
+from jsctl.commands.stream.report import show_report
 from jsctl.jetstream.paging import merge_pages
 from jsctl.monitor.origins import Report
 from jsctl.monitor.stream import rows as reports
-from jsctl.views.stream import report as view
 from tests.support.tables import list_cells
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -41,7 +41,7 @@ def test_pages_are_put_together() -> None:
         ("D", "too old"),
     ]
     report = Report(rows[:2], [], {}, result.missing, result.offline)
-    titles = [table.title for table in view.report(report).tables()]
+    titles = [table.title for table in show_report(report).tables()]
     assert titles == ["Stream Report", "Inaccessible Streams", "Offline Streams"]
 
 
@@ -65,7 +65,7 @@ def test_a_clustered_stream() -> None:
     assert (row.leader, row.cluster, row.peers) == ("n2", "c1", ("n1", "n3!", "n4!"))
     assert (row.deleted, row.lost, row.lost_bytes, row.api_level) == (3, 2, 2048, 2)
     assert row.placement == "cluster: c1 tags: a, b"
-    [shown] = list_cells(view.report(Report([row], [])).tables()[0])
+    [shown] = list_cells(show_report(Report([row], [])).tables()[0])
     assert shown["Lost"].shown == "2 (2.0 KiB)" and shown["Replicas"].shown == "n1, n2*, n3!, n4!"
 
 

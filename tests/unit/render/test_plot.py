@@ -2,6 +2,8 @@
 
 import pytest
 
+from jsctl.commands.consumer import graph as consumer_graph
+from jsctl.commands.stream import graph as stream_graph
 from jsctl.render.plot import (
     draw_chart,
     draw_sparkline,
@@ -11,10 +13,8 @@ from jsctl.render.plot import (
     squeeze,
     stack_charts,
 )
-from jsctl.views.consumer import graph as consumer_view
 from jsctl.views.result import Chart
 from jsctl.views.shared.graph import draw_curves
-from jsctl.views.stream import graph as stream_view
 
 
 def test_lines_have_an_axis_and_end_with_the_newest_value() -> None:
@@ -55,7 +55,7 @@ def test_squeezing_loses_no_peak() -> None:
 
 @pytest.mark.parametrize("height", [20, 24, 50])
 def test_stacked_charts_fit(height: int) -> None:
-    for curves in (stream_view.CURVES, consumer_view.CURVES):
+    for curves in (stream_graph.CURVES, consumer_graph.CURVES):
         charts = draw_curves(curves, [])
         assert len(stack_charts(charts, 80, height)) <= height
     assert "increase" in stack_charts(charts, 19, height)[0].text

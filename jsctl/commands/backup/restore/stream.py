@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from jsctl.base.files import read_input
+from jsctl.base.units import format_duration, pluralize
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
@@ -13,11 +14,23 @@ from jsctl.env import Env
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.files import Backup, opening_backup
 from jsctl.jetstream.backup.marks import remove_mark
-from jsctl.jetstream.backup.stream_restore import restore_stream
+from jsctl.jetstream.backup.stream_restore import StreamRestore, restore_stream
 from jsctl.jetstream.declared.model import without_label
 from jsctl.jetstream.stream.config import STREAM
-from jsctl.views.backup import restore as view
-from jsctl.views.result import Result
+from jsctl.views.result import Result, Text
+from jsctl.views.shared.text import transfer_rate
+from jsctl.views.stream import info as stream_info
+
+
+def _show_restore(restore: StreamRestore) -> Result:
+    """Return what was restored, and the stream's info page."""
+    backup, info, duration = restore.backup, restore.info, restore.duration
+    summary = (
+        f'Restored stream "{info["config"]["name"]}" in {format_duration(round(duration, -9))}, '
+        f"{transfer_rate(backup.size, duration)}, {pluralize(info['state']['messages'], 'message')}"
+    )
+    info_page = stream_info.info_page(info)
+    return Result([Text(summary), *info_page.parts], data=info_page.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +96,7 @@ async def stream(env: Env, options: Options) -> Result:
         restored = await restore_stream(env.jetstream, backup, config, observer)
     for warning in restored.warnings:
         env.say(f"warning: {warning}")
-    return view.restored(restored)
+    return _show_restore(restored)
 
 
 def _build_config(env: Env, backup: Backup, options: Options) -> Json:
