@@ -82,7 +82,7 @@ def _load_verbs(noun: str) -> dict[str, Entry]:
 def _complete(path: Sequence[str], entry: Entry, scope: str) -> Entry:
     """Return an entry with its target and scope: those of its path and noun, unless it has its own."""
     entry = entry._replace(scope=entry.scope or scope or USER)
-    if entry.group or entry.target or entry.replaced_by:
+    if entry.group or entry.replaced_by or entry.target.partition(":")[2]:
         return entry
     words = [word.replace("-", "_") for word in path]
-    return entry._replace(target=f"{COMMANDS}{'.'.join(words)}:{words[-1]}")
+    return entry._replace(target=f"{entry.target or COMMANDS + '.'.join(words) + ':'}{words[-1]}")

@@ -83,7 +83,9 @@ VERBS: dict[str, Entry] = {
     "nkey sign": reads("Sign a file", scope=USER),
     "nkey verify": reads("Verify the signature of a file", scope=USER),
     "nkey seal": reads("Encrypt a file for the owner of a curve key", "encrypt", "enc", scope=USER),
-    "nkey unseal": reads("Decrypt a file with a curve key", "open", "decrypt", "dec", scope=USER),
+    "nkey unseal": reads(
+        "Decrypt a file with a curve key", "open", "decrypt", "dec", target="auth.nkey.seal:", scope=USER
+    ),
     "nuid": group("Create unique identifiers"),
     "nuid gen": reads("Create a unique identifier, a NUID", scope=USER),
 }

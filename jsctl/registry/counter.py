@@ -16,8 +16,8 @@ NOUN = Noun(
 VERBS: dict[str, Entry] = {
     "list": reads("List the counters with their values", "l", "ls", target="counter.list_:list_"),
     "get": reads("Show the value of a counter", "g"),
-    "view": reads("Show a counter and what each source contributes", "v"),
+    "view": reads("Show a counter and what each source contributes", "v", target="counter.get:"),
     "increment": changes("Add to a counter", "incr", "inc", "i"),
-    "decrement": changes("Subtract from a counter", "decr", "dec", "d"),
+    "decrement": changes("Subtract from a counter", "decr", "dec", "d", target="counter.increment:"),
     "watch": reads("Show counters as they change", "w", own=True),
 }

@@ -18,9 +18,10 @@ class Entry(NamedTuple):
     """One command or group.
 
     help: its one line of help, at most 80 characters. The command's docstring holds only further paragraphs.
-    target: "module:attribute" of a click command; empty in the file of its noun where its path says it, as
-        "stream ls" does stream.ls:ls. For a group, that of a command whose flags (and, with `runs`, whose
-        callback) become those of the group; empty for a group without flags.
+    target: "module:attribute" of a click command. In the file of its noun empty where its path says it, as
+        "stream ls" does stream.ls:ls, or "module:" where its last word is the attribute. For a group, that of
+        a command whose flags (and, with `runs`, whose callback) become those of the group; empty for a group
+        without flags.
     runs: whether the group also does something without a subcommand.
     impact: READS, CHANGES or DESTROYS. scope: USER or SYSTEM; empty for that of its noun.
     is_own: whether `nats` does not have it; so do the commands of such a group.

@@ -14,6 +14,8 @@ NOUN = Noun(
     offline=True,
 )
 
+_REQUEST, _WATCH = "server.request.group:", "server.watch.group:"
+
 VERBS: dict[str, Entry] = {
     "run": changes("Run real nats-servers with JetStream on this machine until ctrl-C", scope=USER, own=True),
     "stop": changes("Stop nats-servers that jsctl started on this machine", scope=USER, own=True),
@@ -61,27 +63,27 @@ VERBS: dict[str, Entry] = {
     "report mem": reads("Compare the memory use of servers"),
     "report routes": reads("Report on the routes of clusters", "route"),
     "request": group(
-        "Request monitoring data from servers", target="server.request.group:request", aliases=("req",)
+        "Request monitoring data from servers", target="server.request.group:declare", aliases=("req",)
     ),
-    "request accounts": reads("Show accounts", "accountz", "acct"),
-    "request connections": reads("Show connections", "conn", "connz"),
-    "request gateways": reads("Show gateways", "gateway", "gwy", "gatewayz"),
-    "request ipqueue": reads("Show internal queues", "ipq", "ipqueuesz"),
-    "request jetstream-health": reads("Show whether servers are healthy", "healthz"),
-    "request jetstream": reads("Show JetStream", "jsz", "js"),
+    "request accounts": reads("Show accounts", "accountz", "acct", target=_REQUEST),
+    "request connections": reads("Show connections", "conn", "connz", target=_REQUEST),
+    "request gateways": reads("Show gateways", "gateway", "gwy", "gatewayz", target=_REQUEST),
+    "request ipqueue": reads("Show internal queues", "ipq", "ipqueuesz", target=_REQUEST),
+    "request jetstream-health": reads("Show whether servers are healthy", "healthz", target=_REQUEST),
+    "request jetstream": reads("Show JetStream", "jsz", "js", target=_REQUEST),
     "request kick": changes("Disconnect a client at once"),
-    "request leafnodes": reads("Show leaf node connections", "leaf", "leafz"),
+    "request leafnodes": reads("Show leaf node connections", "leaf", "leafz", target=_REQUEST),
     "request profile": reads("Write profiles of servers to files"),
-    "request raft": reads("Show the state of Raft groups", "raftz"),
-    "request routes": reads("Show the routes of clusters", "route", "routez"),
-    "request subscriptions": reads("Show subscriptions", "sub", "subsz"),
-    "request variables": reads("Show runtime variables", "var", "varz"),
+    "request raft": reads("Show the state of Raft groups", "raftz", target=_REQUEST),
+    "request routes": reads("Show the routes of clusters", "route", "routez", target=_REQUEST),
+    "request subscriptions": reads("Show subscriptions", "sub", "subsz", target=_REQUEST),
+    "request variables": reads("Show runtime variables", "var", "varz", target=_REQUEST),
     "stream-check": reads("Compare the replicas of streams"),
-    "consumer-check": reads("Compare the replicas of consumers"),
+    "consumer-check": reads("Compare the replicas of consumers", target="server.stream_check:"),
     "watch": group("Watch servers, accounts, JetStream and its API"),
-    "watch servers": reads("Watch servers", "server", "srv"),
-    "watch accounts": reads("Watch accounts", "account", "acct"),
-    "watch jetstream": reads("Watch JetStream on servers", "js", "jsz"),
+    "watch servers": reads("Watch servers", "server", "srv", target=_WATCH),
+    "watch accounts": reads("Watch accounts", "account", "acct", target=_WATCH),
+    "watch jetstream": reads("Watch JetStream on servers", "js", "jsz", target=_WATCH),
     "watch api": group("Watch the JetStream API"),
     "watch api requests": reads("Watch requests to the JetStream API", "req"),
     "mappings": reads("Test which subjects a mapping leads to", "mapping", scope=USER),

@@ -23,7 +23,7 @@ VERBS: dict[str, Entry] = {
     "edit": changes("Change the configuration of a stream", "update"),
     "rm": destroys("Remove streams with their messages and consumers", "delete", "del"),
     "find": reads("Find the streams that match all of the flags", "query"),
-    "state": reads("Show the state of a stream"),
+    "state": reads("Show the state of a stream", target="stream.info:"),
     "subjects": reads("List the subjects of a stream's messages, with their counts", "subj"),
     "purge": destroys("Remove all or some of the messages of streams"),
     "rmm": destroys("Remove single messages from a stream and overwrite them on disk"),

@@ -113,16 +113,24 @@ def test_top_level_holds_what_the_design_says() -> None:
 
 
 SHARED = {
+    "auth nkey unseal": "auth/nkey/seal.py",
     "bench js fetch": "bench/js/consume.py",
     "bench js ordered": "bench/js/consume.py",
     "consumer resume": "consumer/pause.py",
     "consumer state": "consumer/info.py",
+    "counter decrement": "counter/increment.py",
+    "counter view": "counter/get.py",
     "demo guide": "demo/walk.py",
     "demo hub-spokes": "demo/walk.py",
     "export objects": "export/kv.py",
+    "kv create": "kv/put.py",
     "kv del": "kv/delete.py",
+    "kv update": "kv/put.py",
+    "server consumer-check": "server/stream_check.py",
     "server network add": "server/network/scale.py",
     "server network env": "server/network/shell.py",
+    "service ping": "service/list_.py",
+    "stream state": "stream/info.py",
 } | {
     f"server network {verb}": "server/network/nodes.py"
     for verb in ("start", "stop", "restart", "kill", "pause", "resume", "lame-duck")
@@ -131,13 +139,15 @@ SHARED = {
 
 
 def test_a_verbs_file_can_be_guessed() -> None:
-    """`commands/<noun>/<verb>.py`, or the group's own file where its verbs differ in little."""
+    """`commands/<noun>/<verb>.py`, or the group's own file where its verbs differ in little:
+    `commands/<noun>.py`, or `commands/<noun>/group.py` beside others."""
     commands = PACKAGE / "commands"
     elsewhere = {}
     for path, entry in registry.list_commands().items():
         *groups, verb = path.replace("-", "_").split()
         module = entry.target.removeprefix("jsctl.commands.").partition(":")[0]
         guesses = {".".join([*groups, verb]), ".".join([*groups, f"{verb}_"]), ".".join(groups)}
+        guesses.add(".".join([*groups, "group"]))
         if not entry.group and module not in guesses:
             elsewhere[path] = module.replace(".", "/") + ".py"
             assert (commands / elsewhere[path]).exists()

@@ -1,4 +1,4 @@
-"""`jsctl kv put`."""
+"""`jsctl kv put`, `create` and `update`."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -10,7 +10,7 @@ from jsctl.commands.kv.shared import open_named, warn_of_older, warn_of_ttl
 from jsctl.commands.options.body import read_value
 from jsctl.env import Env
 from jsctl.jetstream.kv import write
-from jsctl.jetstream.kv.names import validate_new_key
+from jsctl.jetstream.kv.names import parse_existing_key, validate_new_key
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -58,3 +58,41 @@ async def store_value(
     warn_of_ttl(env, opened, ttl)
     await warn_of_older(env, opened, key, ttl)
     return view.stored(opened.name, key, revision, data if env.mirrors_nats else None)  # KV_OUTPUT
+
+
+@command(
+    "create",
+    takes_number=True,
+    examples=[
+        "jsctl kv create CONFIG user.2 Ann",
+        'jsctl kv create LOCKS job.7 "$HOSTNAME" --ttl 30s',
+        "jsctl kv create CONFIG logo < logo.png",
+    ],
+)
+@argument("bucket")
+@argument("new_key", metavar="KEY", label="Key", completes="key")
+@argument("value", required=False)
+@option("--ttl", type=DURATION, default=0, metavar="DURATION", help="How long the key lives: 30s, 2h")
+async def create(env: Env, bucket: str, new_key: str, value: str | None, ttl: int) -> Result:
+    """Fail if the key exists; a deleted key counts as new. Without VALUE, or with -, the value is stdin.
+    --ttl needs a bucket with --marker-ttl.
+    """
+    return await store_value(env, write.create, bucket, new_key, value, ttl)
+
+
+@command(
+    "update",
+    examples=["jsctl kv update CONFIG user.1 Ann 7", "jsctl kv update CONFIG logo - 7 < logo.png"],
+)
+@argument("bucket")
+@argument("key")
+@argument("value")
+@argument("revision", type=click.IntRange(min=0))
+async def update(env: Env, bucket: str, key: str, value: str, revision: int) -> Result:
+    """Store VALUE unless somebody else has changed the key since REVISION; 0 means that it does not exist.
+    With - as VALUE, the value is stdin.
+    """
+    data = await read_value(env, value)
+    store = await open_named(env, bucket)
+    new_revision = await write.update(store, parse_existing_key(key), data, revision)
+    return view.stored(store.name, key, new_revision, data if env.mirrors_nats else None)  # KV_OUTPUT

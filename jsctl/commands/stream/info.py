@@ -1,4 +1,4 @@
-"""`jsctl stream info`."""
+"""`jsctl stream info` and `state`."""
 
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.pick import open_stream, require_names
@@ -18,3 +18,14 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     api, name = await open_stream(env, stream)
     stream_info = await streams.fetch_info(api, name)
     return view.info_page(stream_info, state_only=state)
+
+
+@command("state", examples=["jsctl stream state ORDERS", "jsctl stream state ORDERS --json"])
+@argument("stream", default="")
+@option("--no-select", is_flag=True, help="Never offer a list to pick from")
+async def state(env: Env, stream: str, no_select: bool) -> Result:
+    if no_select:
+        require_names(stream=stream)
+    api, name = await open_stream(env, stream)
+    info = await streams.fetch_info(api, name)
+    return view.info_page(info, state_only=True)
