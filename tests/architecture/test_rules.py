@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jsctl import registry
+from tests.support.imports import find_users
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jsctl"
@@ -152,6 +153,24 @@ def test_a_verbs_file_can_be_guessed() -> None:
             elsewhere[path] = module.replace(".", "/") + ".py"
             assert (commands / elsewhere[path]).exists()
     assert elsewhere == SHARED
+
+
+def test_a_view_of_one_verb_stands_in_the_verbs_file() -> None:
+    """Unless both together have more lines than the file of a verb may have."""
+    paths = [str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*.py")]
+    users = find_users(paths)
+    targets = [entry.target.partition(":")[0] for entry in registry.list_commands().values()]
+    verbs = {f"{target.replace('.', '/')}.py" for target in targets}
+    apart = {}
+    for view in paths:
+        if view.startswith("jsctl/views/") and not view.endswith("__init__.py") and len(users[view]) == 1:
+            (user,) = users[view]
+            if (
+                user in verbs
+                and sum(len((ROOT / path).read_text().splitlines()) for path in (view, user)) <= 250
+            ):
+                apart[view] = user
+    assert not apart
 
 
 def test_each_verb_has_the_test_file_of_its_name() -> None:
