@@ -76,13 +76,19 @@ def _load_verbs(noun: str) -> dict[str, Entry]:
             return {}
         verbs = import_module(f"jsctl.registry.{noun}").VERBS
     scope = top.VERBS[noun].scope if noun else ""
-    return {name: _complete(f"{noun} {name}".split(), entry, scope) for name, entry in verbs.items()}
+    return {
+        name: _complete(f"{noun} {name}".split(), entry, verbs.get(name.rpartition(" ")[0]), scope)
+        for name, entry in verbs.items()
+    }
 
 
-def _complete(path: Sequence[str], entry: Entry, scope: str) -> Entry:
-    """Return an entry with its target and scope: those of its path and noun, unless it has its own."""
+def _complete(path: Sequence[str], entry: Entry, parent: Entry | None, scope: str) -> Entry:
+    """Return an entry with its target and scope: those of its path, group and noun, unless it has its own."""
     entry = entry._replace(scope=entry.scope or scope or USER)
-    if entry.group or entry.replaced_by or entry.target.partition(":")[2]:
+    if entry.replaced_by or entry.target.partition(":")[2]:
         return entry
+    if entry.group:
+        return entry._replace(target="")
     words = [word.replace("-", "_") for word in path]
-    return entry._replace(target=f"{entry.target or COMMANDS + '.'.join(words) + ':'}{words[-1]}")
+    file = entry.target or (parent.target if parent and parent.target.endswith(":") else "")
+    return entry._replace(target=f"{file or COMMANDS + '.'.join(words) + ':'}{words[-1]}")

@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     target: "module:attribute" of a click command. In the file of its noun empty where its path says it, as
         "stream ls" does stream.ls:ls, or "module:" where its last word is the attribute. For a group, that of
         a command whose flags (and, with `runs`, whose callback) become those of the group; empty for a group
-        without flags.
+        without flags, "module:" for one whose verbs are all in that file.
     runs: whether the group also does something without a subcommand.
     impact: READS, CHANGES or DESTROYS. scope: USER or SYSTEM; empty for that of its noun.
     is_own: whether `nats` does not have it; so do the commands of such a group.
@@ -74,6 +74,6 @@ def group(
     own: bool = False,
     default: str = "",
 ) -> Entry:
-    """Return the entry of a group of commands. target: "module:attribute" below jsctl.commands, or empty."""
+    """Return the entry of a group of commands. target: as in `Entry`, below jsctl.commands."""
     path = target and COMMANDS + target
     return Entry(help, path, aliases, True, runs, impact, scope, is_own=own, default=default)

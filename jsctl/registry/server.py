@@ -14,7 +14,7 @@ NOUN = Noun(
     offline=True,
 )
 
-_REQUEST, _WATCH = "server.request.group:", "server.watch.group:"
+_REQUEST = "server.request.group:"
 
 VERBS: dict[str, Entry] = {
     "run": changes("Run real nats-servers with JetStream on this machine until ctrl-C", scope=USER, own=True),
@@ -80,10 +80,10 @@ VERBS: dict[str, Entry] = {
     "request variables": reads("Show runtime variables", "var", "varz", target=_REQUEST),
     "stream-check": reads("Compare the replicas of streams"),
     "consumer-check": reads("Compare the replicas of consumers", target="server.stream_check:"),
-    "watch": group("Watch servers, accounts, JetStream and its API"),
-    "watch servers": reads("Watch servers", "server", "srv", target=_WATCH),
-    "watch accounts": reads("Watch accounts", "account", "acct", target=_WATCH),
-    "watch jetstream": reads("Watch JetStream on servers", "js", "jsz", target=_WATCH),
+    "watch": group("Watch servers, accounts, JetStream and its API", "server.watch.group:"),
+    "watch servers": reads("Watch servers", "server", "srv"),
+    "watch accounts": reads("Watch accounts", "account", "acct"),
+    "watch jetstream": reads("Watch JetStream on servers", "js", "jsz"),
     "watch api": group("Watch the JetStream API"),
     "watch api requests": reads("Watch requests to the JetStream API", "req"),
     "mappings": reads("Test which subjects a mapping leads to", "mapping", scope=USER),

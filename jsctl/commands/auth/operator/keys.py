@@ -1,14 +1,44 @@
-"""`jsctl auth operator keys rm`."""
+"""`jsctl auth operator keys`."""
 
 from jsctl.auth.changes import change_operator
-from jsctl.auth.claims import Json, set_or_drop
+from jsctl.auth.claims import set_or_drop
+from jsctl.auth.keys import OPERATOR, create_key
+from jsctl.auth.records import Json
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text
 from jsctl.env import Env
 from jsctl.errors import NotFound
+from jsctl.views.auth import operator as view
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, report
+from jsctl.views.result import Result, Text, report
+
+
+@command("add", examples=["jsctl auth operator keys add ACME"])
+@operator_argument()
+async def add(env: Env, name: str) -> Result:
+    """Let the key sign accounts. Servers accept them once their configuration has the operator's new JWT."""
+    store = await pick_operator(env, name, flag="NAME")
+    key = create_key(OPERATOR)
+    store.write_seed(key)
+
+    def change(nats: Json) -> None:
+        nats["signing_keys"] = [*(nats.get("signing_keys") or ()), key.public]
+
+    change_operator(store, change)
+    return Result([Text(key.public, whole=True)], data={"operator": store.operator, "key": key.public})
+
+
+@command("list", columns=view.KEY_COLUMNS, examples=["jsctl auth operator keys ls ACME"])
+@operator_argument()
+async def list_(env: Env, name: str) -> Result:
+    """Also show whether the store has the seed of each key, which is needed to sign."""
+    store = await pick_operator(env, name, flag="NAME")
+    issued = dict.fromkeys(store.read_operator().signing_keys, 0)
+    for account in store.load_accounts():
+        if account.issuer in issued:
+            issued[account.issuer] += 1
+    return view.keys([(public, store.has_seed(public), count) for public, count in issued.items()])
 
 
 @command("rm", examples=["jsctl auth operator keys rm ACME OC6UDG77GH... --force"])
