@@ -61,7 +61,7 @@ def settle(model: Model) -> Model:
         top = find_top_row(model, max(1, space - 1))
         last = find_last_left(model, model.grid, model.rows[top : top + space], model.width)
         return model.with_view(top=top, left=min(model.view.left, last))
-    if model.mode == "page" and model.board.page is not None:
+    if model.mode == "page" and isinstance(model.board.page, Result):
         lines = _list_page_lines(model, model.width)
     elif model.mode == "table" and isinstance(model.board.picture, Result):
         lines = _list_result_lines(model.board.picture, model.width)
@@ -164,8 +164,9 @@ _REPLAY_KEYS = (("[ ]", "step"), ("{ }", "ten"), ("< >", "speed"), ("g", "time")
 
 
 def _draw_foot(model: Model, width: int) -> Line:
-    if model.mode in ("filter", "go", "time"):
+    if model.mode in ("filter", "go", "time", "ask"):
         mark = {"filter": "/", "go": ":"}.get(model.mode, "time: ")
+        mark = f"{model.asked.ask}: " if model.mode == "ask" and model.asked is not None else mark
         line: Line = [("key", mark), ("bold", cut(model.typed, width - 1 - measure(mark))), ("cursor", " ")]
         if model.notice:
             line.append(("warn", cut_end("  " + model.notice, width - 1 - measure(mark + model.typed))))
@@ -186,6 +187,11 @@ def _draw_foot(model: Model, width: int) -> Line:
             else "consumers" * bool(first is not None and model.grid.detail(first)),
         }
         keys = [(key, named) for key, label in keys if (named := labels.get(key, label))]
+        keys = [("esc", "back"), *keys] if model.pages else keys
+    if not model.times:
+        at = next((index for index, (key, _) in enumerate(keys) if key in ("p", "f")), 0)
+        links = [(key, link.title) for key, link in model.links.items()]
+        keys = [*keys[:at], *links, *keys[at:]]
     hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
     line, used = [], measure(hidden)
     for key, words in keys:
@@ -221,7 +227,10 @@ def _draw_body(model: Model, width: int, height: int) -> list[Line]:
     if model.mode == "help":
         return _draw_scrolled(_list_help_lines(model), model, width, height)
     if model.mode == "json" and model.grid is not None and model.selected is not None:
-        text = json.dumps(model.grid.record(model.selected), indent=2, ensure_ascii=False, default=str)
+        record, page = model.grid.record(model.selected), model.board.page
+        if model.back == "page" and model.listing is not None and isinstance(page, Result):
+            record = page.data
+        text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
         return _draw_scrolled([Text(line) for line in text.split("\n")], model, width, height)
     if model.mode == "page":
         return _draw_scrolled(_list_page_lines(model, width), model, width, height)
@@ -233,7 +242,7 @@ def _draw_body(model: Model, width: int, height: int) -> list[Line]:
 
 
 def _list_page_lines(model: Model, width: int) -> list[Text]:
-    if model.board.page is None:
+    if not isinstance(model.board.page, Result):
         return [Text("waiting for the answer", "dim")]
     return _list_result_lines(model.board.page, width)
 
@@ -253,7 +262,8 @@ def _list_result_lines(result: Result, width: int) -> list[Text]:
 
 def _list_help_lines(model: Model) -> list[Text]:
     pairs = PICTURE_HELP if model.board.picture is not None else HELP
-    pairs = (*pairs, *REPLAY_HELP) if model.times else pairs
+    links = [(key, link.help) for key, link in model.links.items()]
+    pairs = (*pairs, *REPLAY_HELP) if model.times else (*links, *pairs)
     lines = [Text("Keys. None of them changes anything on a server.", "bold"), Text("")]
     for key, words in pairs:
         first, *more = wrap(words, max(16, model.width - 17)) or [""]

@@ -9,7 +9,10 @@ from jsctl.screen.model import (
     Model,
     arrange,
     change_speed,
+    close_listing,
+    close_page,
     move_to,
+    open_page,
     seek,
     show_detail,
     sort_key,
@@ -19,6 +22,7 @@ from jsctl.screen.model import (
     with_filter,
     with_part,
 )
+from jsctl.views.board import Link
 
 Act = Callable[[Model], Model]
 
@@ -64,7 +68,7 @@ def press(model: Model, key: str) -> Model:
     """Return the state after a key. A key without a meaning changes nothing."""
     if key == "c-c":
         return model._replace(ended="interrupted")
-    if model.mode in ("filter", "go", "time"):
+    if model.mode in ("filter", "go", "time", "ask"):
         return _press_in_input(model, key)
     model = model._replace(notice="")
     if model.mode in ("help", "json"):
@@ -77,6 +81,8 @@ def press(model: Model, key: str) -> Model:
         return _PICTURE[key](model) if key in _PICTURE else _scroll(model, key)
     if model.times and key in _REPLAY and model.mode in ("table", "page"):
         return _REPLAY[key](model)
+    if not model.times and key in (links := model.links):
+        return _follow(model, links[key])
     if key in _ANYWHERE:
         return _ANYWHERE[key](model)
     if model.mode == "page":
@@ -97,8 +103,7 @@ def _press_in_table(model: Model, key: str) -> Model:
 
 def _press_in_page(model: Model, key: str) -> Model:
     if key in ("escape", "enter", "h", "left", "backspace"):
-        pages = model.pages[:-1]
-        return model._replace(pages=pages, page_top=0, mode="page" if pages else "table")
+        return close_page(model)
     if key.isdigit() and key != "0":
         return _press_in_table(model, key)
     return _scroll(model, key)
@@ -116,6 +121,8 @@ def _scroll(model: Model, key: str) -> Model:
 
 
 def _press_in_input(model: Model, key: str) -> Model:
+    if model.mode == "ask" and key in ("escape", "enter"):
+        return _answer(model, model.typed.strip() if key == "enter" else "")
     if key == "escape":
         closed = model._replace(mode="table", typed="", notice="")
         return with_filter(closed, "") if model.mode == "filter" else closed
@@ -134,6 +141,34 @@ def _press_in_input(model: Model, key: str) -> Model:
         return model
     model = model._replace(typed=typed)
     return with_filter(model, typed) if model.mode == "filter" else model
+
+
+def _follow(model: Model, link: Link) -> Model:
+    """Open what a key leads to, or ask for it first."""
+    if link.ask:
+        return model._replace(mode="ask", back=model.mode, typed="", asked=link)
+    return open_page(model, link.page, replaces=link.replaces)
+
+
+def _answer(model: Model, text: str) -> Model:
+    """Open the page for what was typed; nothing for no text."""
+    link, closed = model.asked, model._replace(mode=model.back, typed="", notice="", asked=None)
+    if link is None or link.answer is None or not text:
+        return closed
+    try:
+        page = link.answer(text)
+    except ValueError as error:
+        return model._replace(notice=str(error))
+    return open_page(closed, page, replaces=link.replaces)
+
+
+def _leave(model: Model) -> Model:
+    """Clear the filter, or leave the page with rows or the rows of what was selected."""
+    if model.filter:
+        return with_filter(model, "")
+    if model.pages:
+        return close_page(model)
+    return with_filter(model, "") if model.within is None else show_detail(model)
 
 
 def _go(model: Model, text: str) -> Model:
@@ -181,9 +216,7 @@ def _open(model: Model) -> Model:
     page = model.grid.page(model.selected)
     if page is None:
         return model
-    model = move_to(model, model.view.at)
-    board = model.board._replace(page=None)
-    return model._replace(pages=(*model.pages, page), mode="page", page_top=0, board=board)
+    return open_page(model, page)
 
 
 def _scroll_sideways(model: Model, step: int) -> Model:
@@ -195,6 +228,8 @@ def _scroll_sideways(model: Model, step: int) -> Model:
 
 def _show_command(model: Model) -> Model:
     command = model.grid.line(model.selected) if model.grid is not None and model.selected is not None else ""
+    if model.mode == "page" and model.board.line:
+        command = model.board.line
     if not command:
         return model
     commands = model.lines if command in model.lines else (*model.lines, command)
@@ -250,7 +285,7 @@ _ANYWHERE: Mapping[str, Act] = {
     "y": _show_command,
     "J": _show_json,
     "c": show_detail,
-    ":": lambda m: m._replace(mode="go", typed="", pages=()),
+    ":": lambda m: close_listing(m)._replace(mode="go", typed="", pages=()),
 }
 
 _PICTURE: Mapping[str, Act] = {
@@ -265,7 +300,7 @@ _TABLE: Mapping[str, Act] = {
     "right": lambda m: _scroll_sideways(m, 1),
     "left": lambda m: _scroll_sideways(m, -1),
     "/": lambda m: m._replace(mode="filter", typed=m.filter),
-    "escape": lambda m: with_filter(m, "") if m.within is None or m.filter else show_detail(m),
+    "escape": _leave,
     "s": _sort_next,
     "S": _reverse,
     "f": lambda m: arrange(m._replace(faults=not m.faults)),

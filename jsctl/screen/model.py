@@ -7,14 +7,15 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
-from jsctl.views.board import Board, Detail, Filter, Grid, Query, Start, parse_filter
+from jsctl.views.board import Board, Detail, Filter, Grid, Link, Query, Start, parse_filter
 
-Mode = Literal["table", "filter", "go", "time", "help", "json", "page"]
+Mode = Literal["table", "filter", "go", "time", "ask", "help", "json", "page"]
 
 INTERVALS = tuple(round(seconds * SECOND) for seconds in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
 """The intervals that `+` and `-` choose from, in ns."""
 
 _NO_BOARD = Board((), number=-1)
+_FRAME = 6  #: lines around the rows of a table
 
 
 class View(NamedTuple):
@@ -43,7 +44,8 @@ class Model(NamedTuple):
     command lines that `y` showed, to be printed at the end. times: of the rounds of a replay, in seconds
     since 1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1
     is the speed of the recording. counts: of the rows of each part when it was last shown. within: what the
-    rows of the part belong to; origin: the part that it was chosen in.
+    rows of the part belong to; origin: the part that it was chosen in. listing: the open page whose rows are
+    shown in place of the part's; below: the state in which it was opened. asked: what is being typed for.
     """
 
     start: Start
@@ -54,7 +56,7 @@ class Model(NamedTuple):
     grid: Grid | None = None
     grid_before: Grid | None = None
     rows: Sequence[Any] = ()
-    views: Mapping[str, View] = MappingProxyType({})
+    views: Mapping[Hashable, View] = MappingProxyType({})
     filter: str = ""
     search: Filter | None = None
     faults: bool = False
@@ -77,11 +79,26 @@ class Model(NamedTuple):
     counts: Mapping[str, int] = MappingProxyType({})
     within: Detail | None = None
     origin: str = ""
+    listing: Hashable = None
+    below: "Model | None" = None
+    asked: Link | None = None
 
     @property
     def view(self) -> View:
-        """The view of the part that is shown."""
-        return self.views.get(self.part, View())
+        """The view of the part, or of the page with rows, that is shown."""
+        return self.views.get(self._place, View())
+
+    @property
+    def _place(self) -> Hashable:
+        return self.part if self.listing is None else self.listing
+
+    @property
+    def links(self) -> Mapping[str, Link]:
+        """What keys lead to from what is shown."""
+        links = self.grid.links(self.selected) if self.grid is not None and self.selected is not None else {}
+        if not self.pages:
+            return links
+        return {**links, **self.board.links} if self.listing in (None, self.pages[-1]) else self.board.links
 
     @property
     def selected(self) -> Any:
@@ -91,11 +108,12 @@ class Model(NamedTuple):
     @property
     def query(self) -> Query:
         """The query for what is on the screen."""
-        return Query(self.pages[-1] if self.pages else None, self.refresh, self.position)
+        page = self.pages[-1] if self.pages else None
+        return Query(page, self.refresh, self.position, self.height - _FRAME if self.pages else 0)
 
     def with_view(self, **changes: Any) -> "Model":
         """Return the state with another view of the part that is shown."""
-        return self._replace(views={**self.views, self.part: self.view._replace(**changes)})
+        return self._replace(views={**self.views, self._place: self.view._replace(**changes)})
 
 
 def build_first_model(start: Start, interval: int, times: Sequence[float] = ()) -> Model:
@@ -120,15 +138,69 @@ def with_board(model: Model, board: Board) -> Model:
     """Return the state after an answer. The selected row stays selected, even when it has moved."""
     if board.number != model.board.number:
         model = model._replace(before=model.board, grid_before=model.grid)
+    if model.pages and board.page_key not in (None, model.pages[-1]):
+        board = board._replace(page=None, links={}, line="")  # the answer for a page that is closed
     model = model._replace(board=board)
     keys = [part.key for part in board.parts]
     if model.part not in keys and keys:
         return with_part(model, keys[0])
+    if model.pages and isinstance(board.page, Grid):
+        return _show_listing(model, board.page)
+    if model.pages and board.page is not None and model.mode == "table":
+        model = model._replace(mode="page")  # the rows of a page are gone
+    if model.listing is not None:
+        return model
     return arrange(model._replace(grid=_build_grid(board, model.part)))
+
+
+def _show_listing(model: Model, grid: Grid) -> Model:
+    """Return the state with the rows of the open page."""
+    if model.listing is None:
+        model = model._replace(below=model, filter="", search=None, faults=False, within=None)
+    mode: Mode = "table" if model.mode == "page" else model.mode
+    return arrange(model._replace(listing=model.pages[-1], grid=grid, grid_before=None, mode=mode))
+
+
+def open_page(model: Model, page: Hashable, *, replaces: bool = False) -> Model:
+    """Return the state with a page opened. replaces: in the place of the one that is open."""
+    below = model.pages[:-1] if replaces else model.pages
+    board = model.board._replace(page=None, links={}, line="")
+    model = move_to(model, model.view.at)._replace(mode="page", page_top=0, board=board)
+    if replaces and model.listing is not None and model.listing == model.pages[-1]:
+        model = close_listing(model)
+    return model._replace(pages=(*below, page))
+
+
+def close_page(model: Model) -> Model:
+    """Return the state without the page on top."""
+    pages = model.pages[:-1]
+    if model.listing is not None and model.listing not in pages:
+        model = close_listing(model)
+    is_table = not pages or pages[-1] == model.listing
+    board = model.board._replace(page=None, links={}, line="")
+    return model._replace(pages=pages, page_top=0, mode="table" if is_table else "page", board=board)
+
+
+def close_listing(model: Model) -> Model:
+    """Return the state with the part in place of a page's rows, as it was."""
+    before = model.below
+    if before is None:
+        return model
+    model = model._replace(
+        listing=None,
+        below=None,
+        grid=_build_grid(model.board, model.part),
+        filter=before.filter,
+        search=before.search,
+        faults=before.faults,
+        within=before.within,
+    )
+    return arrange(model)
 
 
 def with_part(model: Model, key: str) -> Model:
     """Return the state with another part shown, and all of its rows; its page is closed."""
+    model = close_listing(model)
     model = model._replace(part=key, mode="table", pages=(), page_top=0, within=None, origin="")
     return arrange(
         model._replace(grid=_build_grid(model.board, key), grid_before=_build_grid(model.before, key))
@@ -194,13 +266,14 @@ def arrange(model: Model) -> Model:
     if view.selected is not None:
         index = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), index)
     index = max(0, min(index, len(rows) - 1))
-    counts = {**model.counts, model.part: len(rows)}
-    return model._replace(rows=rows, counts=counts).with_view(at=index)
+    if model.listing is None:
+        model = model._replace(counts={**model.counts, model.part: len(rows)})
+    return model._replace(rows=rows).with_view(at=index)
 
 
 def sort_key(model: Model) -> str:
     """Return the key of the column that rows are sorted by; empty for problems first."""
-    order = model.view.sort or model.start.sort
+    order = model.view.sort or ("" if model.listing is not None else model.start.sort)
     return "" if order == "trouble" else order
 
 

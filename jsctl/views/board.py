@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from jsctl.base.patterns import compile_pattern
@@ -26,6 +27,22 @@ class Detail(NamedTuple):
     title: str
 
 
+class Link(NamedTuple):
+    """What a key leads to.
+
+    title: for the line of keys. help: for the list of keys. page: what it opens. replaces: whether that takes
+    the place of the open page. ask: what the user types first; empty for nothing. answer: returns the page
+    for what was typed; raises ValueError.
+    """
+
+    title: str
+    help: str
+    page: Hashable = None
+    replaces: bool = False
+    ask: str = ""
+    answer: Callable[[str], Hashable] | None = None
+
+
 class Grid:
     """A table of a screen.
 
@@ -36,8 +53,8 @@ class Grid:
         level: FINE, WARN or BAD; problems come first.
         dim: whether the row is from before a failure.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
-            what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. owner:
-            identifies what a row belongs to.
+            what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. links:
+            returns what further keys lead to. owner: identifies what a row belongs to.
         noun: what rows are called, in the plural. empty: shown if there are none.
     """
 
@@ -53,6 +70,7 @@ class Grid:
         line: Callable[[Any], str] = lambda row: "",
         page: Callable[[Any], Hashable | None] = lambda row: None,
         detail: Callable[[Any], Detail | None] = lambda row: None,
+        links: Callable[[Any], Mapping[str, Link]] = lambda row: {},
         owner: Callable[[Any], Hashable] = lambda row: None,
         noun: str = "rows",
         empty: str = "",
@@ -66,6 +84,7 @@ class Grid:
         self.line = line
         self.page = page
         self.detail = detail
+        self.links = links
         self.owner = owner
         self.noun = noun
         self.empty = empty
@@ -124,15 +143,19 @@ class Board(NamedTuple):
     """The data of a screen at one time.
 
     number: of the round, -1 before the first; changes since the round before are highlighted. heading: a line
-    at the top. notices: lines below it, such as what cannot be reached. page: the content of the open page.
-    picture: what is drawn if there are no parts.
+    at the top. notices: lines below it, such as what cannot be reached. page: the content of the open page;
+    a Grid has rows to choose from. links: what keys lead to from that page. line: its command line.
+    page_key: which page it is. picture: what is drawn if there are no parts.
     """
 
     parts: Sequence[Part]
     heading: str = ""
     notices: Sequence[Text] = ()
     number: int = 0
-    page: Result | None = None
+    page: Result | Grid | None = None
+    links: Mapping[str, Link] = MappingProxyType({})
+    line: str = ""
+    page_key: Hashable = None
     picture: ChartStack | Result | None = None
 
     @property
@@ -143,12 +166,13 @@ class Board(NamedTuple):
 
 class Query(NamedTuple):
     """What is on the screen. page: what `enter` opened, None for no page. again: counts the requests to fetch
-    at once. position: the round that a replay shows, from 0.
+    at once. position: the round that a replay shows, from 0. rows: for which a page has room; 0 without one.
     """
 
     page: Hashable | None = None
     again: int = 0
     position: int = 0
+    rows: int = 0
 
 
 class Fetch(Protocol):

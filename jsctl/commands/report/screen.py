@@ -1,9 +1,7 @@
 """`jsctl report --watch`: its rounds, the file that --record writes them to, and the screen with keys."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from functools import partial
 from itertools import pairwise
-from time import monotonic
 from typing import Any, NamedTuple
 
 import click
@@ -14,10 +12,10 @@ from jsctl.base.user_folders import expand_home
 from jsctl.commands.alerting.watching import Alerting
 from jsctl.commands.cli.values import Parsed
 from jsctl.commands.report.fail_on import FailOn
+from jsctl.commands.report.open_pages import OpenPages
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError
-from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
+from jsctl.errors import BadInput
 from jsctl.monitor.report.places import Needs, Place, Places, Round
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
@@ -25,9 +23,7 @@ from jsctl.monitor.report.round_json import build_round, build_round_document
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.views.board import Board, Live, Query, Start, parse_filter
 from jsctl.views.report import board as view
-from jsctl.views.report import pages
 from jsctl.views.report.choice import Choice
-from jsctl.views.report.grid_cells import Page
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.figures import find_grid_key
 
@@ -127,15 +123,14 @@ def build_screen(
     """
     needs = condition.needs or ("screen" if recorder is None and alerting is None else "all")
     places = watch_places(env, targets, selection, needs)
-    open_pages = _Pages(places)
+    open_pages = OpenPages(places, env.clock)
     number = 0
     last_board = Board(())
 
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
         nonlocal number, last_board
-        page = query().page
-        if isinstance(page, Page):
-            yield last_board._replace(page=await open_pages.fetch(page))
+        if query().page is not None:
+            yield await open_pages.fetch(query(), last_board)
             return
         number += 1
         async for current_places in places.one_round(selection.interval / SECOND):
@@ -181,9 +176,8 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
         nonlocal number
         number = query().position
-        page = query().page
         board = view.board(await replay.show(number), times[number], number)
-        if isinstance(page, Page):
+        if query().page is not None:
             note = Text("a recording has no pages: J shows what it knows of a row", "warn")
             board = board._replace(page=Result([note]))
         moment = format_time(seconds_to_ns(times[number]))
@@ -204,47 +198,3 @@ def _build_start(selection: Selection) -> Start:
         sort=find_grid_key(part, selection.sort),
         faults=selection.problems,
     )
-
-
-class _Pages:
-    """The open page, and its graph."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._open: Page | None = None
-        self._history = History()
-
-    async def fetch(self, page: Page) -> Result:
-        """Fetch the data of a page; the page says what could not be fetched."""
-        if page != self._open:
-            self._open, self._history = page, History(self._get_earlier_samples(page))
-        if not page.stream:
-            return pages.place_page(self._places.get_failure(page.place), self._places.list_flags(page.place))
-        try:
-            return await (self._fetch_consumer(page) if page.consumer else self._fetch_stream(page))
-        except JsctlError as error:
-            return Result([Text(str(error), "bad")])
-
-    async def _fetch_stream(self, page: Page) -> Result:
-        data = await self._places.ask(page.place, partial(fetch_stream_page, stream=page.stream))
-        created, last = data.info.get("created"), int(data.info["state"].get("last_seq", 0))
-        self._history.add_counter(monotonic(), created, last)
-        return pages.stream_page(data, self._history.values, self._places.list_flags(page.place))
-
-    async def _fetch_consumer(self, page: Page) -> Result:
-        request = partial(fetch_consumer_page, stream=page.stream, consumer=page.consumer)
-        data = await self._places.ask(page.place, request)
-        self._history.add(int(data.facts.consumer.get("num_pending", 0)))
-        return pages.consumer_page(data, self._history.values, self._places.list_flags(page.place))
-
-    def _get_earlier_samples(self, page: Page) -> Sequence[int]:
-        """Return the report's earlier samples of the stream's rates or the consumer's lag."""
-        tracker = self._places.trackers[page.place]
-        if page.consumer:
-            names = (page.stream, page.consumer)
-            samples = (
-                line.trend.values for line in tracker.consumers or () if (line.stream, line.consumer) == names
-            )
-        else:
-            samples = (line.rates for line in tracker.streams or () if line.row.stream == page.stream)
-        return next(samples, ())

@@ -55,7 +55,7 @@ class History:
 
 async def fetch_stream_page(api: Api, stream: str) -> StreamPage:
     """Fetch a stream with its consumers and subjects. Raises what `Api.call` raises."""
-    info, consumers = await asyncio.gather(streams.fetch_info(api, stream), _fetch_consumers(api, stream))
+    info, consumers = await asyncio.gather(streams.fetch_info(api, stream), fetch_consumers(api, stream))
     subjects: Mapping[str, int] | None = None
     if int(info["state"].get("num_subjects", 0)) <= MANY_SUBJECTS:
         subjects = await streams.count_subjects(api, stream)
@@ -68,7 +68,8 @@ async def fetch_consumer_page(api: Api, stream: str, consumer: str) -> ConsumerP
     return ConsumerPage(facts, find_causes(facts))
 
 
-async def _fetch_consumers(api: Api, stream: str) -> Sequence[Json]:
+async def fetch_consumers(api: Api, stream: str) -> Sequence[Json]:
+    """Fetch the consumers of a stream; none if they cannot be listed."""
     # Not every user may list them, and the page should not fail because of that.
     try:
         return await fetch_items(api, f"CONSUMER.LIST.{stream}", "consumers")

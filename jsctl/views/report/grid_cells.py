@@ -1,6 +1,7 @@
 """Parts of the live report's tables: rows of places, cells, command lines. Pure."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
@@ -12,7 +13,7 @@ from jsctl.base.units import (
 )
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import find_level
-from jsctl.views.board import Detail, Grid
+from jsctl.views.board import Detail, Grid, Link
 from jsctl.views.result import Column
 
 
@@ -31,6 +32,46 @@ class Page(NamedTuple):
     place: int
     stream: str
     consumer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesPage:
+    """The messages of a stream. before: a sequence that ends them; 0 for the newest. match: an expression;
+    empty for all. later: the values of `before` of the pages that were left for earlier messages."""
+
+    place: int
+    stream: str
+    before: int = 0
+    match: str = ""
+    later: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """One message of a stream."""
+
+    place: int
+    stream: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadPage:
+    """What a consumer gave up."""
+
+    place: int
+    stream: str
+    consumer: str
+
+
+def link_messages(row: Row, stream: str, consumer: str = "") -> dict[str, Link]:
+    """Return the keys that lead from a row to messages of its stream, and to what its consumer gave up."""
+    help = "show the messages of the selected stream, the newest first"
+    links = {"m": Link("messages", help, MessagesPage(row.number, stream))}
+    if consumer:
+        help = "show what the selected consumer gave up"
+        links["d"] = Link("dead letters", help, DeadPage(row.number, stream, consumer))
+    return links
 
 
 def build_consumers_detail(row: Row, stream: str) -> Detail:

@@ -1,13 +1,13 @@
 """The table of the live report for problems. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import BAD
-from jsctl.views.board import Detail, Grid
+from jsctl.views.board import Detail, Grid, Link
 from jsctl.views.report.grid_cells import (
     WAITING,
     WHERE,
@@ -16,6 +16,7 @@ from jsctl.views.report.grid_cells import (
     age_words,
     build_consumers_detail,
     is_waiting,
+    link_messages,
     place_keys,
     place_rows,
     suggest,
@@ -94,6 +95,12 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         is_of_stream = line.kind not in ("context", "account", "server")
         return build_consumers_detail(row, line.name[0]) if is_of_stream else None
 
+    def links(row: Row) -> Mapping[str, Link]:
+        line: TroubleLine = row.line
+        if line.kind in ("context", "account", "server"):
+            return {}
+        return link_messages(row, line.name[0], line.name[1] if line.kind == "consumer" else "")
+
     columns = [*_PROBLEMS, since, *_PROBLEMS_END]
     if len(places) > 1:
         columns.insert(0, WHERE)
@@ -108,6 +115,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         line=_format_problem_line,
         page=page,
         detail=detail,
+        links=links,
         empty=_describe_no_problems(places),
     )
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND
 from jsctl.screen.keys import HELP
 from jsctl.screen.model import with_board
-from jsctl.views.board import Board, Detail, Grid, Part
-from tests.unit.screen.support import COLUMNS, board, model, names, pressed, texts
+from jsctl.views.board import Board, Detail, Grid, Link, Part
+from tests.unit.screen.support import COLUMNS, board, grid, model, names, pressed, texts
 
 ROWS = [("alpha", 3, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
 
@@ -194,3 +194,37 @@ def test_no_keys_break_a_picture(keys: list[str], width: int, height: int, numbe
     state = pressed(model(rows, width, height), *keys)
     state = pressed(with_board(state, board(rows[::2], number=2)), *keys)
     assert len(texts(state)) == height
+
+
+def test_a_page_with_rows() -> None:
+    """It has rows, a filter and an order of its own; those of the part are back after it, and an answer for a
+    page that was closed is not shown."""
+    rows = [("m2", 9, ""), ("m1", 8, "")]
+    older = Link("earlier", "show earlier ones", "more", replaces=True)
+    find = Link("find", "search", replaces=True, ask="what", answer=lambda text: ("find", int(text)))
+
+    def listing(number: int, key: object) -> Board:
+        content = grid(rows)
+        return board(ROWS, number, page=content, page_key=key, links={"[": older, "F": find})
+
+    state = pressed(model(ROWS, sort="messages"), "/", *"alp", "enter", "enter")
+    assert (state.query.page, state.query.rows) == (("stream", "alpha"), 18)
+    state = with_board(state, listing(2, ("stream", "alpha")))
+    assert (names(state), state.mode) == (["m2", "m1"], "table"), (
+        "in the order of the page, without the filter"
+    )
+    state = pressed(state, "down", "/", "m", "1", "enter")
+    assert names(with_board(state, listing(3, ("stream", "alpha")))) == ["m1"]
+    deeper = pressed(state, "enter")
+    assert deeper.pages == (("stream", "alpha"), ("stream", "m1"))
+    late = with_board(deeper, listing(4, ("stream", "alpha")))
+    assert (late.mode, late.board.page, dict(late.board.links)) == ("page", None, {})
+    assert names(pressed(late, "escape")) == ["m1"]
+    assert pressed(state, "[").pages == ("more",)
+    asked = pressed(state, "F", "x", "enter")
+    assert (asked.mode, "invalid literal" in texts(asked)[-1]) == ("ask", True)
+    assert pressed(asked, "backspace", "7", "enter").pages == (("find", 7),)
+    there = pressed(state, "escape", "escape")
+    assert (there.part, names(there), there.filter, there.pages) == ("streams", ["alpha"], "alp", ())
+    assert names(pressed(state, "2", "1")) == ["alpha"]
+    assert (pressed(state, ":").pages, names(pressed(state, ":", "escape"))) == ((), ["alpha"])

@@ -1,0 +1,152 @@
+"""The messages of a stream for the live report, read from its leader without a consumer, and never more than
+fit on the screen and a page."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import NamedTuple
+
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.message import browse
+from jsctl.jetstream.stream import requests as streams
+from jsctl.monitor.report.pages import fetch_consumers
+from jsctl.nats.message import Message
+
+SEARCHED = 1000
+"""Messages that a search reads at once."""
+_MAX_WINDOWS = 50  #: requests for ranges of sequences, most of whose messages are gone, at most
+
+
+class MessageList(NamedTuple):
+    """Messages, the newest first. first: the earliest sequence that was read; 0 if no earlier one is stored.
+    read: how many messages were read."""
+
+    info: Json
+    messages: Sequence[Message]
+    first: int
+    read: int
+
+
+class MessagePage(NamedTuple):
+    """A message, those stored before and after it, and the stream's consumers, if they can be listed."""
+
+    message: Message
+    previous: Message | None
+    next: Message | None
+    consumers: Sequence[Json]
+
+
+class MessageReader:
+    """Reads a list of messages repeatedly; those that were read before are not read again.
+
+    before: a sequence that ends the list; 0 for the newest messages, as they arrive. takes: returns None
+    for a message that is not listed; itself None if all are. With it, or with `before`, the list is read
+    once.
+    """
+
+    def __init__(self, stream: str, before: int, takes: Callable[[Message], object] | None = None) -> None:
+        self._stream = stream
+        self._before = before
+        self._takes = takes
+        self._list: MessageList | None = None
+        self._count = 0
+
+    async def fetch(self, api: Api, count: int) -> MessageList:
+        """Return at most `count` messages. Raises what `Api.call` raises."""
+        info = await streams.fetch_info(api, self._stream)
+        state, last = info["state"], self._list
+        is_same = last is not None and count <= self._count and _identify(info) == _identify(last.info)
+        if last is not None and is_same:
+            if self._takes is not None or self._before or state == last.info["state"]:
+                return last
+            newest = int(last.info["state"]["last_seq"])
+            first = max(newest + 1, int(state["last_seq"]) - count + 1)
+            fresh = await _read_range(api, self._stream, first, int(state["last_seq"]))
+            kept = [message for message in last.messages if message.sequence >= int(state["first_seq"])]
+            messages = [*reversed(fresh), *kept][:count]
+            earliest = messages[-1].sequence if messages else 0
+            self._list = MessageList(info, messages, earliest, len(fresh))
+        else:
+            self._list = await self._read_back(api, info, count)
+        self._count = max(count, self._count)
+        return self._list
+
+    async def _read_back(self, api: Api, info: Json, count: int) -> MessageList:
+        """Read ranges of sequences, from the end of the list back, until there are enough messages."""
+        state = info["state"]
+        earliest = max(1, int(state["first_seq"]))
+        high = min(int(state["last_seq"]), self._before - 1 if self._before else int(state["last_seq"]))
+        found: list[Message] = []
+        read, limit = 0, SEARCHED if self._takes is not None else count
+        for _ in range(_MAX_WINDOWS):
+            wanted = min(limit - read, 100)
+            if high < earliest or wanted <= 0 or len(found) >= count or not state["messages"]:
+                break
+            low = max(earliest, high - wanted + 1)
+            part = await _read_range(api, self._stream, low, high)
+            read += len(part)
+            for message in reversed(part):
+                if self._takes is None or self._takes(message) is not None:
+                    found.append(message)
+                if len(found) >= count:
+                    low = message.sequence
+                    break
+            high = low - 1
+            if not part:
+                previous = await fetch_previous(api, self._stream, low, earliest)
+                high = previous.sequence if previous is not None else 0
+        return MessageList(info, found, high + 1 if high >= earliest else 0, read)
+
+
+async def _read_range(api: Api, stream: str, low: int, high: int) -> list[Message]:
+    messages: list[Message] = []
+    if low <= high:
+        async with aclosing(browse.read(api, stream, start=low, last=high)) as reader:
+            async for message in reader:
+                if message.sequence > high:
+                    break
+                messages.append(message)
+                if message.sequence == high:
+                    break
+    return messages
+
+
+async def fetch_previous(api: Api, stream: str, sequence: int, first: int) -> Message | None:
+    """Fetch the last message before a sequence; None if there is none. first: the stream's first sequence.
+
+    The leader only finds the next message: the gap is measured by doubling, then halved.
+    """
+    high, step = sequence, 1  # no message is in high..sequence-1
+    found: Message | None = None
+    while found is None:
+        low = max(high - step, first)
+        if low >= high:
+            return None
+        message = await browse.fetch_next(api, stream, low)
+        found = message if message is not None and message.sequence < sequence else None
+        high, step = (high if found else low), step * 2
+    while found.sequence + 1 < high:
+        middle = (found.sequence + 1 + high) // 2
+        message = await browse.fetch_next(api, stream, middle)
+        if message is not None and message.sequence < sequence:
+            found = message
+        else:
+            high = middle
+    return found
+
+
+async def fetch_message_page(api: Api, stream: str, sequence: int) -> MessagePage:
+    """Fetch a message with what is beside it. Raises NotFound, and what `Api.call` raises."""
+    info, message, following, consumers = await asyncio.gather(
+        streams.fetch_info(api, stream),
+        browse.fetch(api, stream, sequence),
+        browse.fetch_next(api, stream, sequence + 1),
+        fetch_consumers(api, stream),
+    )
+    previous = await fetch_previous(api, stream, sequence, max(1, int(info["state"]["first_seq"])))
+    return MessagePage(message, previous, following, consumers)
+
+
+def _identify(info: Json) -> Mapping[str, object]:
+    """Return what changes if messages between others are gone."""
+    return {"created": info.get("created"), "deleted": info["state"].get("num_deleted", 0)}

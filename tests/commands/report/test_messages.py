@@ -1,0 +1,134 @@
+"""Messages on the screen of `jsctl report --watch`: of a stream, one of them, and what a consumer gave up."""
+
+import asyncio
+import random
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream.api import Api
+from jsctl.monitor.report.messages import MessageReader, fetch_message_page, fetch_previous
+from jsctl.nats.connection import Connection
+from tests.support import js
+from tests.support.emulator import Watched
+from tests.support.run import Cli
+
+
+@pytest.mark.slow
+def test_from_a_stream_to_a_message(cli: Cli, url: str) -> None:
+    """The newest first, as they arrive; decoded; found; what is beside a message, and who has had it."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "IDLE", "idle")
+    js.publish_all(url, [(f"orders.{n}", b'{"order": %d}' % n) for n in range(1, 60)])
+    for name, subject in (("work", "orders.>"), ("other", "orders.x.>")):
+        config = {"durable_name": name, "ack_policy": "explicit", "filter_subject": subject}
+        js.ask(url, f"CONSUMER.CREATE.ORDERS.{name}", {"stream_name": "ORDERS", "config": config})
+    watched = Watched(cli.terminal("report --watch 200ms", columns=80, rows=24))
+    watched.until("2 Con")
+    watched.press("/ORD\rm")
+    watched.until(lambda text: re.search(r"59 .* orders.59 .*13 B.*\{\"order\":", text))
+    assert "orders.30" not in watched.screen.text
+    js.publish(url, "orders.new", b"\x82\xa5order\x3c\xa1t\xa1x")
+    watched.until(lambda text: re.search(r"60 .* orders.new .*\{\"order\":\s?60", text))
+    watched.press("[")
+    watched.until(lambda text: "orders.30" in text and "orders.59" not in text)
+    watched.press("]")
+    watched.until("orders.59")
+    watched.press("Forder < 3\r")
+    watched.until(lambda text: "60 messages searched" in text and "orders.3 " not in text)
+    watched.press("Forder <\r")
+    watched.until("the expression is incomplete")
+    watched.press("\x1b")
+    watched.until("orders.2 ")
+    watched.press("\r")
+    text = watched.until("Message 2 of ORDERS on orders.2")
+    assert "previous: 1 on orders.1, next: 3 on orders.3" in text
+    watched.press("G")
+    watched.until(lambda text: re.search(r"work +│ not delivered yet", text))
+    watched.until(lambda text: re.search(r"other +│ not on its subjects", text))
+    watched.press("]")
+    watched.until("Message 3 of ORDERS")
+    watched.press("y")
+    watched.until("jsctl stream get ORDERS 3")
+    watched.press("?")
+    watched.until("show the previous message")
+    watched.press("?\x1b\x1b")
+    watched.until("/ORD")  # the filter of the streams is theirs
+    js.ask(url, "STREAM.DELETE.ORDERS")
+    watched.press("q")
+    assert watched.end() == 0
+    assert "Traceback" not in watched.written
+
+
+@pytest.mark.slow
+def test_dead_letters_of_a_consumer(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", b"poison")
+    cli("consumer add ORDERS work --pull --max-deliver 1 --wait 100ms --defaults", status=0)
+    cli("consumer next ORDERS work --no-ack", status=0)
+    watched = Watched(cli.terminal("report --watch 200ms --part consumers"))
+    watched.until(lambda text: re.search(r"ORDERS +work .*1 given up", text))
+    watched.press("\r")
+    watched.until("dead letters")
+    watched.press("d")
+    watched.until(lambda text: "1 dead letter of ORDERS > work" in text and "poison" in text)
+    watched.press("\r")
+    watched.until("Message 1 of ORDERS on orders.new")
+    watched.press("\x1b\x1b\x1b")
+    watched.until(lambda text: "Unacked" in text)
+    watched.press("q")
+    assert watched.end() == 0
+
+
+@pytest.mark.slow
+def test_a_recording_has_no_messages(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    cli(f"report --record {tmp_path}/rounds --count 1", status=0)
+    watched = Watched(cli.terminal(f"report --replay {tmp_path}/rounds"))
+    watched.until("ORDERS")
+    watched.press("m?")
+    assert "messages of the selected" not in watched.until("Keys.")
+    watched.press("q")
+    assert watched.end() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_gaps(url: str, seed: int) -> None:
+    """Lists and neighbors are those that are stored, wherever messages are gone."""
+    chance = random.Random(seed)
+    starts = [chance.randint(1, 300) for _ in range(chance.randint(0, 6))]
+    gone = {n for start in starts for n in range(start, min(start + chance.randint(1, 80), 301))}
+    count = chance.randint(1, 40)
+    js.stream(url, "S", "s.>")
+    js.publish_all(url, [("s.x", b"%d" % n) for n in range(1, 301)])
+    stored = sorted(set(range(1, 301)) - gone)
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            api = Api(connection)
+            delete = partial(api.call, "STREAM.MSG.DELETE.S")
+            await asyncio.gather(*(delete({"seq": one, "no_erase": True}) for one in gone))
+            before, found = 0, list[int]()
+            while True:
+                page = await MessageReader("S", before).fetch(api, count)
+                found += [message.sequence for message in page.messages]
+                assert len(page.messages) <= count >= page.read
+                if not page.first:
+                    break
+                before = page.first
+            assert found == stored[::-1]
+            for at in range(0, len(stored), 37):
+                previous = await fetch_previous(api, "S", stored[at], stored[0])
+                assert (previous.sequence if previous else 0) == (stored[at - 1] if at else 0)
+                shown = await fetch_message_page(api, "S", stored[at])
+                after = stored[at + 1] if at + 1 < len(stored) else 0
+                assert (shown.next.sequence if shown.next else 0) == after
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
