@@ -204,6 +204,7 @@ class Settings:
         ),
         FileKey("color_scheme", "Color Scheme"),
     )
+    production: bool = _declare(False, None, FileKey("jsctl_production", "Production", False))
     connection_name: str = _declare(
         "", _flag("--connection-name", "NAME", "Name of this connection, as the server lists it"), None
     )

@@ -92,16 +92,19 @@ def _draw_title(model: Model, width: int) -> Line:
         state = f"round {model.position + 1} of {len(model.times)}, {model.speed:g}x"
         state += ", paused" if model.paused else ""
     left, right = f"{model.start.title}  ", f"  {state}"
+    marks = [(style, f"{cut(clean(text), width // 3)}  ") for style, text in model.start.marks]
     filter_text = _describe_filter(model, width)
     middle = clean(model.board.heading) or ("waiting for the first answer" if model.board.is_empty else "")
-    space = width - measure(left) - measure(filter_text) - measure(right)
+    marked = sum(measure(text) for _, text in marks)
+    space = width - measure(left) - marked - measure(filter_text) - measure(right)
     if space < 8:
-        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - measure(filter_text)))
-        return [("bold", short), ("warn", cut_end(filter_text, width - measure(short)))]
+        short = cut_end(f"{left}{middle}".rstrip(), max(0, width - marked - measure(filter_text)))
+        return [*marks, ("bold", short), ("warn", cut_end(filter_text, width - marked - measure(short)))]
     middle = cut(middle, space)
     gap = " " * max(0, space - measure(middle))
     return [
         ("bold", left),
+        *marks,
         ("dim", middle + gap),
         ("warn", filter_text),
         ("warn" if model.paused else "dim", right),
@@ -190,7 +193,7 @@ def _draw_foot(model: Model, width: int) -> Line:
         keys = [("esc", "back"), *keys] if model.pages else keys
     if not model.times:
         at = next((index for index, (key, _) in enumerate(keys) if key in ("p", "f")), 0)
-        links = [(key, link.title) for key, link in model.links.items()]
+        links = [(key, link.title) for key, link in model.links.items() if not link.line]
         keys = [*keys[:at], *links, *keys[at:]]
     hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
     line, used = [], measure(hidden)
@@ -227,12 +230,9 @@ def _draw_body(model: Model, width: int, height: int) -> list[Line]:
     if model.mode == "help":
         return _draw_scrolled(_list_help_lines(model), model, width, height)
     if model.mode == "json" and model.grid is not None and model.selected is not None:
-        record, page = model.grid.record(model.selected), model.board.page
-        if model.back == "page" and model.listing is not None and isinstance(page, Result):
-            record = page.data
-        text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
+        text = json.dumps(model.record, indent=2, ensure_ascii=False, default=str)
         return _draw_scrolled([Text(line) for line in text.split("\n")], model, width, height)
-    if model.mode == "page":
+    if model.mode == "page" or (model.mode == "ask" and model.back == "page"):
         return _draw_scrolled(_list_page_lines(model, width), model, width, height)
     if isinstance(model.board.picture, ChartStack):
         return _draw_plain(stack_charts(model.board.picture.charts, width, height), width)
@@ -262,9 +262,13 @@ def _list_result_lines(result: Result, width: int) -> list[Text]:
 
 def _list_help_lines(model: Model) -> list[Text]:
     pairs = PICTURE_HELP if model.board.picture is not None else HELP
-    links = [(key, link.help) for key, link in model.links.items()]
+    shows = "" if model.start.allows_changes else "show the line to "
+    links = [(key, shows + link.help if link.line else link.help) for key, link in model.links.items()]
     pairs = (*pairs, *REPLAY_HELP) if model.times else (*links, *pairs)
-    lines = [Text("Keys. None of them changes anything on a server.", "bold"), Text("")]
+    words = "Keys. None of them changes anything on a server."
+    if model.start.allows_changes:
+        words = "Keys. Those of verbs show what would change, and do it once its name was typed."
+    lines = [*(Text(line, "bold") for line in wrap(words, model.width - 1)), Text("")]
     for key, words in pairs:
         first, *more = wrap(words, max(16, model.width - 17)) or [""]
         lines += [Text(f"  {key:<14}{first}"), *(Text(f"{'':16}{line}") for line in more)]

@@ -145,6 +145,8 @@ def _press_in_input(model: Model, key: str) -> Model:
 
 def _follow(model: Model, link: Link) -> Model:
     """Open what a key leads to, or ask for it first."""
+    if link.line and not model.start.allows_changes:
+        return _show_line(model, link.line)
     if link.ask:
         return model._replace(mode="ask", back=model.mode, typed="", asked=link)
     return open_page(model, link.page, replaces=link.replaces)
@@ -230,8 +232,10 @@ def _show_command(model: Model) -> Model:
     command = model.grid.line(model.selected) if model.grid is not None and model.selected is not None else ""
     if model.mode == "page" and model.board.line:
         command = model.board.line
-    if not command:
-        return model
+    return _show_line(model, command) if command else model
+
+
+def _show_line(model: Model, command: str) -> Model:
     commands = model.lines if command in model.lines else (*model.lines, command)
     return model._replace(notice=command, lines=commands)
 

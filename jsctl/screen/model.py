@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import MS, SECOND, format_time, parse_duration, parse_time, seconds_to_ns
 from jsctl.views.board import Board, Detail, Filter, Grid, Link, Query, Start, parse_filter
+from jsctl.views.result import Result
 
 Mode = Literal["table", "filter", "go", "time", "ask", "help", "json", "page"]
 
@@ -104,6 +105,14 @@ class Model(NamedTuple):
     def selected(self) -> Any:
         """The selected row, None if there is none."""
         return self.rows[self.view.at] if self.rows else None
+
+    @property
+    def record(self) -> Any:
+        """The selected row as JSON, or the page that one of a page's rows has opened."""
+        page = self.board.page
+        if self.back == "page" and self.listing is not None and isinstance(page, Result):
+            return page.data
+        return self.grid.record(self.selected) if self.grid is not None else None
 
     @property
     def query(self) -> Query:

@@ -27,6 +27,7 @@ from jsctl.base.signals import TERMINATION, handle_signals
 from jsctl.render.style import paint
 from jsctl.screen.drawing import Line
 
+_CONTEXT_COLORS = ("yellow", "blue", "cyan", "green", "magenta", "red")  #: of the names of contexts
 _COLORS = {
     "good": "ansigreen",
     "warn": "ansiyellow",
@@ -43,6 +44,7 @@ _COLORS = {
     "key": "ansicyan bold",
     "notice": "ansigreen",
     "cursor": "reverse",
+    **{f"scheme-{color}": f"ansi{color} bold reverse" for color in _CONTEXT_COLORS},
 }
 _PLAIN = {
     "good": "",
@@ -60,6 +62,7 @@ _PLAIN = {
     "key": "bold",
     "notice": "bold",
     "cursor": "reverse",
+    **{f"scheme-{color}": "bold reverse" for color in _CONTEXT_COLORS},
 }
 """The styles without colors (NO_COLOR)."""
 

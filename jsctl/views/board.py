@@ -32,7 +32,8 @@ class Link(NamedTuple):
 
     title: for the line of keys. help: for the list of keys. page: what it opens. replaces: whether that takes
     the place of the open page. ask: what the user types first; empty for nothing. answer: returns the page
-    for what was typed; raises ValueError.
+    for what was typed; raises ValueError. line: the command line that does it, of a key that changes
+    something; it is shown in place of the page unless the screen allows changes.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Link(NamedTuple):
     replaces: bool = False
     ask: str = ""
     answer: Callable[[str], Hashable] | None = None
+    line: str = ""
 
 
 class Grid:
@@ -186,13 +188,16 @@ class Fetch(Protocol):
 
 
 class Start(NamedTuple):
-    """How a screen begins, as the flags say. title: the command. sort: the key of a column."""
+    """How a screen begins, as the flags say. title: the command. sort: the key of a column. marks: styles
+    and texts beside the title. allows_changes: whether keys may change something."""
 
     title: str
     part: str = ""
     filter: str = ""
     sort: str = ""
     faults: bool = False
+    marks: Sequence[tuple[str, str]] = ()
+    allows_changes: bool = False
 
 
 class Live(NamedTuple):

@@ -29,12 +29,18 @@ class ContextFlags:
     nsc: str | None
     select_it: bool
     embed: bool
+    production: bool | None
 
 
 context_flags = declare_all(
     option("--description", metavar="TEXT", help="Description, shown in lists"),
     option("--select", "-S", "select_it", is_flag=True, help="Select the saved context"),
     option("--embed", is_flag=True, help="Store the content of the --creds or --nkey file, not its path"),
+    option(
+        "--production/--no-production",
+        default=None,
+        help="Mark it as production: report --allow-changes asks for its name",
+    ),
     option("--nsc", metavar="URL", help="User to look up with nsc: nsc://operator/account/user"),
 )
 """The flags of `ContextFlags`."""
@@ -44,7 +50,7 @@ def collect_values(env: Env, flags: ContextFlags) -> dict[str, Any]:
     """Return the flags and variables that a context can hold, by Settings field, and `description`."""
     settings = merge_flags(env.flags, env.from_environment)
     values = with_absolute_paths({name: settings[name] for name in settings if name in CONTEXT_KEYS})
-    context_values = {"nsc": flags.nsc, "description": flags.description}
+    context_values = {"nsc": flags.nsc, "description": flags.description, "production": flags.production}
     return values | {name: value for name, value in context_values.items() if value is not None}
 
 

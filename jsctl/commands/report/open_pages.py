@@ -6,6 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from jsctl.base.units import seconds_to_ns
+from jsctl.commands.report.acting import Changes
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message import browse
@@ -18,6 +19,7 @@ from jsctl.views.board import Board, Query
 from jsctl.views.report import message_pages, pages
 from jsctl.views.report.grid_cells import DeadPage, MessagePage, MessagesPage, Page
 from jsctl.views.report.message_pages import Item
+from jsctl.views.report.verbs import ChangePage
 from jsctl.views.result import Result, Text
 
 if TYPE_CHECKING:
@@ -29,11 +31,13 @@ _DEAD = 100  #: dead letters whose payloads are fetched
 
 
 class OpenPages:
-    """The open page, and what was fetched for it. clock: seconds since 1970."""
+    """The open page, and what was fetched for it. clock: seconds since 1970. changes: None where nothing is
+    changed."""
 
-    def __init__(self, places: Places, clock: Callable[[], float]) -> None:
+    def __init__(self, places: Places, clock: Callable[[], float], changes: Changes | None = None) -> None:
         self._places = places
         self._clock = clock
+        self._changes = changes
         self._open: Hashable = None
         self._history = History()
         self._messages: MessageReader | None = None
@@ -50,6 +54,8 @@ class OpenPages:
             self._messages = self._dead = None
         if query.again != self._again:
             self._again, self._messages, self._dead = query.again, None, None
+            if self._changes is not None:
+                self._changes.forget()
         try:
             match page:
                 case MessagesPage():
@@ -60,6 +66,8 @@ class OpenPages:
                     return await self._fetch_dead(page, board)
                 case Page():
                     return board._replace(page=await self._fetch_object(page), page_key=page)
+                case ChangePage() if self._changes is not None:
+                    return await self._changes.fetch(page, board)
             raise TypeError(f"{page!r} is not a page of the report")
         except JsctlError as error:
             return board._replace(page=Result([Text(str(error), "bad")]), page_key=page)

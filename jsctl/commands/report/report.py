@@ -12,8 +12,9 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import parse_interval
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
-from jsctl.commands.report.fail_on import CONDITION, FailOn
-from jsctl.commands.report.flags import recording_flags
+from jsctl.commands.report.acting import permit_changes
+from jsctl.commands.report.fail_on import FailOn
+from jsctl.commands.report.flags import condition_flags, recording_flags
 from jsctl.commands.report.screen import (
     ReportInterval,
     Selection,
@@ -110,17 +111,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
     default=True,
     help="Include consumers, a request for each stream (yes)",
 )
-@option(
-    "--fail-on",
-    type=CONDITION,
-    metavar="EXPRESSION",
-    help="Exit with 1 when this condition holds for a row, with --watch as soon as it does",
-)
-@option(
-    "--allow-unchecked",
-    is_flag=True,
-    help="Let --fail-on pass although something could not be looked at",
-)
+@condition_flags
 @option(
     "--spark",
     metavar="DIR",
@@ -145,6 +136,7 @@ async def report(
     fail_on: TimedCondition | None,
     allow_unchecked: bool,
     alert: str,
+    allow_changes: bool,
     alert_state: str,
     spark: str,
 ) -> Result | Events[Round]:
@@ -153,8 +145,8 @@ async def report(
 
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble", "login",
     "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with --watch, one
-    on each line. On a terminal, --watch is a screen with keys: ? lists them. None of them changes anything on
-    a server. --part servers and accounts are shown only if they are asked for.
+    on each line. On a terminal, --watch is a screen with keys: ? lists them. Without --allow-changes, none of
+    them changes anything on a server. --part servers and accounts are shown only if they are asked for.
 
     --columns takes the keys of a list, of --part or of streams, of a report that is shown once.
 
@@ -189,6 +181,7 @@ async def report(
     if keep is not None and not record:
         raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
     interval = watch or 2 * SECOND
+    is_by_name = bool(env.repeated.get("context") or all_contexts or groups)
     selection = Selection(
         part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
         filter=search,
@@ -198,8 +191,9 @@ async def report(
         consumers=consumers,
         interval=interval,
         rounds=count or 0,
+        allow_changes=allow_changes,
+        is_by_name=is_by_name,
     )
-
     choice = choose_rows(selection)
 
     def build(places: Sequence[Place], *, at: float, timed: bool = False) -> Result:
@@ -221,13 +215,16 @@ async def report(
         )
 
     if replay:
-        if record or fail_on or env.repeated.get("context") or all_contexts or groups:
-            raise BadInput("--replay shows a recorded file", "leave out --record, --fail-on and contexts")
+        if record or fail_on or is_by_name or allow_changes:
+            hint = "leave out --record, --fail-on, --allow-changes and contexts"
+            raise BadInput("--replay shows a recorded file", hint)
         if alert:
             return await try_alerts(env, alert, replay)
         recording = Replay(expand_home(replay))
         return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
     targets = resolve_targets(env, groups, all_contexts=all_contexts)
+    if allow_changes:
+        await permit_changes(env, targets, is_watch=not is_single)
     alerting = Alerting(env, alert, alert_state, targets, pattern, has_stderr=True) if alert else None
     if alerting is not None:
         alerting.refuse_what_cannot_hold(has_consumers=consumers)

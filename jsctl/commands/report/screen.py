@@ -11,6 +11,7 @@ from jsctl.base.units import SECOND, format_time, seconds_to_ns
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.alerting.watching import Alerting
 from jsctl.commands.cli.values import Parsed
+from jsctl.commands.report.acting import Changes
 from jsctl.commands.report.fail_on import FailOn
 from jsctl.commands.report.open_pages import OpenPages
 from jsctl.contexts.settings import Settings
@@ -40,7 +41,7 @@ class ReportInterval(Parsed):
 
 
 class Selection(NamedTuple):
-    """What the flags choose. rounds: 0 for no end."""
+    """What the flags choose. rounds: 0 for no end. is_by_name: whether contexts are named."""
 
     part: str
     filter: str
@@ -50,6 +51,8 @@ class Selection(NamedTuple):
     consumers: bool
     interval: int
     rounds: int
+    allow_changes: bool = False
+    is_by_name: bool = False
 
 
 def choose_rows(selection: Selection) -> Choice:
@@ -123,7 +126,8 @@ def build_screen(
     """
     needs = condition.needs or ("screen" if recorder is None and alerting is None else "all")
     places = watch_places(env, targets, selection, needs)
-    open_pages = OpenPages(places, env.clock)
+    changes = Changes(env, places, is_by_name=selection.is_by_name) if selection.allow_changes else None
+    open_pages = OpenPages(places, env.clock, changes)
     number = 0
     last_board = Board(())
 
@@ -144,10 +148,12 @@ def build_screen(
         if alerting is not None:
             await alerting.close()
         condition.report()
+        if changes is not None and (text := changes.describe()):
+            env.say(text)
 
     return Live(
         fetch,
-        _build_start(selection),
+        _build_start(selection, targets),
         selection.interval,
         selection.rounds,
         close,
@@ -189,12 +195,17 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     return Live(fetch, _build_start(selection), interval, times=times)
 
 
-def _build_start(selection: Selection) -> Start:
+def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Start:
     part = selection.part or "streams"
+    production = {one.context: one.colors or "red" for one in targets if one.production and one.context}
+    marks = [(f"scheme-{color}", name) for name, color in production.items()]
+    marks += [("bad", "changes allowed")] * selection.allow_changes
     return Start(
         "jsctl report",
         part=part,
         filter=selection.filter,
         sort=find_grid_key(part, selection.sort),
         faults=selection.problems,
+        marks=marks,
+        allows_changes=selection.allow_changes,
     )

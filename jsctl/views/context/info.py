@@ -27,8 +27,8 @@ def info_page(context: Context, *, show_secrets: bool = False, check: "ContextCh
     """Show what is set, whether files can be read, and the connection when it was tried."""
     document = context.document(show_secrets=show_secrets)
     fields = [
-        Field(label, _build_value(key, document[key]), "bool" if key == "tls_first" else "text")
-        for key, (_, label, _) in FILE_KEYS.items()
+        Field(label, _build_value(key, document[key]), "bool" if isinstance(empty, bool) else "text")
+        for key, (_, label, empty) in FILE_KEYS.items()
         if document.get(key)
     ]
     unknown = {key: value for key, value in document.items() if key not in FILE_KEYS and value}
@@ -57,7 +57,7 @@ def _build_value(key: str, value: Any) -> Any:
     if key not in FILES:
         if key == "url" and "," in str(value):
             return [url.strip() for url in str(value).split(",")]
-        return _build_text(value) if key != "tls_first" else value
+        return _build_text(value) if not isinstance(value, bool) else value
     if reference := schemes.parse(str(value)):
         return Cell(value, f"{value} ({_PLACES[reference.scheme]})")
     if value == HIDDEN:

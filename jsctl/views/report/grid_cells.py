@@ -14,6 +14,7 @@ from jsctl.base.units import (
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Detail, Grid, Link
+from jsctl.views.report.verbs import link_changes
 from jsctl.views.result import Column
 
 
@@ -64,14 +65,15 @@ class DeadPage:
     consumer: str
 
 
-def link_messages(row: Row, stream: str, consumer: str = "") -> dict[str, Link]:
-    """Return the keys that lead from a row to messages of its stream, and to what its consumer gave up."""
+def link_object(row: Row, stream: str, consumer: str = "") -> dict[str, Link]:
+    """Return the keys that lead from a row to messages of its stream, to what its consumer gave up, and to
+    changes."""
     help = "show the messages of the selected stream, the newest first"
     links = {"m": Link("messages", help, MessagesPage(row.number, stream))}
     if consumer:
         help = "show what the selected consumer gave up"
         links["d"] = Link("dead letters", help, DeadPage(row.number, stream, consumer))
-    return links
+    return links | link_changes(row.number, row.place.flags, stream, consumer)
 
 
 def build_consumers_detail(row: Row, stream: str) -> Detail:

@@ -13,7 +13,7 @@ from jsctl.views.report.grid_cells import (
     Page,
     Row,
     build_consumers_detail,
-    link_messages,
+    link_object,
     place_grid,
     place_keys,
     place_rows,
@@ -36,7 +36,7 @@ def streams(places: Sequence[Place]) -> Grid:
         line=_format_stream_line,
         page=lambda row: Page(row.number, row.line.row.stream),
         detail=lambda row: build_consumers_detail(row, row.line.row.stream),
-        links=lambda row: link_messages(row, row.line.row.stream),
+        links=lambda row: link_object(row, row.line.row.stream),
     )
 
 
@@ -55,7 +55,7 @@ def consumers(places: Sequence[Place]) -> Grid:
             row.place, row.line.help, "consumer why", row.line.stream, row.line.consumer
         ),
         page=lambda row: Page(row.number, row.line.stream, row.line.consumer),
-        links=lambda row: link_messages(row, row.line.stream, row.line.consumer),
+        links=lambda row: link_object(row, row.line.stream, row.line.consumer),
         owner=lambda row: (row.number, row.line.stream),
         empty=EMPTY["consumers"],
     )
@@ -72,7 +72,7 @@ def links(places: Sequence[Place]) -> Grid:
         line=_format_stream_line,
         page=lambda row: Page(row.number, row.line.row.stream),
         detail=lambda row: build_consumers_detail(row, row.line.row.stream),
-        links=lambda row: link_messages(row, row.line.row.stream),
+        links=lambda row: link_object(row, row.line.row.stream),
     )
 
 

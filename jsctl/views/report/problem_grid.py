@@ -16,7 +16,7 @@ from jsctl.views.report.grid_cells import (
     age_words,
     build_consumers_detail,
     is_waiting,
-    link_messages,
+    link_object,
     place_keys,
     place_rows,
     suggest,
@@ -99,7 +99,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         line: TroubleLine = row.line
         if line.kind in ("context", "account", "server"):
             return {}
-        return link_messages(row, line.name[0], line.name[1] if line.kind == "consumer" else "")
+        return link_object(row, line.name[0], line.name[1] if line.kind == "consumer" else "")
 
     columns = [*_PROBLEMS, since, *_PROBLEMS_END]
     if len(places) > 1:

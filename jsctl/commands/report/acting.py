@@ -1,0 +1,114 @@
+"""The changes that keys of `jsctl report --watch --allow-changes` make: dry runs, runs, and their journal."""
+
+import contextlib
+import copy
+import json
+import os
+from collections.abc import Sequence
+from itertools import count
+
+from jsctl.base.command_lines import format_arguments
+from jsctl.base.files import PRIVATE, escape_path
+from jsctl.base.units import format_rfc3339, seconds_to_ns
+from jsctl.base.user_folders import find_state_folder
+from jsctl.calls import Call
+from jsctl.contexts.settings import Settings
+from jsctl.env import Env
+from jsctl.errors import BadInput, CommandError, ExitStatus
+from jsctl.monitor.report.places import Places
+from jsctl.views.board import Board
+from jsctl.views.report.verbs import ChangePage, Outcome, build_command, show_dry_run, show_outcome
+
+
+class Changes:
+    """The changes of a screen. places: their numbers are those of pages. is_by_name: whether the command line
+    names contexts, which variables do not go before."""
+
+    def __init__(self, env: Env, places: Places, *, is_by_name: bool) -> None:
+        self._env = env
+        self._places = places
+        self._is_by_name = is_by_name
+        self._numbers = count(1)
+        self._dry_runs: dict[ChangePage, Outcome] = {}
+        self._outcomes: dict[int, Outcome] = {}
+        self._path = find_state_folder(env.environ) / "jsctl" / "changes.jsonl"
+
+    async def fetch(self, page: ChangePage, board: Board) -> Board:
+        """Return the dry run of a change; once its name was typed, what it did, and do it only once."""
+        flags = self._places.list_flags(page.place)
+        if page.number:
+            if page.number not in self._outcomes:
+                self._outcomes[page.number] = await self._change(build_command(page, flags, is_dry=False))
+            return show_outcome(page, self._outcomes[page.number], escape_path(self._path), board)
+        if page not in self._dry_runs:
+            self._dry_runs = {page: await self._run(build_command(page, flags, is_dry=True))}
+        return show_dry_run(page, self._dry_runs[page], flags, lambda: next(self._numbers), board)
+
+    def forget(self) -> None:
+        """Run the dry run of the open page again in the next round."""
+        self._dry_runs = {}
+
+    def describe(self) -> str:
+        """Return what was done, in a line; empty for nothing."""
+        if not self._outcomes:
+            return ""
+        lines = [
+            f"{outcome.line}{': ' + outcome.error if outcome.error else ''}"
+            for outcome in self._outcomes.values()
+        ]
+        return "\n".join([*lines, f"written to {escape_path(self._path)}"])
+
+    async def _change(self, words: Sequence[str]) -> Outcome:
+        """Run a command line, with a line of the journal before and after it."""
+        line = format_arguments(words)
+        try:
+            self._write({"line": line, "state": "started"})
+        except OSError as error:
+            reason = f"cannot write {escape_path(self._path)}: {error.strerror}; nothing was done"
+            return Outcome(line, "", reason)
+        outcome = Outcome(line, "", "it was interrupted; whether it was done is not known")
+        try:
+            outcome = await self._run(words)
+        finally:
+            state = "failed" if outcome.error else "done"
+            entry: dict[str, object] = {
+                "line": line,
+                "state": state,
+                "answer": outcome.text,
+                "error": outcome.error or None,
+            }
+            with contextlib.suppress(OSError):  # the line before it says that it was started
+                self._write(entry)
+        return outcome
+
+    async def _run(self, words: Sequence[str]) -> Outcome:
+        parent, line = copy.copy(self._env), format_arguments(words)
+        parent.flags = self._env.get_typed_flags() if self._is_by_name else dict(self._env.flags)
+        try:
+            text = await Call(self._env.run_line, words, json=False, parent=parent).run_async()
+        except CommandError as error:
+            if int(error.status) == ExitStatus.DIFFERENT and error.data:
+                return Outcome(line, str(error.data))
+            return Outcome(line, str(error.data or ""), str(error))
+        return Outcome(line, str(text))
+
+    def _write(self, entry: dict[str, object]) -> None:
+        at = format_rfc3339(seconds_to_ns(self._env.clock()))
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self._path, "a", opener=_open_private) as file:
+            file.write(json.dumps({"at": at, **entry}, ensure_ascii=False) + "\n")
+
+
+async def permit_changes(env: Env, targets: Sequence[Settings], *, is_watch: bool) -> None:
+    """Ask for the names of contexts that are marked as production. Raises BadInput without a screen."""
+    if not (is_watch and env.has_screen and env.can_ask):
+        raise BadInput("--allow-changes needs --watch on a terminal", "it is for the keys of the screen")
+    for name in dict.fromkeys(one.context for one in targets if one.production and one.context):
+        question = f"Context {name} is marked as production; type its name to allow changes"
+        typed = await env.prompter.text(question, flag="--allow-changes")
+        if typed.strip() != name:
+            raise BadInput(f"that is not {name}", "leave out --allow-changes to look only")
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE)

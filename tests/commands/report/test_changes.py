@@ -1,0 +1,112 @@
+"""Keys of `jsctl report --watch` that change something: with --allow-changes, a dry run and a name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import js
+from tests.support.emulator import Watched
+from tests.support.run import Cli
+
+
+@pytest.mark.slow
+def test_a_key_shows_the_line_that_changes(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    watched = Watched(cli.terminal("report --watch 200ms"))
+    watched.until("  ORDERS")
+    watched.press("X")
+    watched.until("jsctl stream purge ORDERS")
+    watched.press("?")
+    watched.until("show the line to remove all messages")
+    assert "changes allowed" not in watched.screen.text
+    watched.press("qq")
+    assert watched.end() == 0
+    assert js.info(url, "ORDERS")["state"]["messages"] == 3
+
+
+@pytest.mark.slow
+def test_a_change_after_its_dry_run_and_name(cli: Cli, url: str) -> None:
+    """Once, also when its page is refreshed; another name changes nothing."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    watched = Watched(cli.terminal("report --watch 200ms --allow-changes"))
+    watched.until(lambda text: "changes allowed" in text and "  ORDERS" in text)
+    watched.press("X")
+    watched.until("Would purge Stream ORDERS: 3 messages")
+    watched.press("!ORDER\r")
+    watched.until(lambda text: "that is not ORDER" in text and "Would purge" in text)
+    assert js.info(url, "ORDERS")["state"]["messages"] == 3
+    watched.press("\x1b!ORDERS\r")
+    watched.until(lambda text: "--force" in text and "done" in text)
+    js.publish(url, "orders.new", count=2)
+    watched.press("r")
+    watched.press("\x1b\x1b")
+    watched.press("E--dry-run\r")
+    watched.until("--dry-run cannot be used here")
+    watched.press("\x15--max-age 7d\r")
+    watched.until(lambda text: "max_age" in text and "7d0h0m0s" in text)
+    watched.press("!ORDERS\r")
+    watched.until("was updated")
+    watched.press("\x1bE--subjects ..\r")
+    watched.until("not a valid")
+    assert "do it" not in watched.screen.text
+    watched.press("q")
+    assert watched.end() == 0
+    assert js.info(url, "ORDERS")["state"]["messages"] == 2
+    assert js.info(url, "ORDERS")["config"]["max_age"] == 7 * 86_400 * 10**9
+    journal = next(Path(cli.home).rglob("changes.jsonl")).read_text().splitlines()
+    assert [json.loads(line)["state"] for line in journal] == ["started", "done"] * 2
+    assert "jsctl stream purge ORDERS --force" in watched.written, "what was done stays on the terminal"
+
+
+@pytest.mark.slow
+def test_changes_of_a_consumer(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    cli("consumer add ORDERS work --pull --defaults", status=0)
+    watched = Watched(cli.terminal("report --watch 200ms --part consumers --allow-changes"))
+    watched.until("work")
+    watched.press("P1h\r")
+    watched.until("Would pause Consumer ORDERS > work")
+    watched.press("!work\r")
+    watched.until("Paused ORDERS > work")
+    watched.press("\x1bU")
+    watched.until("Would resume")
+    watched.press("!work\r")
+    watched.until("was resumed")
+    watched.press("\x1bD")
+    watched.until("Would ")
+    watched.press("!work\r")
+    watched.until("done")
+    watched.press("q")
+    assert watched.end() == 0
+    assert js.ask(url, "CONSUMER.NAMES.ORDERS")["total"] == 0
+
+
+@pytest.mark.slow
+def test_a_context_for_production(cli: Cli, url: str, tmp_path: Path) -> None:
+    """Its name is in the title, and must be typed before changes are allowed."""
+    cli(f"context add west --server {url} --colors blue --production", status=0)
+    assert cli("context info west --json", status=0).json["jsctl_production"] is True
+    watched = Watched(cli.terminal("report --watch 200ms --context west"))
+    watched.until(lambda text: "jsctl report  west  " in text)
+    watched.press("q")
+    assert watched.end() == 0
+    for typed, status in (("east", 64), ("west", 0)):
+        watched = Watched(cli.terminal("report --watch 200ms --context west --allow-changes"))
+        watched.until("marked as production")
+        watched.press(f"{typed}\r")
+        if status == 0:
+            watched.until("west  changes allowed")
+            watched.press("q")
+        assert watched.end() == status
+    cli("context add west --no-production", status=0)
+    assert not cli("context info west --json", status=0).json.get("jsctl_production")
+
+
+def test_without_a_screen(cli: Cli, tmp_path: Path) -> None:
+    assert "needs --watch on a terminal" in cli("report --watch --allow-changes", status=64).err
+    assert "needs --watch on a terminal" in cli("report --allow-changes", status=64).err
+    replay = cli(f"report --replay {tmp_path}/x --allow-changes", status=64)
+    assert "shows a recorded file" in replay.err
