@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from jsctl.base.units import format_bytes
+from jsctl.base.units import SECOND, format_bytes, format_duration
 from jsctl.render.text import clean
 
 _INTERVAL = 0.1
@@ -30,6 +30,14 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{format_bytes(int(speed))}/s")
+
+
+class _TimeLeft(ProgressColumn):
+    """A column with the time that the rest will take, such as `1m20s left`."""
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        return Text("" if not left else f"{format_duration(int(left) * SECOND)} left")
 
 
 class ErasedBar:
@@ -63,12 +71,12 @@ class ErasedBar:
 class Bar(ErasedBar):
     """A progress bar of counted work.
 
-    in_bytes: the steps are bytes, shown with their rate.
+    in_bytes: the steps are bytes, shown with their rate and the time left.
     """
 
     def __init__(self, out: TextIO, label: str, total: int, *, in_bytes: bool = False) -> None:
         amount: list[ProgressColumn] = (
-            [DownloadColumn(binary_units=True), _Rate()] if in_bytes else [MofNCompleteColumn()]
+            [DownloadColumn(binary_units=True), _Rate(), _TimeLeft()] if in_bytes else [MofNCompleteColumn()]
         )
         super().__init__(out, BarColumn(), *amount, auto_refresh=False)
         self._task = self._progress.add_task(clean(label), total=total)

@@ -82,7 +82,7 @@ async def pick_streams(env: Env, api: Api, names: Sequence[str]) -> list[str]:
     hidden: Sequence[str] = ()
     left_out: set[str] = set()
     for name in names if not env.missing_ok else await _keep_present(env, noun, names, api):
-        if not any(mark in name for mark in "*?["):
+        if not is_pattern(name):
             picked[validate_stream_name(name)] = None
             continue
         if shown_names is None:
@@ -104,6 +104,11 @@ async def pick_streams(env: Env, api: Api, names: Sequence[str]) -> list[str]:
     return list(picked)
 
 
+def is_pattern(name: str) -> bool:
+    """Return whether a name on the command line may be a pattern of streams' names."""
+    return any(mark in name for mark in "*?[")
+
+
 async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api) -> list[str]:
     """Return the names and patterns that stand for something that exists, for --missing-ok. Raises NotFound
     if none does.
@@ -114,8 +119,8 @@ async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api) ->
         if name in known or any(fnmatchcase(candidate, name) for candidate in known):
             present.append(name)
             continue
-        is_pattern = any(mark in name for mark in "*?[")
-        error = NotFound(f"there is no {noun.name} {name if is_pattern else validate_stream_name(name)}")
+        shown = name if is_pattern(name) else validate_stream_name(name)
+        error = NotFound(f"there is no {noun.name} {shown}")
         if len(names) > 1:
             env.excuse(error)
     if error is not None and not present:

@@ -2,14 +2,16 @@
 
 from functools import partial
 
+import click
+
 from jsctl.base.units import format_count, pluralize
-from jsctl.commands.cli import argument, command
+from jsctl.commands.cli import argument, command, option
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.options.data_loss import find_losing
-from jsctl.commands.picking.pick import open_stream
+from jsctl.commands.picking.pick import is_pattern, open_stream, pick_streams
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
-from jsctl.errors import ExitStatus, JsctlError
+from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.held import find_change_warnings
 from jsctl.jetstream.stream import requests as streams
@@ -28,16 +30,50 @@ from jsctl.views.stream import info as view
         "jsctl stream edit ORDERS --max-age 30d",
         "jsctl stream edit ORDERS --config orders.yaml --dry-run",
         "jsctl stream edit ORDERS --interactive",
+        "jsctl stream edit 'LOGS_*' --replicas 3 --max-moves 4 --dry-run",
     ],
 )
 @argument("stream", default="")
 @edit_flags("stream")
 @stream_flags("edit")
-async def edit(env: Env, stream: str, editing: EditOptions, flags: StreamFlags) -> Result:
+@option(
+    "--max-moves",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=None,
+    help="With a pattern, how many streams servers copy at a time (2)",
+)
+async def edit(
+    env: Env, stream: str, editing: EditOptions, flags: StreamFlags, max_moves: int | None
+) -> Result:
     """Change what the flags name; other settings stay as they are. --replicas with the number that a stream
     should have makes those again that it has lost.
+
+    A pattern such as 'LOGS_*' changes many streams, as one plan: what servers must copy, and what is in the
+    way, is shown before a question. It ends when all replicas are current, or after --timeout; what was
+    interrupted is continued by the same line. `stream cluster cancel-move` with the pattern cancels what is
+    not finished.
     """
     file = editing.read_config(env, STREAM, changed=bool(flags.fields))
+    if is_pattern(stream):
+        api = await env.jetstream()
+        names = await pick_streams(env, api, [stream])
+        if names != [stream]:
+            from jsctl.commands.editing.many_streams import MAX_MOVES, edit_many
+
+            return await edit_many(
+                env,
+                api,
+                stream,
+                names,
+                file,
+                flags.apply,
+                editing,
+                max_moves or MAX_MOVES,
+                has_replicas="replicas" in flags.values,
+            )
+    if max_moves is not None:
+        raise BadInput("--max-moves is for several streams", "use a pattern, or leave it out")
     api, name = await open_stream(env, stream or STREAM.get_name(file or {}))
     if result := await _make_replicas(env, api, name, flags, editing):
         return result

@@ -177,15 +177,19 @@ def _check_totals(changed: Sequence[Step], account: Json) -> Iterator[tuple[Step
             counts[name, key] = counts.get((name, key), int(tier.get(key) or 0)) + more
             return counts[name, key]
 
+        is_new = step.before is None or get_tier(account, step.before)[0] != name
         most = int(limits.get("max_streams", -1))
-        if step.action == "create" and 0 <= most < count("streams", 1):
+        if is_new and 0 <= most < count("streams", 1):
             yield step, "name", f"the account has at most {most} streams"
             continue
         kind = "memory" if _get_storage(step) == "memory" else "storage"
         most = int(limits.get(f"max_{kind}", -1))
         has_size = int(config.get("max_bytes") or 0) > 0
-        copies = 1 if name else int(config.get("num_replicas") or 1)
-        reserved = count(f"reserved_{kind}", _count_reserved(step) * copies)
+        sizes = [
+            max(0, int(each.get("max_bytes") or 0)) * (1 if name else int(each.get("num_replicas") or 1))
+            for each in (config, {} if is_new else step.before or {})
+        ]
+        reserved = count(f"reserved_{kind}", max(0, sizes[0] - sizes[1]))
         if 0 <= most < reserved + (not has_size):
             whole = f"{format_bytes(most)} of {kind}, reserved for other streams" if most else f"no {kind}"
             yield step, "max_bytes" if has_size else "storage", f"the account has {whole}"

@@ -10,6 +10,7 @@ from jsctl.jetstream.declared.compare import fetch_stream
 from jsctl.jetstream.declared.model import Place, Stream
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.message.copies import Copies
+from jsctl.jetstream.stream.replicas import describe_unsettled
 
 _PAUSE_SECONDS = 0.25
 
@@ -43,13 +44,12 @@ async def _find_behind(
         if info is None:
             sentences.append(f"stream {stream.name} does not exist")
             continue
-        replicas = (info.get("cluster") or {}).get("replicas") or ()
-        if len(replicas) + 1 < int(info["config"].get("num_replicas") or 1):
-            sentences.append(f"stream {stream.name}: replicas are being added")
+        if unsettled := describe_unsettled(info):
+            sentences.append(f"stream {stream.name}: {unsettled}")
         sentences += [
             f"stream {stream.name}: replica {replica['name']} is not current"
-            for replica in replicas
-            if replica.get("offline") or not replica.get("current") or int(replica.get("lag") or 0)
+            for replica in (info.get("cluster") or {}).get("replicas") or ()
+            if replica.get("current") and int(replica.get("lag") or 0)
         ]
         target = targets[stream.place]
         connection, prefix = id(target.api.connection), target.api.prefix

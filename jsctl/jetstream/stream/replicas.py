@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from jsctl.errors import ApiError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.schema import without_metadata
+from jsctl.jetstream.state import format_migration
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 
@@ -22,6 +23,54 @@ def count_replicas(info: Json) -> tuple[int, int]:
     if noted in ("2", "3", "4", "5"):
         wanted = max(wanted, int(noted))
     return wanted, 1 + len(group.get("replicas") or ()) if group.get("leader") else wanted
+
+
+def is_changing(info: Json) -> bool:
+    """Return whether servers of a stream copy it or leave it: to what its configuration asks for."""
+    group = info.get("cluster") or {}
+    wanted, existing = count_replicas(info)
+    replicas = group.get("replicas") or ()
+    is_copied = any(not replica.get("current") and not replica.get("offline") for replica in replicas)
+    return bool(group.get("desired")) or existing > wanted or is_copied or _is_elsewhere(info)
+
+
+def describe_unsettled(info: Json) -> str:
+    """Return what a stream lacks of the servers that its configuration asks for; empty if all have it and are
+    current, or in no cluster."""
+    group = info.get("cluster") or {}
+    if not group.get("name"):
+        return ""
+    wanted, existing = count_replicas(info)
+    if migration := format_migration(info):
+        return migration
+    if not group.get("leader"):
+        return "it has no leader"
+    if _is_elsewhere(info):
+        return f"it is in cluster {group['name']}"
+    if existing != wanted:
+        return "replicas are being added" if existing < wanted else "replicas are being removed"
+    replicas = group.get("replicas") or ()
+    states = ("is offline" if each.get("offline") else "is not current" for each in replicas)
+    behind = (
+        f"replica {each['name']} {state}"
+        for each, state in zip(replicas, states, strict=True)
+        if each.get("offline") or not each.get("current")
+    )
+    return next(behind, "")
+
+
+def _is_elsewhere(info: Json) -> bool:
+    """Return whether a stream is in another cluster than its placement names."""
+    cluster = (info["config"].get("placement") or {}).get("cluster")
+    return bool(cluster) and (info.get("cluster") or {}).get("name") not in (None, "", cluster)
+
+
+def fits_placement(server: Json, config: Json) -> bool:
+    """Return whether a server may hold replicas of a stream. server: as in `list_free_servers`."""
+    placement = config.get("placement") or {}
+    is_there = placement.get("cluster") in (None, "", server.get("cluster"))
+    fits = _fits(server.get("tags") or (), placement.get("tags") or ())
+    return bool(server.get("jetstream")) and is_there and fits
 
 
 def list_free_servers(info: Json, servers: Sequence[Json]) -> list[str]:
@@ -47,12 +96,7 @@ def find_shortage(config: Json, servers: Sequence[Json]) -> str:
         return ""
     wanted, placement = int(config.get("num_replicas") or 1), config.get("placement") or {}
     cluster, tags = str(placement.get("cluster") or ""), placement.get("tags") or ()
-    counts = Counter(
-        str(server.get("cluster") or "")
-        for server in servers
-        if server.get("jetstream") and cluster in ("", server.get("cluster"))
-        if _fits(server.get("tags") or (), tags)
-    )
+    counts = Counter(str(server.get("cluster") or "") for server in servers if fits_placement(server, config))
     most = max(counts.values(), default=0)
     if most >= wanted:
         return ""

@@ -1,15 +1,19 @@
 """`jsctl stream cluster cancel-move`."""
 
+from collections.abc import Sequence
+
 from jsctl.base.loops import sleep
+from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import open_stream
+from jsctl.commands.picking.pick import is_pattern, open_stream, pick_streams
 from jsctl.env import Env
 from jsctl.errors import JsctlError
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.cluster.peers import cancel_move as request_cancel
 from jsctl.jetstream.cluster.peers import check_in_cluster
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Lines, Result, Text
 from jsctl.views.stream.info import info_page
 
 _INTERVAL_SECONDS = 0.5
@@ -18,14 +22,24 @@ _PATIENCE_SECONDS = 60
 
 @command(
     "cancel-move",
-    examples=["jsctl stream cluster cancel-move ORDERS", "jsctl stream cluster cancel-move ORDERS --force"],
+    examples=[
+        "jsctl stream cluster cancel-move ORDERS",
+        "jsctl stream cluster cancel-move ORDERS --force",
+        "jsctl stream cluster cancel-move 'LOGS_*' --dry-run",
+    ],
 )
 @argument("stream", default="")
 @destructive("Cancel without asking, and do not wait")
 async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     """Undo what the stream's servers are changing: a move to other servers, another number of replicas, or
-    another retention. The stream goes back to what it was before.
+    another retention. The stream goes back to what it was before. A pattern such as 'LOGS_*' does so for all
+    streams that are moving.
     """
+    if is_pattern(stream):
+        api = await env.jetstream()
+        names = await pick_streams(env, api, [stream])
+        if names != [stream]:
+            return await _cancel_many(env, api, stream, names, force)
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     check_in_cluster(info)
@@ -37,11 +51,45 @@ async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     canceled = Text(f'Canceled move of "{name}"')
     if force:
         return Result([canceled], data={"stream": name, "canceled": True})
+    [info] = await _wait(env, api, [name])
+    page = info_page(info)
+    return page._replace(parts=[canceled, *page.parts])
+
+
+async def _cancel_many(env: Env, api: Api, pattern: str, names: Sequence[str], force: bool) -> Result:
+    """Cancel the moves of those streams that are moving. Raises JsctlError if none is."""
+    infos = await streams.fetch_infos(api, [*names])
+    moving = [info["config"]["name"] for info in infos if (info.get("cluster") or {}).get("desired")]
+    if not moving:
+        raise JsctlError(f"no stream that matches {pattern} is moving", "what has ended is not canceled")
+    words = f"{pluralize(len(moving), 'stream')}: {', '.join(moving)}"
+    await env.confirm(Intent(f"cancel the moves of {words}", {"streams": moving}), force=force)
+    canceled, failed = list[str](), list[str]()
+    for name in moving:
+        try:
+            await request_cancel(api, name)
+            canceled.append(name)
+        except JsctlError as error:  # it has ended meanwhile, for example; the others are still moving
+            failed.append(f"{name}: {error.message}")
+    if not force:
+        await _wait(env, api, canceled)
+    result = Result(
+        [Lines([f'Canceled move of "{name}"' for name in canceled])],
+        data={"streams": canceled, "canceled": bool(canceled), "failed": failed},
+    )
+    if not failed:
+        return result
+    left = JsctlError(f"{len(failed)} of {len(moving)} moves were not canceled: {'; '.join(failed)}")
+    return result._replace(error=left, status=left.status)
+
+
+async def _wait(env: Env, api: Api, names: Sequence[str]) -> list[Json]:
+    """Return the infos of streams once none of them moves. Raises JsctlError after a minute."""
     env.inform("Waiting for the move to end")
     for _ in range(int(_PATIENCE_SECONDS / _INTERVAL_SECONDS)):
-        info = await streams.fetch_info(api, name)
-        if not info["cluster"].get("desired"):
-            page = info_page(info)
-            return page._replace(parts=[canceled, *page.parts])
+        infos = await streams.fetch_infos(api, [*names])
+        if not any(info["cluster"].get("desired") for info in infos):
+            return infos
         await sleep(_INTERVAL_SECONDS)
-    raise JsctlError(f"the move of stream {name} is not canceled yet", "see jsctl stream info")
+    moving = ", ".join(info["config"]["name"] for info in infos if info["cluster"].get("desired"))
+    raise JsctlError(f"the move of stream {moving} is not canceled yet", "see jsctl stream info")

@@ -76,6 +76,13 @@ def test_a_move_that_stands_still(tmp_path: Path) -> None:
         assert 'Canceled move of "S"' in canceled.out
         info = cli("stream info S --json", status=0).json
         assert info["config"]["num_replicas"] == 1 and info["state"]["messages"] == 3
+
+        cli("stream edit S --replicas 3 --force", status=0)
+        assert cli("stream cluster cancel-move S* --dry-run --json", status=0).json["streams"] == ["S"]
+        many = cli("stream cluster cancel-move S*", answers=[True], status=0)
+        assert many.asked == ["Really cancel the moves of 1 stream: S"]
+        assert 'Canceled move of "S"' in many.out
+        assert cli("stream info S --json", status=0).json["config"]["num_replicas"] == 1
     finally:
         for process in paused:
             os.kill(process, signal.SIGCONT)
