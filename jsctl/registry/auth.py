@@ -28,13 +28,17 @@ VERBS: dict[str, Entry] = {
     "account query": changes("Fetch an account from the servers", "pull"),
     "account rm": destroys("Remove an account with its users from the store", own=True),
     "account callout": changes("Let a service authenticate users", own=True),
-    "account exports": group("Manage what an account offers to others", aliases=("e", "exp", "export")),
+    "account exports": group(
+        "Manage what an account offers to others", "auth.account.exports:", ("e", "exp", "export")
+    ),
     "account exports add": changes("Add an export", "new", "a", "n"),
     "account exports info": reads("Show an export", "i", "show", "view"),
     "account exports edit": changes("Change an export", "update"),
     "account exports ls": reads("List the exports", "list"),
     "account exports rm": destroys("Remove an export"),
-    "account imports": group("Manage what an account imports from others", aliases=("i", "imp", "import")),
+    "account imports": group(
+        "Manage what an account imports from others", "auth.account.imports:", ("i", "imp", "import")
+    ),
     "account imports add": changes("Add an import", "new", "a", "n"),
     "account imports info": reads("Show an import", "i", "show", "view"),
     "account imports edit": changes("Change an import", "update"),
@@ -82,15 +86,13 @@ VERBS: dict[str, Entry] = {
     "env": reads(
         "Show which store, operator and account are used, and why", target="auth.env:show_env", own=True
     ),
-    "nkey": group("Create and use keys: sign, verify, encrypt and decrypt", aliases=("nk",)),
+    "nkey": group("Create and use keys: sign, verify, encrypt and decrypt", "auth.nkey:", ("nk",)),
     "nkey gen": reads("Create a key", scope=USER),
     "nkey show": reads("Show the public key of a seed", scope=USER),
     "nkey sign": reads("Sign a file", scope=USER),
     "nkey verify": reads("Verify the signature of a file", scope=USER),
     "nkey seal": reads("Encrypt a file for the owner of a curve key", "encrypt", "enc", scope=USER),
-    "nkey unseal": reads(
-        "Decrypt a file with a curve key", "open", "decrypt", "dec", target="auth.nkey.seal:", scope=USER
-    ),
+    "nkey unseal": reads("Decrypt a file with a curve key", "open", "decrypt", "dec", scope=USER),
     "nuid": group("Create unique identifiers"),
     "nuid gen": reads("Create a unique identifier, a NUID", scope=USER),
 }

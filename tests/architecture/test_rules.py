@@ -114,7 +114,6 @@ def test_top_level_holds_what_the_design_says() -> None:
 
 
 SHARED = {
-    "auth nkey unseal": "auth/nkey/seal.py",
     "bench js fetch": "bench/js/consume.py",
     "bench js ordered": "bench/js/consume.py",
     "consumer resume": "consumer/pause.py",

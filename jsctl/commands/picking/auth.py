@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 import click
 
 from jsctl.auth.changes import find_signing_key
+from jsctl.auth.claims import find_local_subject
 from jsctl.auth.folders import Choices, make_choices
-from jsctl.auth.records import Account, Record, SigningKey, User, list_signing_keys
+from jsctl.auth.records import Account, Json, Record, SigningKey, User, list_signing_keys
+from jsctl.auth.sharing import find_export, find_import, list_exports, list_imports
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
@@ -245,6 +247,28 @@ def _read_operators(env: Env) -> tuple[Choices, list[str]]:
             f"{build_line('auth operator add')} creates one",
         )
     return choices, names
+
+
+async def pick_export(env: Env, account: Record, subject: str) -> Json:
+    """Return the export of a subject, or one that the user picks. Raises NotFound, BadInput."""
+    subjects = [str(export["subject"]) for export in list_exports(account.nats)]
+    subject = subject or await _pick_subject(env, account, subjects, "export")
+    return find_export(account.nats, subject, account.name)
+
+
+async def pick_import(env: Env, account: Record, subject: str) -> Json:
+    """Return the import at a local subject, or one that the user picks. Raises NotFound, BadInput."""
+    subjects = [find_local_subject(claim) for claim in list_imports(account.nats)]
+    subject = subject or await _pick_subject(env, account, subjects, "import")
+    return find_import(account.nats, subject, account.name)
+
+
+async def _pick_subject(env: Env, account: Record, subjects: Sequence[str], noun: str) -> str:
+    if not subjects:
+        raise NotFound(
+            f"account {account.name} has no {noun}s", f"{build_line('auth account')} {noun}s add adds one"
+        )
+    return await pick_text(env, subjects, noun, noun.capitalize(), "SUBJECT")
 
 
 def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:

@@ -6,8 +6,8 @@ from jsctl.auth.archive import export_operator
 from jsctl.base.files import escape_path, is_replaced, write_atomically
 from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive, option
+from jsctl.commands.operators.key_files import read_key_file
 from jsctl.commands.operators.signing import report_doubts
 from jsctl.commands.picking.auth import operator_argument, pick_operator
 from jsctl.env import Env

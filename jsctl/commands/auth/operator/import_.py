@@ -6,8 +6,8 @@ from jsctl.auth.signatures import find_operator_doubt
 from jsctl.auth.store import AuthStore, check_name
 from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.operators.key_files import read_key_file
 from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError

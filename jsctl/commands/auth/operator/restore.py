@@ -7,8 +7,8 @@ from jsctl.auth.archive import import_operator
 from jsctl.auth.store import AuthStore
 from jsctl.base.files import CONFIG_SIZE, read_text
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.auth.nkey.files import read_key_file
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.operators.key_files import read_key_file
 from jsctl.commands.operators.signing import report_doubts
 from jsctl.commands.picking.auth import read_choices
 from jsctl.env import Env

@@ -5,13 +5,13 @@ from jsctl.auth.settings import parse_expiry
 from jsctl.auth.sharing import check_subject, sign_activation
 from jsctl.base.files import write_atomically
 from jsctl.base.user_folders import expand_home
-from jsctl.commands.auth.account.exports.choose import pick_export
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.picking.auth import (
     account_argument,
     expiry_option,
     operator_option,
     pick_account,
+    pick_export,
     pick_operator_account,
 )
 from jsctl.env import Env
