@@ -46,7 +46,7 @@ _GO_CLASSES = {
 }
 
 
-def compile_go_pattern(text: str, *, flag: str = "") -> re.Pattern[str]:
+def compile_go_pattern(text: str) -> re.Pattern[str]:
     """Compile a regular expression of Go's syntax (RE2), which scripts for the `nats` tool have, for text.
 
     What only Python has, such as backreferences, is accepted. Raises BadInput, also for classes of Unicode
@@ -63,15 +63,13 @@ def compile_go_pattern(text: str, *, flag: str = "") -> re.Pattern[str]:
         if "code" in groups:
             return re.escape(chr(min(int(groups["code"], 16), 0x10FFFF)))
         if "foreign" in groups:
-            raise BadInput(f"{flag}{' ' * bool(flag)}{text!r} uses {match[0]}, which is not supported here")
+            raise BadInput(f"{text!r} uses {match[0]}, which is not supported here")
         if "name" in groups:
             return match[0] if in_class else f"(?P<{groups['name']}"
         if "class" in groups:
             members = _GO_CLASSES.get(groups["class"])
             if not in_class or members is None or groups["not"]:
-                raise BadInput(
-                    f"{flag}{' ' * bool(flag)}{text!r} uses {match[0]}, which is not supported here"
-                )
+                raise BadInput(f"{text!r} uses {match[0]}, which is not supported here")
             return members
         if "open" in groups:
             opened, in_class = in_class, True
@@ -82,4 +80,4 @@ def compile_go_pattern(text: str, *, flag: str = "") -> re.Pattern[str]:
             return r"\Z"
         return match[0]
 
-    return compile_pattern(_GO_TOKEN.sub(translate, text), re.ASCII, flag=flag)
+    return compile_pattern(_GO_TOKEN.sub(translate, text), re.ASCII)

@@ -127,7 +127,7 @@ def _hide_address(text: str) -> str:
     address = text.strip(quote) if quote else text
     known = {scheme.lower() for scheme in re.findall(r"([\w+.-]+)://", address)} & set(_SERVER_SCHEMES)
     if not known and "@" not in address:
-        return _without_parameters(text, HIDDEN)
+        return _without_parameters(text)
     return f"{quote}{strip_login(address)}{quote}"
 
 
@@ -157,14 +157,14 @@ def _hide(key: str, value: Any) -> Any:
         return HIDDEN
     if "@" in value and (key in ("url", "socks_proxy") or "://" in value):
         value = ",".join(map(_mask_login, re.split(_BETWEEN_ADDRESSES, value)))
-    return _without_parameters(value, HIDDEN)
+    return _without_parameters(value)
 
 
-def _without_parameters(url: str, mask: str) -> str:
+def _without_parameters(url: str) -> str:
     """Return text with the parameters of URLs that hold secrets masked."""
 
     def mask_parameter(match: re.Match[str]) -> str:
-        return f"{match[1]}{match[2]}={mask}" if re.search(_SECRET_NAME, match[2]) else match[0]
+        return f"{match[1]}{match[2]}={HIDDEN}" if re.search(_SECRET_NAME, match[2]) else match[0]
 
     return re.sub(_PARAMETER, mask_parameter, url)
 

@@ -40,12 +40,13 @@ class Intent(NamedTuple):
         return Result([Lines([*lines, NOTHING])], data=data, status=self.status)
 
 
-def seal_intent(label: str, kind: str, info: Mapping[str, Any]) -> Intent:
-    """Return the intent to seal a stream or bucket. label: `Stream ORDERS`. kind: "streams"."""
+def seal_intent(label: str, info: Mapping[str, Any]) -> Intent:
+    """Return the intent to seal a stream or bucket. label: `Stream ORDERS`."""
     state = info["state"]
     facts = {"stream": info["config"]["name"], "messages": state["messages"], "bytes": state["bytes"]}
     description = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
-    return Intent(f"seal {label} ({description}), sealed {kind} can not be unsealed or modified", facts)
+    kind = label.split()[0].lower()
+    return Intent(f"seal {label} ({description}), sealed {kind}s can not be unsealed or modified", facts)
 
 
 def file_intent(description: str, path: Path, facts: Mapping[str, Any] | None = None) -> Intent:

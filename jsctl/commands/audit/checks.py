@@ -1,11 +1,9 @@
 """`jsctl audit checks`."""
 
-from collections.abc import Sequence
-
 from jsctl.commands.cli import command
 from jsctl.env import Env
 from jsctl.monitor.audit.analysis import CHECKS
-from jsctl.monitor.audit.model import Check, Threshold
+from jsctl.monitor.audit.model import Threshold
 from jsctl.views.result import Column, Result, Table
 
 _COLUMNS = (
@@ -14,15 +12,6 @@ _COLUMNS = (
     Column("Description", "description", "prose"),
     Column("Configuration", "configuration", "prose"),
 )
-
-
-def _show_checks(all_checks: Sequence[Check]) -> Result:
-    """Show the checks with their thresholds."""
-    rows = [
-        (check.suite, check.code, check.description, ", ".join(map(_format_threshold, check.thresholds)))
-        for check in all_checks
-    ]
-    return Result([Table("Audit Checks", _COLUMNS, rows)], data=[check.record() for check in all_checks])
 
 
 def _format_threshold(threshold: Threshold) -> str:
@@ -34,4 +23,8 @@ def checks(env: Env) -> Result:
     """Show each check with its code, which is that of the nats tool; jsctl audit analyze --skip takes the
     codes.
     """
-    return _show_checks(CHECKS)
+    rows = [
+        (check.suite, check.code, check.description, ", ".join(map(_format_threshold, check.thresholds)))
+        for check in CHECKS
+    ]
+    return Result([Table("Audit Checks", _COLUMNS, rows)], data=[check.record() for check in CHECKS])

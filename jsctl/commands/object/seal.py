@@ -1,12 +1,13 @@
 """`jsctl object seal`."""
 
+from functools import partial
+
 from jsctl.commands.cli import command, destructive
 from jsctl.commands.object.flags import bucket_argument, open_bucket
-from jsctl.commands.options.protection import refuse_protected, unprotect_flag
+from jsctl.commands.options.protection import unprotect_flag
+from jsctl.commands.stream.seal import seal_fetched
 from jsctl.env import Env
 from jsctl.jetstream.object import buckets
-from jsctl.jetstream.stream import requests as streams
-from jsctl.views.intent import seal_intent
 from jsctl.views.object import info_pages as view
 from jsctl.views.result import Result
 
@@ -20,14 +21,6 @@ async def seal(env: Env, bucket: str, unprotect: tuple[str, ...], force: bool) -
     is fixed.
     """
     api, name = await open_bucket(env, bucket)
-    info = await buckets.fetch_info(api, name)
-    if info["config"].get("sealed"):
-        env.inform(f"Bucket {name} is already sealed; nothing was changed")
-        return view.bucket(info)
-    refuse_protected([info], unprotect)
-    await env.confirm(seal_intent(f"Bucket {name}", "buckets", info), force=force)
-    config = (await buckets.fetch_info(api, name))[
-        "config"
-    ]  # others may have changed it while the question stood
-    sealed = await streams.update(api, {**config, "sealed": True})
-    return view.bucket(sealed, first_line=f"{name} has been sealed")
+    fetch = partial(buckets.fetch_info, api, name)
+    info, is_new = await seal_fetched(env, api, fetch, f"Bucket {name}", unprotect, force)
+    return view.bucket(info, first_line=f"{name} has been sealed" * is_new)

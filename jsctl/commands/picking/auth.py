@@ -82,13 +82,13 @@ async def pick_operator_account(
 
 
 async def pick_operator_user(
-    env: Env, operator: str, account: str, user: str, *, doubted: bool = False
+    env: Env, operator: str, account: str, user: str
 ) -> tuple[AuthStore, Account, User]:
-    """Return the store of an operator, one of its accounts and a user of that. Raises as `pick_account`
-    does."""
+    """Return the store of an operator, one of its accounts and a user of that, also one whose JWT is not
+    genuine. Raises as `pick_account` does."""
     store = await pick_operator(env, operator)
-    owner = await pick_user_account(env, store, user, account, doubted=doubted)
-    return store, owner, await pick_user(env, store, owner, user, doubted=doubted)
+    owner = await pick_user_account(env, store, user, account, doubted=True)
+    return store, owner, await pick_user(env, store, owner, user, doubted=True)
 
 
 async def pick_user(

@@ -101,14 +101,14 @@ async def elect_leader(
     return LeaderChange(leader, elected, await group.fetch_info())
 
 
-async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELECTION_TIMEOUT) -> str:
+async def wait_for_leader(group: RaftGroup, old_leader: str) -> str:
     """Return who leads after `old_leader`: another server, or `old_leader` when it was elected again.
 
-    Asks repeatedly until another server leads, for up to `timeout` ns. Raises RequestTimeout when none leads
-    then.
+    Asks repeatedly until another server leads, for up to ELECTION_TIMEOUT. Raises RequestTimeout when none
+    leads then.
     """
     loop = asyncio.get_running_loop()
-    deadline, leader = loop.time() + timeout / SECOND, ""
+    deadline, leader = loop.time() + ELECTION_TIMEOUT / SECOND, ""
     while loop.time() < deadline:
         try:
             leader = str(((await group.fetch_info()).get("cluster") or {}).get("leader") or "")
@@ -119,7 +119,7 @@ async def wait_for_leader(group: RaftGroup, old_leader: str, timeout: int = ELEC
         await asyncio.sleep(_POLL_INTERVAL)
     if not leader:
         raise RequestTimeout(
-            f"no new leader in {timeout / SECOND:g}s",
+            f"no new leader in {ELECTION_TIMEOUT / SECOND:g}s",
             f"{build_line('stream info')} shows whether most of its servers are online",
         )
     return leader

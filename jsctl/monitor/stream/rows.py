@@ -94,14 +94,14 @@ LinkKey = tuple[str, str, str, str, str]
 """The stream, kind, origin, API prefix and filters of a mirror or source."""
 
 
-async def fetch_snapshot(api: Api, *, context: str = "", subject: str = "") -> Snapshot:
-    """Fetch all streams (those that listen on `subject`) in parallel pages. Raises what `Api.call` raises.
+async def fetch_snapshot(api: Api) -> Snapshot:
+    """Fetch all streams in parallel pages. Raises what `Api.call` raises.
 
     It takes about 2.5 KB for each stream; if little of each is needed, use `streams.collect`.
     """
-    collected = await streams.collect(api, lambda info: info, subject=subject)
+    collected = await streams.collect(api, lambda info: info)
     infos = list(collected.items.values())
-    return Snapshot(datetime.now(UTC), infos, collected.missing, collected.offline, context, api.domain)
+    return Snapshot(datetime.now(UTC), infos, collected.missing, collected.offline, domain=api.domain)
 
 
 def build_stream_rows(snap: Snapshot) -> list[StreamRow]:

@@ -84,9 +84,7 @@ async def edit(env: Env, options: Options) -> Result:
     """
     settings = UserSettings(options.config.values, options.tags, options.no_tags)
     check_free(options.credential, force=True)
-    store, account, user = await pick_operator_user(
-        env, options.operator, options.account, options.name, doubted=True
-    )
+    store, account, user = await pick_operator_user(env, options.operator, options.account, options.name)
     require_genuine(account)
     accepted = await accept_claims(env, user, options.signing, _read_genuine(store, account, user))
     require_genuine(user, accepted)

@@ -12,5 +12,5 @@ from jsctl.views.result import Result
 @of_account
 async def info(env: Env, name: str, account: str, operator: str) -> Result:
     """Print the claims as they are in the JWT with --json."""
-    _, owner, user = await pick_operator_user(env, operator, account, name, doubted=True)
+    _, owner, user = await pick_operator_user(env, operator, account, name)
     return view.info_page(user, owner)
