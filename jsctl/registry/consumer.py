@@ -27,7 +27,7 @@ VERBS: dict[str, Entry] = {
     "report": reads("Show the state of all consumers, those in trouble first"),
     "why": reads("Explain why a consumer makes no progress", own=True),
     "wait": reads("Wait until a consumer's messages are acknowledged", own=True),
-    "dead": changes("List the messages that a consumer gave up", own=True),
+    "dead": reads("List the messages that a consumer gave up", own=True, changes_with="--capture"),
     "pending": reads("List the messages that wait for an acknowledgement", own=True),
     "find": reads("Find the consumers of a stream that match all of the flags", "query"),
     "edit": changes("Change the configuration of a consumer", "update"),

@@ -27,6 +27,7 @@ class Entry(NamedTuple):
     is_own: whether `nats` does not have it; so do the commands of such a group.
     replaced_by: the command that an old name stands for. It works, warns on a terminal, and is in no help.
     default: the verb of a group that an argument which is no verb belongs to, as in an older form of it.
+    changes_with: the flag with which a verb that otherwise reads changes something ("--fix"); empty for none.
     """
 
     help: str
@@ -39,14 +40,18 @@ class Entry(NamedTuple):
     is_own: bool = False
     replaced_by: str = ""
     default: str = ""
+    changes_with: str = ""
 
 
-def reads(help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False) -> Entry:
-    """Return the entry of a verb that changes nothing.
+def reads(
+    help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False, changes_with: str = ""
+) -> Entry:
+    """Return the entry of a verb that changes nothing, unless it has the flag `changes_with`.
 
     help: at most 80 characters. target: "module:attribute" below jsctl.commands. scope, own: see `Entry`.
     """
-    return Entry(help, target and COMMANDS + target, aliases, scope=scope, is_own=own)
+    path = target and COMMANDS + target
+    return Entry(help, path, aliases, scope=scope, is_own=own, changes_with=changes_with)
 
 
 def changes(help: str, *aliases: str, target: str = "", scope: str = "", own: bool = False) -> Entry:

@@ -102,7 +102,7 @@ VERBS: dict[str, Entry] = {
     "alert": group("Try changes of alerts on a recording, and print some to begin with", own=True),
     "incident": reads("Tell from a recording what went wrong, and what changed before", own=True),
     "rehearse": reads("Try a change on a copy of the account on this machine", own=True),
-    "doctor": reads("Find what is wrong with a network, and how to fix it", own=True),
+    "doctor": reads("Find what is wrong with a network, and how to fix it", own=True, changes_with="--fix"),
     "exporter": group(
         "Export metrics of several contexts and domains to Prometheus",
         target="exporter.exporter:exporter",

@@ -149,6 +149,47 @@ def test_changes_need_a_plan(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_flag_that_changes_is_a_tool_of_its_own(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    cli("consumer add ORDERS C --pull --defaults", status=0)
+    cli("consumer pause ORDERS C 1h --force", status=0)
+
+    def is_paused() -> bool:
+        return bool(cli("consumer info ORDERS C --json", status=0).json.get("paused"))
+
+    async def read(session: Any, call: Call) -> None:
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert "fix" not in tools["doctor"].input_schema["properties"]
+        for name, arguments in (
+            ("doctor", {"fix": True}),
+            ("doctor_fix", {}),
+            ("consumer_dead", {"stream": "ORDERS", "consumer": "C", "capture": True}),
+        ):
+            assert (await call("call_tool", name=name, arguments=arguments))[1], name
+        letters = {"stream": "ORDERS", "consumer": "C"}
+        assert await call("call_tool", name="consumer_dead", arguments=letters) == ([], False)
+
+    async def change(session: Any, call: Call) -> None:
+        assert (await call("call_tool", name="doctor_fix"))[1]
+        assert (await call("call_tool", name="doctor", arguments={"fix": True}))[1]
+        plan, _ = await call("plan_change", name="doctor_fix")
+        assert (plan["line"], plan["destroys"]) == ("jsctl doctor --fix", False)
+        assert [step["command"][:2] for step in plan["would"]["answer"]["steps"]] == [["consumer", "resume"]]
+        assert await asyncio.to_thread(is_paused)
+        done, failed = await call("apply_plan", plan=plan["plan"])
+        assert (done["changed"], failed) == (True, False), done
+        plan, _ = await call("plan_change", name="consumer_dead_capture")
+        assert plan["line"] == "jsctl consumer dead --capture"
+        assert await asyncio.to_thread(js.ask, url, "STREAM.NAMES") == {**names, "offset": 0}
+
+    names = js.ask(url, "STREAM.NAMES")
+    talk(cli, read)
+    assert is_paused()
+    talk(cli, change, "--allow-changes")
+    assert not is_paused()
+
+
+@pytest.mark.slow
 def test_one_context_unless_told(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     cli(f"context add a --server {url}", status=0)

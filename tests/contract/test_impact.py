@@ -98,6 +98,9 @@ def test_what_destroys_asks_and_has_a_dry_run() -> None:
         if entry.impact == DESTROYS:
             flags = {flag for param in resolve(path.split()).params for flag in param.opts}
             assert {"--force", "--dry-run"} <= flags, path
+        elif entry.changes_with:
+            flags = {flag for param in resolve(path.split()).params for flag in param.opts}
+            assert entry.impact == READS and {entry.changes_with, "--dry-run"} <= flags, path
         elif entry.group and not entry.runs:
             assert entry.impact == READS, f"{path} is a group: its verbs have impacts"
 
@@ -109,7 +112,9 @@ def test_help_for_models_has_tags(offline_cli: Cli) -> None:
         assert page.startswith(f"# jsctl {path}\n\n{entry.help}\n"), path
         tags = re.findall(r"^\*\*Tags:\*\* (.*)$", page, re.MULTILINE)
         impact = "impact:ro" if entry.impact == READS else "impact:rw"
-        assert tags == [f"scope:{entry.scope}, {impact}" + ", destroys" * (entry.impact == DESTROYS)], path
+        with_flag = f", impact:rw with {entry.changes_with}" if entry.changes_with else ""
+        destroys = ", destroys" * (entry.impact == DESTROYS)
+        assert tags == [f"scope:{entry.scope}, {impact}{with_flag}{destroys}"], path
         assert page.isprintable() or "\n" in page
 
 

@@ -160,11 +160,12 @@ class Assistant:
         plan = self._plans.pop(number, None)
         if plan is None or plan.until < time.monotonic():
             raise BadInput("there is no such plan any more", f"{PLAN} makes one; each is good for one change")
-        if await self._try(plan.verb, plan.words) != plan.outcome:
+        if _find_steps(await self._try(plan.verb, plan.words)) != _find_steps(plan.outcome):
             again = await self._make_plan(plan.verb, plan.words)
             return {"changed": False, "reason": "it would do something else by now", "new_plan": again}
-        force = ["--force"] if plan.verb.has_flag("force") else []
-        return {"changed": True, "answer": await self._run(plan.verb, [*force, *plan.words])}
+        yes = [f"--{name}" for name in ("force", "yes") if plan.verb.has_flag(name)][:1]
+        answer = await self._run(plan.verb, [*yes, *plan.words], timeout=_PLAN_SECONDS)
+        return {"changed": True, "answer": answer}
 
     def _build_words(self, verb: Verb, arguments: Mapping[str, Any]) -> list[str]:
         """Return the words of a call behind its verb, with the flag of its context."""
@@ -191,14 +192,23 @@ class Assistant:
             annotations=_annotate(verb.entry.help, reads=verb.only_reads, destroys=verb.destroys),
         )
 
-    async def _run(self, verb: Verb, words: Sequence[str]) -> Any:
+    async def _run(self, verb: Verb, words: Sequence[str], timeout: float | None = None) -> Any:
         try:
             line = [*verb.path.split(), *words]
-            return await Call(self._env.run_line, line, timeout=_CALL_SECONDS, parent=self._env).run_async()
+            limit = timeout or _CALL_SECONDS
+            return await Call(self._env.run_line, line, timeout=limit, parent=self._env).run_async()
         except CommandError as error:
             if not error.data:
                 raise
             return {"exit_status": int(error.status), "message": error.message, "answer": error.data}
+
+
+def _find_steps(outcome: Any) -> Any:
+    """Return the lines of the steps of a dry run that has steps, as what a doctor sees is never the same;
+    otherwise the outcome."""
+    answer = outcome.get("answer", outcome) if isinstance(outcome, dict) else outcome
+    has_steps = isinstance(answer, dict) and "steps" in answer
+    return [step["line"] for step in answer["steps"]] if has_steps else outcome
 
 
 def _make_tool(

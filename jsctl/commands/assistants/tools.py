@@ -9,7 +9,7 @@ import click
 from jsctl import registry
 from jsctl.commands.cli.global_flags import is_own
 from jsctl.errors import BadInput
-from jsctl.registry.model import DESTROYS, READS, SYSTEM
+from jsctl.registry.model import CHANGES, DESTROYS, READS, SYSTEM
 
 FIRST = (
     *("doctor", "report", "stream ls", "stream info", "stream find", "stream subjects", "stream get"),
@@ -48,7 +48,7 @@ _ENDLESS = (
 
 _NEVER = (
     *("force", "dry_run", "unprotect", "watch", "record", "replay", "progress", "no_select", "raw", "spark"),
-    *("all_contexts", "groups", "chosen_columns", "chosen_rows", "man", "remove", "fix", "yes"),
+    *("all_contexts", "groups", "chosen_columns", "chosen_rows", "man", "remove", "yes"),
 )
 """Parameters that are no assistant's: what stands for a person's yes, other contexts, files, live screens,
 and what JSON does not have."""
@@ -61,16 +61,18 @@ _NUMBERS = {"integer": "integer", "integer range": "integer", "float": "number",
 
 
 class Verb(NamedTuple):
-    """A verb as a tool. path: its words, "stream info"."""
+    """A verb as a tool. path: its words, "stream info". mode: the flag that makes it another tool, one that
+    changes something; empty for the verb itself."""
 
     path: str
     entry: registry.Entry
     command: click.Command
+    mode: str = ""
 
     @property
     def name(self) -> str:
-        """The tool's name: `stream_info`."""
-        return self.path.replace(" ", "_").replace("-", "_")
+        """The tool's name: `stream_info`, `doctor_fix`."""
+        return f"{self.path}{self.mode.replace('--', ' ', 1)}".replace(" ", "_").replace("-", "_")
 
     @property
     def only_reads(self) -> bool:
@@ -87,7 +89,13 @@ class Verb(NamedTuple):
         """What it does and for whom, for a model."""
         paragraphs = cleandoc(self.command.help or "").split("\n\n")
         login = "Needs a login of the system account." if self.entry.scope == SYSTEM else ""
-        return " ".join(" ".join([f"{self.entry.help}.", paragraphs[0], login]).split())
+        mode = [f"{param.help}." for param in self._get_modes() if self.mode and param.help]
+        return " ".join(" ".join([*mode, f"{self.entry.help}.", paragraphs[0], login]).split())
+
+    def _get_modes(self) -> list[click.Option]:
+        """Return the flag with which it changes something, if it has one."""
+        flag = self.mode or self.entry.changes_with
+        return [p for p in self.command.params if isinstance(p, click.Option) and flag in p.opts]
 
     def has_flag(self, name: str) -> bool:
         """Return whether it takes a parameter of this name."""
@@ -95,12 +103,14 @@ class Verb(NamedTuple):
 
     def list_params(self) -> Iterator[click.Parameter]:
         """Yield its parameters that a tool may set, and --js-domain."""
+        modes = self._get_modes()
         for param in self.command.params:
             names_file = any(word in (param.metavar or "").upper() for word in _FILES)
             if param.name == "js_domain" or (
                 is_own(param)
                 and not getattr(param, "hidden", False)
                 and param.name not in _NEVER
+                and param not in modes
                 and (not names_file or (self.path, param.name) in _RECORDINGS)
                 and not isinstance(param.type, click.Path | click.File)
             ):
@@ -122,7 +132,7 @@ class Verb(NamedTuple):
         if unknown := sorted(arguments.keys() - params.keys()):
             known = ", ".join(params) or "none"
             raise BadInput(f"{self.name} has no argument {unknown[0]!r}", f"it has {known}")
-        flags: list[str] = []
+        flags = [self.mode] if self.mode else []
         names: list[str] = []
         for name, param in params.items():
             value = arguments.get(name)
@@ -179,6 +189,8 @@ def list_verbs(root: click.Group, *, with_changes: bool) -> dict[str, Verb]:
         is_left_out = any(f"{path} ".startswith(f"{one} ") for one in (*_HERE, *_ENDLESS))
         if is_verb and not is_left_out and (entry.impact == READS or with_changes):
             verbs.append(Verb(path, entry, find_command(root, path.split())))
+            if entry.changes_with and with_changes:
+                verbs.append(verbs[-1]._replace(entry=entry._replace(impact=CHANGES), mode=entry.changes_with))
     return {verb.name: verb for verb in verbs}
 
 

@@ -1,5 +1,6 @@
 """`jsctl backup prune`."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,13 +52,13 @@ def _show_candidates(folder: Path, candidates: Sequence[Candidate]) -> Result:
 )
 @destructive("Remove without asking", "Only show what would be removed")
 async def prune(env: Env, folder: str, keep: str, force: bool) -> Result:
-    """Remove older backups of streams in FOLDER: each stream keeps the newest one of its last days and weeks
-    that have one, in UTC. What a link needs that is kept, or that cannot be read, is kept as well; so is what
-    does not say when it was made, or holds other files. Links in other folders are not looked for, and what
-    is kept is not validated: jsctl doctor --backups does that.
+    """Remove older backups of streams in FOLDER: each stream keeps the newest intact one of its last days and
+    weeks that have one, in UTC, which is read to the end. Damaged ones that are newer are kept for you to
+    look at. What a link needs that is kept, or that cannot be read, is kept as well; so is what does not say
+    when it was made, or holds other files. Links in other folders are not looked for.
     """
     path = resolve_backup_path(folder)
-    candidates = plan_prune(path, parse_retention(keep))
+    candidates = await asyncio.to_thread(plan_prune, path, parse_retention(keep))
     outdated = [candidate for candidate in candidates if not candidate.reasons]
     intent = _build_intent(path, candidates)
     env.announce(intent)

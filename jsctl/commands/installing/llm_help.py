@@ -33,7 +33,8 @@ def format_tags(path: str, entry: registry.Entry) -> str:
     if entry.group and not entry.runs:
         return ""
     tags = [f"scope:{entry.scope}", "impact:ro" if entry.impact == READS else "impact:rw"]
-    return ", ".join([*tags, *(["destroys"] if entry.impact == DESTROYS else [])])
+    with_flag = [f"impact:rw with {entry.changes_with}"] if entry.changes_with else []
+    return ", ".join([*tags, *with_flag, *(["destroys"] if entry.impact == DESTROYS else [])])
 
 
 def _build_lines(ctx: click.Context) -> Iterator[str]:

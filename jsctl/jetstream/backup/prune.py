@@ -11,7 +11,9 @@ from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.finding import list_stream_backups
+from jsctl.jetstream.backup.files import open_backup
 from jsctl.jetstream.backup.target import lock_target, remove_path
+from jsctl.jetstream.backup.verification import verify_backup
 
 
 class Retention(NamedTuple):
@@ -36,7 +38,8 @@ def parse_retention(text: str) -> Retention:
 
 @dataclass(slots=True)
 class Candidate:
-    """A backup of a folder. started: in ns, 0 if unknown. reasons: why it is kept; none if it goes."""
+    """A backup of a folder. started: in ns, 0 if unknown. reasons: why it is kept; none if it goes. fault: what
+    is wrong with its data, empty if it is intact; None if nobody has looked."""
 
     path: Path
     stream: str
@@ -44,12 +47,15 @@ class Candidate:
     digest: str
     since: str  #: digest of its parent
     reasons: list[str]
+    fault: str | None = None
 
 
 def plan_prune(folder: Path, retention: Retention) -> list[Candidate]:
     """Return the backups of streams in a folder, the newest first, and why they are kept.
 
-    What cannot be read, does not say when it was made, or holds other files, is kept. Raises NotFound.
+    Reads all of those that count for a day or week, and of damaged ones that are newer, which are kept. What
+    cannot be read, does not say when it was made, or holds other files, is kept as well. Blocks: call it in a
+    thread. Raises NotFound.
     """
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
@@ -110,12 +116,31 @@ def _read(path: Path) -> Candidate:
 
 
 def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int) -> None:
-    """Keep the newest backup of each of the newest days or weeks (UTC) that have one."""
-    periods: dict[str, Candidate] = {}
+    """Keep the newest intact backup of each of the newest days or weeks (UTC) that have one, and what is newer
+    in these."""
+    periods: set[str] = set()
     for backup in backups:
-        periods.setdefault(datetime.fromtimestamp(backup.started // SECOND, UTC).strftime(form), backup)
-    for period, backup in list(periods.items())[:count]:
-        backup.reasons.append(f"newest of {label} {period}")
+        period = datetime.fromtimestamp(backup.started // SECOND, UTC).strftime(form)
+        if period in periods:
+            continue
+        if len(periods) == count:
+            break
+        if backup.fault is None and (fault := _find_fault(backup.path)):
+            backup.reasons.append(f"it is damaged: {fault}")
+            backup.fault = fault
+        elif not backup.fault:
+            backup.fault = ""
+            backup.reasons.append(f"newest of {label} {period}")
+            periods.add(period)
+
+
+def _find_fault(path: Path) -> str:
+    """Return what is wrong with the data of a backup and of its parents; empty for nothing."""
+    try:
+        verify_backup(open_backup(path))
+    except (JsctlError, OSError) as error:
+        return str(error)
+    return ""
 
 
 def _keep_parents(candidates: Sequence[Candidate]) -> None:

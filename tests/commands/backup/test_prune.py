@@ -1,5 +1,6 @@
 """`backup prune`: which backups go, and that no parent of one that is kept does."""
 
+import hashlib
 import json
 import random
 from pathlib import Path
@@ -28,7 +29,13 @@ def write(path: Path, days: float, since: Path | None = None) -> Path:
         (path / GONE).touch()
         manifest["since"] = {"path": since.name, "sha256": open_backup(since).digest}
         manifest["chain"] = {"messages": 5, "bytes": 1, "new": 5, "gone": 0}
-        manifest["files"] = {name: {"bytes": 0, "sha256": ""} for name in (LINK_DATA, GONE, META)}
+        manifest["files"] = {
+            name: {
+                "bytes": len((path / name).read_bytes()),
+                "sha256": hashlib.sha256((path / name).read_bytes()).hexdigest(),
+            }
+            for name in (LINK_DATA, GONE, META)
+        }
     (path / MANIFEST).write_bytes(seal_manifest(manifest))
     return path
 
@@ -74,6 +81,21 @@ def test_parents_in_use_stay(offline_cli: Cli, tmp_path: Path) -> None:
     assert paths[-1] in left and len(left) < len(paths)
     for path in left:
         open_backup(path)
+
+
+def test_the_newest_intact_one_is_kept(offline_cli: Cli, tmp_path: Path) -> None:
+    for days in ("0", "0.1", "0.2", "1", "2"):
+        write(tmp_path / days, float(days))
+    for days in ("0", "1"):
+        path = tmp_path / days / DATA
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    rows = offline_cli(f"backup prune {tmp_path} --keep 2d,1w --force --json", status=0).json
+    assert list_names(tmp_path) == {"0", "0.1", "1", "2"}
+    reasons = {Path(row["path"]).name: row["reason"] for row in rows}
+    assert reasons["0"].startswith("it is damaged: ") and "newest of day 2026-03-04" in reasons["0.1"]
+    assert "newest of day 2026-03-02" in reasons["2"], "a day with damaged ones alone does not count"
 
 
 def test_what_is_unclear_is_kept(offline_cli: Cli, tmp_path: Path) -> None:
