@@ -3,7 +3,6 @@ newest messages."""
 
 import asyncio
 import os
-import re
 import signal
 import tempfile
 import time
@@ -20,7 +19,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.jetstream.message.republishing import DROPPED, build_pattern
+from jsctl.jetstream.message.republishing import DROPPED, drop_headers
 from jsctl.jetstream.state import is_silent
 from jsctl.jetstream.stream import requests as streams
 from jsctl.localserver import identities
@@ -42,7 +41,6 @@ _NOTICE_SECONDS = 12.0
 
 _BURST = 500
 _ENDLESS = 1 << 50  #: bytes that a server may reserve; it stores a sample
-_DROPPED = re.compile(build_pattern(DROPPED))
 
 
 class Place(NamedTuple):
@@ -183,8 +181,6 @@ async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str
             if len(burst) >= _BURST:
                 yield burst
                 burst = []
-            if message.sequence >= last:
-                break
         if burst:
             yield burst
 
@@ -200,6 +196,6 @@ async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str
 
 
 def _publish_again(message: Message) -> OutgoingMessage:
-    headers = [(name, value) for name, value in message.headers if not _DROPPED.match(name.lower())]
+    headers = drop_headers(message.headers, DROPPED)
     block = encode_headers(headers) if headers else b""
     return OutgoingMessage(message.subject, message.data, header_block=block)

@@ -189,8 +189,8 @@ def list_verbs(root: click.Group, *, with_changes: bool) -> dict[str, Verb]:
         is_left_out = any(f"{path} ".startswith(f"{one} ") for one in (*_HERE, *_ENDLESS))
         if is_verb and not is_left_out and (entry.impact == READS or with_changes):
             verbs.append(Verb(path, entry, find_command(root, path.split())))
-            if entry.changes_with and with_changes:
-                verbs.append(verbs[-1]._replace(entry=entry._replace(impact=CHANGES), mode=entry.changes_with))
+            if with_changes and (mode := entry.changes_with):
+                verbs.append(verbs[-1]._replace(entry=entry._replace(impact=CHANGES), mode=mode))
     return {verb.name: verb for verb in verbs}
 
 

@@ -38,7 +38,11 @@ class Group(GlobalFlagsCommand, click.Group):
         if name not in children:
             name = next((n for n, entry in children.items() if cmd_name in entry.aliases), "")
         if not name:
-            return None if self.path else self.find_plugin(cmd_name)
+            if self.path:
+                return None
+            from jsctl.commands.cli import plugins
+
+            return plugins.find(cmd_name)
         with _LOADING:
             if name not in self._loaded:
                 loaded = self._load(name, children[name])
@@ -47,12 +51,6 @@ class Group(GlobalFlagsCommand, click.Group):
                 loaded.params = [*loaded.params, *missing]
                 self._loaded[name] = loaded
         return self._loaded[name]
-
-    def find_plugin(self, name: str) -> click.Command | None:
-        """Return the command of a plugin with this name, None if there is none."""
-        from jsctl.commands.cli import plugins
-
-        return plugins.find(name)
 
     def _load(self, name: str, entry: registry.Entry) -> click.Command:
         path = f"{self.path} {name}".strip()

@@ -110,9 +110,6 @@ class _PluginCommand(click.Command):
         self._words = [*args]
         return []
 
-    def get_short_help_str(self, limit: int = 45) -> str:
-        return self.plugin.origin
-
     def _run(self) -> int:
         import subprocess
 

@@ -129,15 +129,8 @@ async def _fetch(endpoint: Endpoint, sequence: int) -> Message | None:
         return None
 
 
-async def _read_range(
-    endpoint: Endpoint, start: int, last: int, direct: bool
-) -> AsyncGenerator[Message, None]:
-    messages = browse.read(endpoint.api, endpoint.stream, start=start, last=last, bulk=direct)
-    async for message in messages:
-        if message.sequence <= last:
-            yield message
-        if message.sequence >= last:  # before `read` fetches more
-            return
+def _read_range(endpoint: Endpoint, start: int, last: int, direct: bool) -> AsyncGenerator[Message, None]:
+    return browse.read(endpoint.api, endpoint.stream, start=start, last=last, bulk=direct)
 
 
 async def _is_direct_allowed(endpoint: Endpoint) -> bool:

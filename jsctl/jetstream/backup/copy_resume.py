@@ -183,15 +183,11 @@ async def _read_missing_messages(
     storage, direct = config.get("storage", "file"), bool(config.get("allow_direct"))
     sequence = start - 1
     async for message in browse.read(source.api, source.stream, start=start, last=last, bulk=direct):
-        if message.sequence > last:
-            break
         if message.header_block and any(name in message.header_block for name in _HEADERS_REMOVED_BY_MIRRORS):
             raise CannotResume(f"message {message.sequence} has a header that only a restore keeps")
         yield message
         sequence = message.sequence
         advance(browse.compute_stored_size(message, storage))
-        if sequence == last:
-            return  # before `read` fetches more
         if deadline and loop.time() > deadline:
             return
     if sequence < last:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.backup import files
-from jsctl.jetstream.backup.finding import list_stream_backups
 from jsctl.jetstream.backup.files import open_backup
+from jsctl.jetstream.backup.finding import list_stream_backups
 from jsctl.jetstream.backup.target import lock_target, remove_path
 from jsctl.jetstream.backup.verification import verify_backup
 
@@ -38,8 +38,8 @@ def parse_retention(text: str) -> Retention:
 
 @dataclass(slots=True)
 class Candidate:
-    """A backup of a folder. started: in ns, 0 if unknown. reasons: why it is kept; none if it goes. fault: what
-    is wrong with its data, empty if it is intact; None if nobody has looked."""
+    """A backup of a folder. started: in ns, 0 if unknown. reasons: why it is kept; none if it goes.
+    fault: what is wrong with its data, empty if it is intact; None if nobody has looked."""
 
     path: Path
     stream: str
@@ -116,8 +116,8 @@ def _read(path: Path) -> Candidate:
 
 
 def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int) -> None:
-    """Keep the newest intact backup of each of the newest days or weeks (UTC) that have one, and what is newer
-    in these."""
+    """Keep the newest intact backup of each of the newest days or weeks (UTC) that have one, and damaged ones
+    that are newer."""
     periods: set[str] = set()
     for backup in backups:
         period = datetime.fromtimestamp(backup.started // SECOND, UTC).strftime(form)

@@ -107,19 +107,23 @@ async def read(
 ) -> AsyncGenerator[Message, None]:
     """Yield messages in order, from a sequence to the last.
 
-    last: the stream's last known sequence; up to it, several messages are requested at once. bulk: read by
-    batch direct get, up to `batch` messages per request; only for a stream that allows it.
+    last: the sequence to end with, so that what is stored meanwhile is left out, and several messages are
+    requested at once; 0 to go on to the end. bulk: read by batch direct get, up to `batch` messages per
+    request; only for a stream that allows it.
     """
     position, width = max(start, 1), 4
     check = _HoleCheck(api, stream) if bulk and not subject else None
     foreign = 0
-    while True:
+    while not last or position <= last:
         if bulk:
-            fetched = await fetch_batch(api, stream, position, subject, batch)
+            count = min(batch, last - position + 1) if last else batch
+            fetched = await fetch_batch(api, stream, position, subject, count)
             foreign = foreign + 1 if fetched.decoder.is_foreign else 0
             bulk = fetched.is_supported and foreign < _MAX_FOREIGN_BATCHES
             messages = await check.select_trusted(position, fetched.messages) if check else fetched.messages
             for message in messages:
+                if last and message.sequence > last:
+                    return
                 yield message
             if messages:
                 position = _advance_past(messages[-1].sequence, position, stream)
@@ -136,7 +140,7 @@ async def read(
             )
             continue
         following = await fetch_next(api, stream, position, subject)
-        if following is None:
+        if following is None or 0 < last < following.sequence:
             return
         width = min(width * 2, _MAX_PARALLEL) if following.sequence == position else width
         next_position = _advance_past(following.sequence, position, stream)

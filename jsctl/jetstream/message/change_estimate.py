@@ -385,8 +385,6 @@ async def _read(api: Api, info: Json, start: int = 0, last: int = 0) -> AsyncIte
         )
     ) as messages:
         async for message in messages:
-            if message.sequence > last:
-                return
             yield message
 
 

@@ -69,15 +69,11 @@ async def _read_gaps(api: Api, info: Json, advance: Callable[[int], None]) -> li
                 bulk=bool(info["config"].get("allow_direct")),
             )
             async for message in messages:
-                sequence = min(message.sequence, end + 1)
-                if sequence > expected:
-                    gaps.append((expected, sequence - 1))
+                if message.sequence > expected:
+                    gaps.append((expected, message.sequence - 1))
                 expected = message.sequence + 1
-                if expected > end:
-                    break
-            else:
-                if expected <= end:  # deleted while we read
-                    gaps.append((expected, end))
+            if expected <= end:
+                gaps.append((expected, end))
         advance(end - start + 1)
         return gaps
 

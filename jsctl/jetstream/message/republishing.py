@@ -5,6 +5,10 @@ Backups, restores and copies send what servers stored, with all headers; the ser
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TypeVar
+
+Value = TypeVar("Value", str, bytes)
 
 MESSAGE_ID = "Nats-Msg-Id"
 
@@ -26,3 +30,14 @@ NEEDED_SETTINGS: Mapping[str, str] = {
 def build_pattern(names: Iterable[str]) -> str:
     """Return the regular expression, of Python and Java, for names of headers in lower case."""
     return f"^({'|'.join('.*'.join(map(re.escape, name.lower().split('*'))) for name in names)})$"
+
+
+def drop_headers(headers: Iterable[tuple[str, Value]], names: Iterable[str]) -> list[tuple[str, Value]]:
+    """Return the headers that have none of these names, in which * stands for any text."""
+    pattern = _compile(tuple(names))
+    return [(name, value) for name, value in headers if not pattern.match(name.lower())]
+
+
+@cache
+def _compile(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(build_pattern(names))

@@ -92,9 +92,7 @@ async def _count_between(api: Api, info: Json, state: Json, first: int, last: in
         if after is not None and later is not None:
             total += after - later
         elif last - first < _MAX_READ:
-            async for message in browse.read(api, stream, start=first, last=last, subject=subject):
-                if message.sequence > last:
-                    break
+            async for _ in browse.read(api, stream, start=first, last=last, subject=subject):
                 total += 1
         else:
             return None

@@ -83,8 +83,6 @@ async def _read(api: Api, info: Json, choice: Choice) -> AsyncGenerator[Message 
         browse.read(api, name, start=first, subject=subject, last=last, bulk=bulk)
     ) as messages:
         async for message in messages:
-            if message.sequence > last:  # published since
-                return
             yield message
 
 

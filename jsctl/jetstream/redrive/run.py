@@ -1,6 +1,5 @@
 """Publishing the frozen messages of a redrive again, and going on where an earlier run ended."""
 
-import re
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence, Sized
@@ -14,7 +13,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, NEEDED_SETTINGS, build_pattern
+from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, NEEDED_SETTINGS, drop_headers
 from jsctl.jetstream.message.retry_policy import RetryPolicy
 from jsctl.jetstream.redrive.choose import COUNT
 from jsctl.jetstream.redrive.journal import Item, Journal, Place
@@ -24,7 +23,7 @@ from jsctl.nats.message import Message, OutgoingMessage
 
 RUN, SEQUENCE = "Jsctl-Redrive-Run", "Jsctl-Redrive-Sequence"
 _STREAM, _CONSUMER, _SUBJECT = "Jsctl-Redrive-Stream", "Jsctl-Redrive-Consumer", "Jsctl-Redrive-Subject"
-_LEFT_OUT = re.compile(build_pattern([MESSAGE_ID, "Jsctl-Redrive-*", *DROPPED]))
+_LEFT_OUT = (MESSAGE_ID, "Jsctl-Redrive-*", *DROPPED)
 _PART = 64  #: messages that are sent at once
 _ANSWER_CHECKS, _ANSWER_PAUSE = 200, 0.01  #: seconds: a failure is raised where the next part is asked for
 _SAFE = 0.9  #: the part of a duplicate window in which a message is certainly stored once
@@ -135,12 +134,8 @@ def _compose(message: Message, item: Item, head: Json, config: Json) -> Outgoing
     """Return what is published for a message: its payload, the headers that are no instructions to the server
     that stored it, and where it is from."""
     forbidden = [name for name, setting in NEEDED_SETTINGS.items() if not config.get(setting)]
-    pattern = re.compile(build_pattern(forbidden)) if forbidden else None
-    headers = [
-        (name, value)
-        for name, value in (parse_headers(message.header_block) if message.header_block else [])
-        if not _LEFT_OUT.match(name.lower()) and not (pattern and pattern.match(name.lower()))
-    ]
+    stored_headers = parse_headers(message.header_block) if message.header_block else []
+    headers = drop_headers(stored_headers, [*_LEFT_OUT, *forbidden])
     stored = to_ns(message.timestamp)
     # The same for each try, so that a stream stores it once within its duplicate window.
     message_id = f"redrive:{head['stream']}:{item.sequence}:{stored}:{item.redrives}"

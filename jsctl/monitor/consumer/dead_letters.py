@@ -153,8 +153,6 @@ async def list_stored(api: Api, info: Json, last: int, first: int = 1) -> list[i
     stream = str(info["stream_name"])
     is_direct = bool((await streams.fetch_info(api, stream))["config"].get("allow_direct"))
     async for message in browse.read(api, stream, start=first, last=last, bulk=is_direct):
-        if message.sequence > last:
-            break
         if not filters or any(matches(each, message.subject) for each in filters):
             stored.append(message.sequence)
     return stored

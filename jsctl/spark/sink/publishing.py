@@ -29,7 +29,6 @@ stored twice.
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -53,7 +52,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.kv.bucket import build_missing_error
 from jsctl.jetstream.message.publish import PublishTotals
 from jsctl.jetstream.message.publish_acked import publish_with_acks
-from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, build_pattern
+from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, drop_headers
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
@@ -73,7 +72,7 @@ failure."""
 
 Pairs = list[tuple[str, bytes]]
 
-_INSTRUCTIONS = re.compile(build_pattern([MESSAGE_ID, *DROPPED]))
+_INSTRUCTIONS = (MESSAGE_ID, *DROPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +207,7 @@ def _build_message(job: WriteJob, ids: "_MessageIds", row: Row) -> OutgoingMessa
     pairs: Pairs = [_parse_pair(header) for header in row.headers or ()]
     origin = (row.stream, row.sequence) if row.stream and row.sequence is not None else None
     if origin:
-        pairs = [(key, value) for key, value in pairs if not _INSTRUCTIONS.match(key.lower())]
+        pairs = drop_headers(pairs, _INSTRUCTIONS)
     message_id = row.msg_id
     if not message_id:
         message_id = next((value.decode() for key, value in pairs if key.lower() == MESSAGE_ID.lower()), "")
