@@ -1,5 +1,6 @@
 """`alert diff`."""
 
+import re
 from pathlib import Path
 
 import pexpect
@@ -37,3 +38,4 @@ def test_what_a_change_of_rules_changes(cli: Cli, url: str, tmp_path: Path) -> N
     shown.close()
     words = str(shown.before)
     assert "nobody" in words and "them" in words and "night" in words, "names are folded, not cut"
+    assert len(re.findall(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ ", words)) == 4, "times are whole"
