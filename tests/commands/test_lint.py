@@ -41,6 +41,46 @@ nats req a b | head
 """
 
 
+RUN = "nats stream edit A --max-msgs 1 -f"
+RUN_BY_OTHERS = [
+    'eval "{}"',
+    "eval {}",
+    "echo A | xargs {}",
+    "echo A | xargs -I_ sh -c 'x; {} | cat'",
+    "bash -c '{}'",
+    "ssh host {}",
+    'ssh -p 22 me@host "cd /x && {}"',
+    "if ! sudo -u me {}; then",
+    "timeout -k 1 5s {}",
+    "env X=1 {}",
+    "exec {}",
+    "sudo timeout 5 env -i {} >/dev/null",
+    "docker exec box {}",
+    "find . -exec {} ';'",
+    'bash -c "x=$({})"',
+    'X="nats y" {}',
+    "watch '{}'",
+]
+
+
+@pytest.mark.parametrize("line", RUN_BY_OTHERS)
+def test_calls_that_other_commands_run(line: str) -> None:
+    found, changed = check(f"true\n{line.format(RUN)}\n")
+    assert [(one.line, one.code) for one in found] == [(2, "DATA_LOSS")]
+    [write] = {one.write for one in found}
+    assert ";" not in write
+    assert write.startswith("jsctl stream edit A --max-msgs 1 -f") and "--allow-data-loss" in write
+    before, after = line.split("{}")
+    assert changed.startswith(f"true\n{before}{write}"), "the line is changed in its place"
+    left = changed.removeprefix(f"true\n{before}{write}").rstrip()
+    assert after.endswith(left) and check(changed) == ([], changed)
+
+
+@pytest.mark.parametrize("line", ["echo {}", "sudo systemctl restart nats", "echo 'eval {}'", "# eval {}"])
+def test_what_is_no_call(line: str) -> None:
+    assert check(line.format(RUN)) == ([], line.format(RUN))
+
+
 def test_it_names_lines(tmp_path: Path, offline_cli: Cli) -> None:
     file = tmp_path / "my nightly.sh"
     file.write_text(SCRIPT)

@@ -14,9 +14,17 @@ from jsctl import registry
 from jsctl.commands.cli.global_flags import get_global_options
 from jsctl.commands.compatibility.differences import DIFFERENCES
 
-_KEYWORDS = frozenset(
-    ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "exec", "sudo", "command", "env")
+_KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{"))
+_RUNNERS = frozenset(
+    (
+        *("eval", "exec", "command", "time", "sh", "bash", "dash", "zsh", "ksh", "su", "sudo", "doas", "env"),
+        *("timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "flock", "watch", "xargs", "parallel"),
+        *("find", "ssh", "docker", "podman", "kubectl"),
+    )
 )
+"""Commands that run the rest of their line, or a text in quotes."""
+
+_QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PROGRAM = re.compile(r"(?<![\w./$-])(?:[\w.~/-]*/)?nats(?=\s|$)")
 _DISABLE = re.compile(r"#\s*jsctl\s+disable=([A-Z_]+(?:\s*,\s*[A-Z_]+)*)")
@@ -24,6 +32,9 @@ _STATUS = re.compile(r"(\$\?[\"']?\s*)(-eq|==?)(\s*[\"']?)1\b")
 _HERE = re.compile(r"<<-?\s*[\"']?(\w+)")
 _OUTPUT = re.compile(r"(?<![\d&<])1?>>?\s*(?!&|/dev/null\b)\S")
 _SWITCHES = frozenset(("-f", "--force", "-j", "--json", "--raw", "--defaults", "--all", "--jetstream", "-J"))
+
+_EXEC_END = re.compile(r"\s+(\\;|';'|\";\"|\{\} \+)(?=\s|$)")
+"""What ends the command of `find -exec`."""
 
 Edit = Callable[[str], str]
 
@@ -115,8 +126,9 @@ def check(script: str) -> tuple[list[Found], str]:
 
 
 def find_calls(script: str) -> Iterator[Call]:
-    """Yield the calls of nats in a script."""
+    """Yield the calls of nats in a script, also those that other commands run."""
     loops: list[tuple[bool, list[Call]]] = []
+    seen: set[int] = set()
     for command in sorted(_split(script)):
         text = script[command.start : command.end]
         words = _read_words(text)
@@ -131,17 +143,37 @@ def find_calls(script: str) -> Iterator[Call]:
                 loops[-1][1].extend(inner)
         while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
             words.pop(0)
-        program = _PROGRAM.search(text)
-        if not words or not program or words[0].rpartition("/")[2] != "nats":
-            continue
-        path, rest = resolve(words[1:])
-        start, end = command.start + program.start(), command.start + len(text.rstrip())
-        call = Call(start, end, script.count("\n", 0, start) + 1, script[start:end], path, rest)
-        call.is_piped = command.ended_by == "|"
-        call.is_read = call.is_piped or command.is_captured or bool(_OUTPUT.search(call.text))
-        if loops:
-            loops[-1][1].append(call)
-        yield call
+        for call in _find_in_command(text, words[0].rpartition("/")[2] if words else ""):
+            call.start += command.start
+            call.end += command.start
+            if call.start in seen:  # of a substitution in quotes
+                continue
+            seen.add(call.start)
+            call.line = script.count("\n", 0, call.start) + 1
+            call.is_piped = call.is_piped or command.ended_by == "|"
+            call.is_read = call.is_read or call.is_piped or command.is_captured
+            if loops:
+                loops[-1][1].append(call)
+            yield call
+
+
+def _find_in_command(text: str, name: str) -> Iterator[Call]:
+    """Yield the calls of nats in a simple command, at their places in it. name: that of its program."""
+    bare = _QUOTED.sub(lambda one: "'" * len(one[0]), text)
+    program = _PROGRAM.search(bare) if name == "nats" or name in _RUNNERS else None
+    if program:
+        start, ends = program.start(), _EXEC_END.search(text, program.start())
+        end = ends.start() if ends else len(text.rstrip())
+        path, rest = resolve(_read_words(text[start:end])[1:])
+        yield Call(start, end, 0, text[start:end], path, rest, is_read=bool(_OUTPUT.search(bare, start)))
+    elif name in _RUNNERS:
+        for quoted in _QUOTED.finditer(text):
+            start = quoted.start() + 1
+            for call in find_calls(text[start : quoted.end() - 1]):
+                call.start += start
+                call.end += start
+                call.is_read = call.is_read or bool(_OUTPUT.search(bare))
+                yield call
 
 
 def resolve(words: Sequence[str]) -> tuple[str, list[str]]:
