@@ -3,6 +3,7 @@ places are asked."""
 
 import time
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -122,19 +123,26 @@ async def fetch_replication_rows(api: Api, snap: Snapshot) -> Sequence[Replicati
     return (await check_origins(api, facts, [*snap.missing, *snap.offline], links)).rows
 
 
-async def measure_lag(api: Api, info: Json) -> Json:
-    """Return a stream's info with the `lag` of its mirror and sources, as their origins tell it."""
+async def measure_links(api: Api, info: Json) -> Mapping[LinkKey, ReplicationRow]:
+    """Return the mirror and the sources of one stream, with the lag that their origins show."""
     name = str(info["config"]["name"])
     facts, place = {name: select_link_facts(info)}, _Place(api)
     for origin in list_origins(facts[name]):
         where, origin_name = place.find_origin("", origin)
-        if not where and (near := await streams.fetch_info_or_none(api, origin_name)) is not None:
-            facts[origin_name] = select_link_facts(near)
+        with suppress(JsctlError):  # of a login that may not ask
+            if not where and (near := await streams.fetch_info_or_none(api, origin_name)) is not None:
+                facts[origin_name] = select_link_facts(near)
     rows = (await check_origins(api, facts, (), build_stream_links(info))).rows
-    lags = {build_link_key(row): row.lag for row in rows}
+    return {build_link_key(row): row for row in rows}
+
+
+async def measure_lag(api: Api, info: Json) -> Json:
+    """Return a stream's info with the `lag` of its mirror and sources, as their origins tell it."""
+    name, links = str(info["config"]["name"]), await measure_links(api, info)
     for kind, own in (("mirror", [info.get("mirror")]), ("source", info.get("sources") or ())):
         for origin in filter(None, own):
-            origin["lag"] = lags.get(build_origin_key(name, kind, origin), origin.get("lag", 0))
+            if row := links.get(build_origin_key(name, kind, origin)):
+                origin["lag"] = row.lag
     return info
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -60,6 +61,8 @@ def test_a_copy_that_is_ahead(cli: Cli, url: str) -> None:
     }
     table = read_table(cli("stream report", status=0).out, "Replication")
     assert {row["Stream"]: row["Error"] for row in table} == {"MIRROR": "4 ahead", "PART": "4 ahead"}
+    page = cli("stream info MIRROR", status=0).out
+    assert re.search(r"Lag: 0\n +Ahead: 4 sequences past its origin\n", page), page
     one = finding(cli, "LINK_AHEAD", "MIRROR")
     assert "4 sequences past the last one of O" in one["seen"]
     line = one["fix"].rpartition(": jsctl ")[2]
@@ -83,6 +86,8 @@ def test_a_mirror_that_is_full(cli: Cli, url: str) -> None:
     assert js.info(url, "M")["mirror"]["lag"] < 7, "what its server says"
     assert links(cli)["M"]["lag"] == 7
     assert cli("stream report --json", status=0).json["replication"][0]["lag"] == 7
+    assert re.search(r"Lag: 7\n", cli("stream info M", status=0).out)
+    assert cli("stream info M --json", status=0).json["mirror"]["lag"] < 7, "JSON is the server's"
     assert cli("server check stream --stream M --lag-critical 5").status == 2
     one = finding(cli, "MIRROR_FULL", "M")
     assert "7 messages behind O" in one["seen"] and "do not lift the limit" in one["fix"]

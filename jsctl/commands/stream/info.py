@@ -17,7 +17,12 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
         require_names(stream=stream)
     api, name = await open_stream(env, stream)
     stream_info = await streams.fetch_info(api, name)
-    return view.info_page(stream_info, state_only=state)
+    copies = bool(stream_info.get("mirror") or stream_info.get("sources"))
+    if state or not copies or env.form not in ("table", "plain"):
+        return view.info_page(stream_info, state_only=state)
+    from jsctl.monitor.origins import measure_links
+
+    return view.info_page(stream_info, links=await measure_links(api, stream_info))
 
 
 @command("state", examples=["jsctl stream state ORDERS", "jsctl stream state ORDERS --json"])
