@@ -135,10 +135,31 @@ def test_messages_that_were_given_up(cli: Cli, well: str) -> None:
     cli("consumer next ORDERS NEW --count 2 --no-ack", status=0)
     found = only(cli, "GIVEN_UP")
     assert "list them: jsctl consumer dead ORDERS NEW" in found["fix"]
-    paste(cli, found["fix"].partition("deliver them again")[2])
+    paste(cli, found["fix"].partition("deliver them again with what was acknowledged after them")[2])
     assert "GIVEN_UP" not in codes(cli)
     cli("consumer next ORDERS NEW --count 2 --timeout 2s", status=0)
     assert codes(cli) == [] and stored(well) == 2
+
+
+@pytest.mark.slow
+def test_dead_letters_among_acknowledged_messages(cli: Cli, well: str) -> None:
+    """The first line that delivers them again delivers nothing else."""
+    consumer(well, max_deliver=1, ack_wait=200_000_000)
+    js.publish(well, "orders.1", count=1)
+    cli("consumer next ORDERS NEW --no-ack", status=0)
+    js.publish(well, "orders.2", count=3)
+    cli("consumer next ORDERS NEW --count 3", status=0)
+    wait_for(lambda: "GIVEN_UP" in codes(cli), "it is not given up")
+    causes = cli("consumer why ORDERS NEW --json").json["causes"]
+    [cause] = [cause for cause in causes if cause["code"] == "GIVEN_UP"]
+    assert [line["line"] for line in cause["lines"]] == [
+        "jsctl consumer dead ORDERS NEW",
+        "jsctl redrive ORDERS NEW --dead --to-consumer",
+        "jsctl consumer reset ORDERS NEW --sequence 1",
+    ]
+    cli(f"{cause['lines'][1]['line'].removeprefix('jsctl ')} --force", status=0)
+    got = cli("consumer next ORDERS NEW --count 9 --timeout 1s").out
+    assert got.count("orders.1") >= 1 and "orders.2" not in got
 
 
 @pytest.mark.slow

@@ -115,6 +115,8 @@ def select_stream_facts(info: Json, evidence: Mapping[str, Json] | None = None) 
         "retention",
         "num_replicas",
         "max_msgs_per_subject",
+        "sealed",
+        "no_ack",
     )
     return {
         "config": {key: info["config"][key] for key in keys if info["config"].get(key)},

@@ -89,8 +89,14 @@ def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
         end += f"; the first is {name}"
     if floor_sequence < last_delivered:
         end += f"; the acknowledgement floor stays at {format_count(floor_sequence)}"
-    flags = ["--sequence", str(first)] if first else []
-    can_reset = config.get("deliver_policy") in RESETTABLE and (first or floor_sequence < last_delivered)
+    again: list[Suggestion] = []
+    if _can_redrive(facts):
+        flags = ["--dead", "--to-consumer"]
+        again = [Suggestion("redrive", [facts.stream_name, facts.name], flags, purpose="publish them again")]
+    if config.get("deliver_policy") in RESETTABLE and (first or floor_sequence < last_delivered):
+        flags = ["--sequence", str(first)] if first else []
+        others = " with what was acknowledged after them" if again else ""
+        again.append(facts.suggest("reset", flags=flags, purpose=f"deliver them again{others}"))
     yield Cause(
         kind="max deliver reached",
         weight=SLOW if now.unacked > spent or now.pending else STOPPED,
@@ -105,12 +111,23 @@ def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
         },
         help=[
             facts.suggest("dead", purpose="list them"),
-            *([facts.suggest("reset", flags=flags, purpose="deliver them again")] if can_reset else []),
+            *again,
         ],
         trouble=Trouble(
             f"{format_count(count)} given up" if count else "messages given up", True, "GIVEN_UP"
         ),
     )
+
+
+def _can_redrive(facts: Facts) -> bool:
+    """Return whether `redrive --dead --to-consumer` delivers just what was given up. In a cluster nobody
+    tells which messages that is; of a work queue, a reset delivers nothing else either."""
+    config = facts.stream.get("config") or {}
+    takes_messages = config.get("subjects") and not any(
+        config.get(key) for key in ("mirror", "sources", "subject_transform", "sealed", "no_ack")
+    )
+    is_queue = config.get("retention") == "workqueue"
+    return bool(takes_messages) and not is_queue and "cluster" not in facts.consumer
 
 
 def diagnose_missing_acks(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
