@@ -12,6 +12,7 @@ import click
 from jsctl.base.units import pluralize
 from jsctl.calls import Call
 from jsctl.commands.cli import argument, command, option
+from jsctl.commands.declared.plan import check_rehearsable
 from jsctl.env import Env
 from jsctl.errors import BadInput, CommandError, ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -41,6 +42,7 @@ _COLUMNS = (
     Column("Consumers Gone", "consumers_gone", "prose", optional=True),
 )
 _ONCE_CURRENT = ("--wait", "1m")  #: until replicas and mirrors have what they are to have
+_Times = Mapping[str, float | None]
 _FINDINGS = (Column("Code", "code"), Column("About", "about", "prose"), Column("Seen", "seen", "prose"))
 
 
@@ -110,11 +112,14 @@ async def rehearse(env: Env, options: Options) -> Result:
     and copies of streams in other domains and accounts. Consumers begin anew: what they acknowledged is not
     copied.
     """
+    context = env.settings().context or "rehearsal"
+    if options.change:
+        check_rehearsable(env, options.change, options.var, prune=options.prune, context=context)
     api = await env.jetstream()
     server = binary.find(env.environ)
     account = await fetch_account_info(api)
-    collected = await collect_declarations(api, (), {}, with_internal=True)
-    infos = (await streams.collect(api, lambda info: info)).items
+    infos: dict[str, Json] = {}
+    collected = await collect_declarations(api, (), {}, with_internal=True, infos=infos)
     replicas = [int(info["config"].get("num_replicas") or 1) for info in infos.values()]
     servers = options.servers or min(MOST_SERVERS, max(replicas, default=1))
     left_out = [f"{name} did not answer" for name in collected.missing_streams]
@@ -122,7 +127,7 @@ async def rehearse(env: Env, options: Options) -> Result:
         key: [adapt(each, servers, left_out) for each in items]
         for key, items in {"streams": collected.streams, **collected.buckets}.items()
     }
-    place = Place(str(account.get("domain") or ""), env.settings().context or "rehearsal", servers)
+    place = Place(str(account.get("domain") or ""), context, servers)
     times: dict[str, float | None] = {}
     try:
         env.show_status(f"starting {pluralize(servers, 'server')}")
@@ -195,13 +200,7 @@ async def _look(env: Env, copy: Rehearsal) -> _State:
     return state
 
 
-def _show(
-    copied: _State,
-    after: _State,
-    change: _Outcome,
-    times: Mapping[str, float | None],
-    left_out: Sequence[str],
-) -> Result:
+def _show(copied: _State, after: _State, change: _Outcome, times: _Times, left_out: Sequence[str]) -> Result:
     """Show what broke. times: seconds, by what took them; None for what did not end."""
     rows: list[Json] = [
         {

@@ -97,3 +97,24 @@ def test_a_server_that_is_killed(cli: Cli, filled: str, tmp_path: Path) -> None:
 )
 def test_bad_input(cli: Cli, url: str, line: str, says: str) -> None:
     assert says in cli(line, status=64).err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("streams: [", "change.yaml:2"),
+        ("streams: [{name: 'a b', subjects: [a]}]", "change.yaml:1"),
+        ("streams: [{name: A, subjects: ['{{x}}']}]", "x"),
+        ("context: other\nstreams: [{name: A, subjects: [a]}]", "about context other"),
+        ("operators: [{name: O}]", "has no operators"),
+        ("streams: [{name: A, subjects: [a]}]", "--prune needs a label"),
+    ],
+)
+def test_a_file_is_read_before_anything_is_copied(
+    cli: Cli, url: str, tmp_path: Path, text: str, says: str
+) -> None:
+    file, environ = tmp_path / "change.yaml", {"JSCTL_NATS_SERVER": str(tmp_path / "none")}
+    file.write_text(text)
+    refused = cli(["rehearse", str(file), *(["--prune"] if "prune" in says else [])], environ=environ)
+    assert refused.status == 64 and says in refused.err, refused
+    assert refused.err.count("\n") == 1

@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsctl.base.command_lines import build_flag
 from jsctl.commands.declared.applied_places import FormerPlace, add_former_places, refuse_unknown_places
-from jsctl.commands.declared.sources import Sources
+from jsctl.commands.declared.sources import SourceOptions, Sources
 from jsctl.commands.declared.targets import open_targets
 from jsctl.commands.declared.trying import try_on_scratch_server
 from jsctl.commands.options.protection import refuse_unknown
@@ -120,6 +121,29 @@ async def compare_sources(env: Env, sources: Sources, *, only_shows: bool = True
     if auth:
         await auth.measure_removals(env)
     return Comparison(declared, auth, logins, labels, gone)
+
+
+def check_rehearsable(
+    env: Env, files: tuple[str, ...], var: tuple[str, ...], *, prune: bool, context: str
+) -> None:
+    """Raise BadInput for files that are refused without asking a server, or that are about more than
+    `context`: its copy is all that a rehearsal has."""
+    sources = SourceOptions(files, var, "", prune, None, False, (), (), False).read(env)
+    variables = parse_variables(var)
+    declared = load(sources.texts, variables)
+    if sources.may_have_operators:
+        from jsctl.auth.declared.load import load_operators
+
+        if load_operators(sources.texts, variables):
+            raise BadInput("a rehearsal has no operators", "put what is below `operators` into another file")
+    contexts = declared.contexts | {place.context for place in declared.places}
+    if others := sorted(contexts - {"", context}):
+        raise BadInput(
+            f"the file is about context {others[0]}, and the rehearsal about {context}",
+            f"choose it with {build_flag('--context', others[0])}",
+        )
+    if prune and not declared.labels:
+        raise BadInput("--prune needs a label", "add `label: NAME` to the file")
 
 
 async def _plan_streams(

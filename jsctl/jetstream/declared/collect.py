@@ -36,15 +36,14 @@ async def collect_declarations(
     *,
     with_internal: bool = False,
     with_consumers: bool = True,
+    infos: dict[str, Json] | None = None,
 ) -> Declarations:
     """Return the streams whose names match one of the globs `patterns` (all without any) as declarations.
 
     place: context and domain to write into each declaration. with_internal: include the streams of buckets
-    and of the system. Raises what `Api.call` raises.
+    and of the system. infos: receives the infos of these streams. Raises what `Api.call` raises.
     """
-
     hidden = 0
-
     silent: list[str] = []
 
     def extract(info: Json) -> tuple[Json, bool] | None:
@@ -58,17 +57,19 @@ async def collect_declarations(
             return None
         if is_silent(info):
             silent.append(name)
+        if infos is not None:
+            infos[name] = info
         return info["config"], bool(info["state"].get("consumer_count"))
 
     collected = await streams.collect(api, extract)
     names = [name for name, (_, has_consumers) in collected.items.items() if has_consumers]
     listings = await consumers.list_consumers_of_streams(api, sorted(names)) if with_consumers else []
-    infos = {listing.stream: listing.infos for listing in listings}
+    found = {listing.stream: listing.infos for listing in listings}
     missing_consumers = [name for listing in listings for name in listing.missing]
     declared: list[Json] = []
     buckets: dict[str, list[Json]] = {}
     for name in sorted(collected.items):
-        configs = [info["config"] for info in infos.get(name, ()) if not write.is_internal(info["config"])]
+        configs = [info["config"] for info in found.get(name, ()) if not write.is_internal(info["config"])]
         durable = [config for config in configs if config.get("durable_name")]
         missing_consumers += [config["name"] for config in configs if not config.get("durable_name")]
         config = collected.items[name][0]
