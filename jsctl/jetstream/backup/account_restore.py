@@ -164,7 +164,7 @@ async def _restore(
     if options.dry_run:
         return build_outcome(name, "restored", backup.state)
     info, differences = await load_stream(api, backup, config, advance)
-    remarks = list_warnings(api, config, info, differences)
+    remarks = list_warnings(api, backup, config, info, differences)
     return build_outcome(name, "restored", info["state"], "; ".join(remarks))
 
 

@@ -8,7 +8,7 @@ once it has all messages. What an interrupted restore leaves carries a mark (`ma
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from jsctl.base.command_lines import build_line
@@ -32,7 +32,7 @@ from jsctl.jetstream.backup.events import (
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark, update_marked
 from jsctl.jetstream.backup.snapshot import Chunks, compare_states, restore_snapshot
-from jsctl.jetstream.backup.verification import verify_backup
+from jsctl.jetstream.backup.verification import read_backup, verify_backup
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.gaps import count_deleted_before
 from jsctl.jetstream.message.held import warn_of_ids, warn_of_schedules
@@ -89,7 +89,7 @@ async def restore_stream(
     observer.notify(RestoreStarted(name, backup.stream, backup.path, backup.size))
     with observer.progress(Phase("transfer", name), backup.size) as advance:
         info, differences = await load_stream(api, backup, config, advance)
-    warnings = list_warnings(api, config, info, differences)
+    warnings = list_warnings(api, backup, config, info, differences)
     if name != backup.stream and await streams.fetch_info_or_none(api, backup.stream) is not None:
         warnings += warn_of_schedules(config, backup.stream, name)
     return StreamRestore(backup, info, warnings, time.monotonic_ns() - started)
@@ -120,10 +120,25 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
     name = str(config["name"])
     final = {key: value for key, value in remove_mark(info["config"]).items() if key != "subjects"}
     final |= {key: config[key] for key in ("subjects", *_APPLIED_AFTERWARDS) if key in config}
-    differences = compare_states(backup.state, info.get("state") or {})
+    differences = await _compare_with_backup(backup, info.get("state") or {})
     return await update_marked(
         api, final, hint=f"correct it with {build_line('stream edit', name)}"
     ), differences
+
+
+async def _compare_with_backup(backup: Backup, state: Json) -> list[str]:
+    """Return how the state of a restored stream differs from what a backup holds.
+
+    The backup's own state is that of the moment in which the server began to send it: what is deleted after
+    that, and before the server comes to it, is not sent.
+    """
+    differences = compare_states(backup.state, state)
+    if not differences:
+        return []
+    with suppress(JsctlError):  # of servers before 2.15
+        held = (await asyncio.to_thread(read_backup, backup)).totals.messages
+        return compare_states({**backup.state, "messages": held}, state)
+    return differences
 
 
 async def list_takings(api: Api, config: Json) -> list[TakeMessages]:
@@ -204,10 +219,13 @@ async def holds_all(api: Api, info: Json, backup: Backup) -> bool:
     return message.timestamp == str(backup.state.get("last_ts"))
 
 
-def list_warnings(api: Api, config: Json, info: Json, differences: list[str]) -> list[str]:
+def list_warnings(api: Api, backup: Backup, config: Json, info: Json, differences: list[str]) -> list[str]:
     """Return warnings about a restored stream. config: what it was restored with. differences: see
     `explain_differences`, also for what is raised."""
+    held, had = (int(state.get("messages", 0)) for state in (info.get("state") or {}, backup.state))
+    fewer = f"Stream {config['name']} has {held:,} of {had:,} messages: the others were deleted while the"
     return [
+        *([f"{fewer} backup was made"] if held < had and not differences else []),
         *_explain_placement(api, config),
         *explain_differences(str(config["name"]), config, differences),
         *warn_of_ids(info),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
+from jsctl.jetstream.backup.writer import BackupWriter
 from jsctl.jetstream.state import MARK
 from tests.support.js import ask, publish, publish_all, stream
 from tests.support.run import Cli
@@ -25,6 +26,30 @@ def test_without_consumers(cli: Cli, mixed: str, tmp_path: Path) -> None:
     )
     cli("stream rm ORDERS --force", status=0)
     assert cli(f"backup restore stream {tmp_path}/b --json", status=0).json["state"]["consumer_count"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("removed", [range(35, 40), range(1, 41)])
+def test_messages_that_were_deleted_while_it_was_sent(
+    cli: Cli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removed: range
+) -> None:
+    """The state is of the beginning; what the archive holds is what a restore must have."""
+    stream(url, "BIG", "big")
+    publish_all(url, (("big", os.urandom(900_000)) for _ in range(40)))
+    write, waiting = BackupWriter.write, [*removed]
+
+    def delete_and_write(self: BackupWriter, data: bytes) -> None:
+        while waiting:
+            ask(url, "STREAM.MSG.DELETE.BIG", {"seq": waiting.pop()})
+        write(self, data)
+
+    monkeypatch.setattr(BackupWriter, "write", delete_and_write)
+    cli(f"backup stream BIG {tmp_path}/b --chunk-size 64KB --window-size 128KB", status=0)
+    cli("stream rm BIG --force", status=0)
+    restored = cli(f"backup restore stream {tmp_path}/b --json", status=0)
+    count = restored.json["state"]["messages"]
+    assert 0 < count < 40
+    assert f"BIG has {count} of 40 messages: the others were deleted" in restored.err
 
 
 @pytest.mark.slow
