@@ -78,6 +78,7 @@ VERBS: dict[str, Entry] = {
     "request routes": reads("Show the routes of clusters", "route", "routez", target=_REQUEST),
     "request subscriptions": reads("Show subscriptions", "sub", "subsz", target=_REQUEST),
     "request variables": reads("Show runtime variables", "var", "varz", target=_REQUEST),
+    "roll": reads("Show which server a rolling restart may restart now, or wait for it", own=True),
     "stream-check": reads("Compare the replicas of streams"),
     "consumer-check": reads("Compare the replicas of consumers", target="server.stream_check:"),
     "watch": group("Watch servers, accounts, JetStream and its API", "server.watch.group:"),
