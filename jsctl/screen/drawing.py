@@ -40,7 +40,7 @@ def draw(model: Model, width: int, height: int) -> list[Line]:
     """Return exactly `height` lines of at most `width` cells."""
     if height < 4 or width < 16:
         return [[("warn", cut_end("the terminal is too small", width))], *_make_blank(height - 1)][:height]
-    head = _draw_head(model, width, height)
+    head = draw_head(model, width, height)
     foot = [_draw_foot(model, width)]
     space = height - len(head) - len(foot)
     body = _draw_body(model, width, space)[:space]
@@ -56,7 +56,7 @@ def find_top_row(model: Model, height: int) -> int:
 
 def settle(model: Model) -> Model:
     """Return the state scrolled so that the selected row, or at most the end of its page, is shown."""
-    space = model.height - len(_draw_head(model, model.width, model.height)) - 1
+    space = model.height - len(draw_head(model, model.width, model.height)) - 1
     if model.mode == "table" and model.rows and model.grid is not None:
         top = find_top_row(model, max(1, space - 1))
         last = find_last_left(model, model.grid, model.rows[top : top + space], model.width)
@@ -70,13 +70,11 @@ def settle(model: Model) -> Model:
     return model._replace(page_top=max(0, min(model.page_top, len(lines) - space)))
 
 
-# -- above and below the table -----------------------------------------------------------------------------
-
-
-def _draw_head(model: Model, width: int, height: int) -> list[Line]:
+def draw_head(model: Model, width: int, height: int) -> list[Line]:
+    """Return the lines above the table."""
     lines, parts = [_draw_title(model, width)], model.board.parts
     if height >= 8 and (len(parts) > 1 or (parts and parts[0].title)):
-        lines.append(_draw_tabs(model, width))
+        lines.append(draw_tabs(model, width))
     limit = 1 if height < 16 else 4 if height < 40 else 10
     notices = model.board.notices
     shown = notices if len(notices) <= limit else notices[: limit - 1]
@@ -118,7 +116,8 @@ def _describe_filter(model: Model, width: int) -> str:
     return words + ("  only what is wrong" if model.faults else "")
 
 
-def _draw_tabs(model: Model, width: int) -> Line:
+def draw_tabs(model: Model, width: int) -> Line:
+    """Return the line of parts, a fragment for each."""
     # If they do not fit, the titles of other parts are shortened, then their counts are, and last these go.
     formats: Sequence[tuple[int, Callable[[int], str]]] = (
         *((limit, format_count) for limit in (width, 24, 16, 10, 6, 3)),
@@ -221,9 +220,6 @@ def _list_hidden_titles(model: Model, width: int) -> list[str]:
         return []
     shown = model.rows[model.view.top : model.view.top + max(1, model.height - 3)]
     return list_hidden(model, model.grid, shown, width)
-
-
-# -- between them ------------------------------------------------------------------------------------------
 
 
 def _draw_body(model: Model, width: int, height: int) -> list[Line]:

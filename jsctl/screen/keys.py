@@ -28,7 +28,7 @@ Act = Callable[[Model], Model]
 
 HELP = (
     ("up down j k", "move a row; page keys, home, end (or g, G) move further"),
-    ("1 … 9, tab", "show another part"),
+    ("1 … 9, tab", "show another part; parts, titles and rows can be clicked"),
     ("enter, esc", "open the selected row; go back"),
     ("c", "show the consumers of the selected stream; go back"),
     ("/", "filter by a regular expression; !TEXT inverts it, esc clears it"),
@@ -40,7 +40,7 @@ HELP = (
     ("r", "refresh"),
     ("+ -", "ask less often, more often"),
     ("J", "show the selected row as JSON"),
-    ("y", "show the command line that shows or fixes this row"),
+    ("y", "show and copy the command line that shows or fixes this row"),
     (":", "go to a part or a name"),
     ("q, ctrl-C", "quit"),
 )
@@ -70,7 +70,7 @@ def press(model: Model, key: str) -> Model:
         return model._replace(ended="interrupted")
     if model.mode in ("filter", "go", "time", "ask"):
         return _press_in_input(model, key)
-    model = model._replace(notice="")
+    model = model._replace(notice="", copied="")
     if model.mode in ("help", "json"):
         if key in ("q", "Q"):
             return model._replace(ended="quit")
@@ -237,7 +237,7 @@ def _show_command(model: Model) -> Model:
 
 def _show_line(model: Model, command: str) -> Model:
     commands = model.lines if command in model.lines else (*model.lines, command)
-    return model._replace(notice=command, lines=commands)
+    return model._replace(notice=command, copied=command, lines=commands)
 
 
 def _show_json(model: Model) -> Model:

@@ -47,6 +47,7 @@ class Model(NamedTuple):
     is the speed of the recording. counts: of the rows of each part when it was last shown. within: what the
     rows of the part belong to; origin: the part that it was chosen in. listing: the open page whose rows are
     shown in place of the part's; below: the state in which it was opened. asked: what is being typed for.
+    copied: what the last key has copied.
     """
 
     start: Start
@@ -83,6 +84,7 @@ class Model(NamedTuple):
     listing: Hashable = None
     below: "Model | None" = None
     asked: Link | None = None
+    copied: str = ""
 
     @property
     def view(self) -> View:

@@ -10,6 +10,7 @@ from jsctl.errors import ExitStatus, JsctlError
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
 from jsctl.screen.model import Model, build_first_model, tick, with_board, with_size
+from jsctl.screen.mouse import apply_click
 from jsctl.screen.terminal import Terminal, format_lines, show_while
 from jsctl.views.board import Live
 from jsctl.views.events import close_after
@@ -22,11 +23,20 @@ class _Screen:
         self.rounds = 0
         self._live = live
         self._wake = asyncio.Event()
-        self.terminal = Terminal(out, stdin, draw=self._draw, press=self.press, color=color)
+        self.terminal = Terminal(
+            out, stdin, draw=self._draw, press=self.press, click=self._click, color=color
+        )
 
     def press(self, key: str) -> None:
-        before = self.model
-        self.model = settle(press(before, key))
+        self._change(press(self.model, key))
+
+    def _click(self, x: int, y: int) -> None:
+        self._change(apply_click(self.model, x, y))
+
+    def _change(self, model: Model) -> None:
+        before, self.model = self.model, settle(model)
+        if self.model.copied and self.model.copied != before.copied:
+            self.terminal.copy(self.model.copied)
         if self.model.ended:
             self.terminal.close()
         elif _select_wait_state(self.model) != _select_wait_state(before):

@@ -5,6 +5,7 @@ every exit: an end, an error, ctrl-C, ctrl-Z, SIGTERM, SIGHUP.
 """
 
 import asyncio
+import base64
 import contextlib
 import os
 import signal
@@ -19,6 +20,7 @@ from prompt_toolkit.input import Input, create_input, create_pipe_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
+from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
@@ -68,6 +70,8 @@ _PLAIN = {
 
 _SUSPENSION = [signal.SIGTSTP] if hasattr(signal, "SIGTSTP") else []
 _ESCAPE_TIMEOUT = 0.05  #: seconds after which an escape is taken as the key alone
+_WHEEL = {MouseEventType.SCROLL_UP: "up", MouseEventType.SCROLL_DOWN: "down"}
+_WHEEL_LINES = 3
 _CODES = ("good", "warn", "bad", "dim", "bold")
 
 _NAMES = {Keys.ControlM: "enter", Keys.ControlI: "tab", Keys.ControlH: "backspace", Keys.BackTab: "s-tab"}
@@ -76,8 +80,8 @@ _NAMES = {Keys.ControlM: "enter", Keys.ControlI: "tab", Keys.ControlH: "backspac
 class Terminal:
     """The alternate screen of a terminal.
 
-    draw: returns the lines for a size. press: called with a key. resize: called with the size when it
-    changes.
+    draw: returns the lines for a size. press: called with a key. click: called with the column and line of a
+    click, from 0.
     """
 
     def __init__(
@@ -87,11 +91,13 @@ class Terminal:
         *,
         draw: Callable[[int, int], Sequence[Line]],
         press: Callable[[str], None],
+        click: Callable[[int, int], None],
         color: bool,
     ) -> None:
         self._out = out
         self._stdin = stdin
         self._press = press
+        self._click = click
         self._draw = draw
         self._color = color
         self._application: Application[None] | None = None
@@ -120,6 +126,13 @@ class Terminal:
         """Draw the screen again."""
         if self._application is not None:
             self._application.invalidate()
+
+    def copy(self, text: str) -> None:
+        """Copy text into the clipboard of a terminal that permits it (xterm's OSC 52)."""
+        if self._application is not None:
+            data = base64.b64encode(text.encode()).decode()
+            self._application.output.write_raw(f"\x1b]52;c;{data}\x07")
+            self._application.output.flush()
 
     def bell(self) -> None:
         """Ring the terminal's bell."""
@@ -153,9 +166,10 @@ class Terminal:
 
         styles = _COLORS if self._color else _PLAIN
         application: Application[None] = Application(
-            layout=Layout(Window(_Control(self._draw), always_hide_cursor=True)),
+            layout=Layout(Window(_Control(self._draw, self._handle_mouse), always_hide_cursor=True)),
             key_bindings=bindings,
             full_screen=True,
+            mouse_support=True,
             style=Style.from_dict(styles),
             color_depth=None if self._color else ColorDepth.DEPTH_1_BIT,
             input=keys,
@@ -165,6 +179,13 @@ class Terminal:
         application.ttimeoutlen = _ESCAPE_TIMEOUT
         application.timeoutlen = 0.1
         return application
+
+    def _handle_mouse(self, event: MouseEvent) -> None:
+        if event.event_type is MouseEventType.MOUSE_DOWN:
+            self._click(event.position.x, event.position.y)
+        elif key := _WHEEL.get(event.event_type):
+            for _ in range(_WHEEL_LINES):
+                self._press(key)
 
     @contextlib.contextmanager
     def _open_input(self) -> Iterator[Input]:
@@ -194,8 +215,15 @@ def _is_in_background(terminal: int) -> bool:
 class _Control(UIControl):
     """The control that draws the lines for the terminal's current size, once for each size."""
 
-    def __init__(self, draw: Callable[[int, int], Sequence[Line]]) -> None:
+    def __init__(
+        self, draw: Callable[[int, int], Sequence[Line]], handle_mouse: Callable[[MouseEvent], None]
+    ) -> None:
         self._draw = draw
+        self._handle_mouse = handle_mouse
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> None:
+        """Pass a click or the wheel on; see UIControl."""
+        self._handle_mouse(mouse_event)
 
     def create_content(self, width: int, height: int) -> UIContent:
         lines: list[StyleAndTextTuples] = [

@@ -1,6 +1,7 @@
 """Messages on the screen of `jsctl report --watch`: of a stream, one of them, and what a consumer gave up."""
 
 import asyncio
+import base64
 import random
 import re
 from functools import partial
@@ -132,3 +133,22 @@ def test_gaps(url: str, seed: int) -> None:
             await connection.close()
 
     asyncio.run(work())
+
+
+@pytest.mark.slow
+def test_the_mouse_and_the_clipboard(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "RETURNS", "returns.>")
+    watched = Watched(cli.terminal("report --watch 200ms", columns=80, rows=24))
+    text = watched.until("  RETURNS")
+    line = next(number for number, one in enumerate(text.splitlines(), 1) if one.startswith("  RETURNS"))
+    watched.press(f"\x1b[<0;5;{line}M\x1b[<0;5;{line}m")
+    watched.press("y")
+    watched.until("jsctl stream info RETURNS")
+    assert f"\x1b]52;c;{base64.b64encode(b'jsctl stream info RETURNS').decode()}\x07" in watched.written
+    watched.press("\x1b[<64;5;5M")
+    watched.press(f"\x1b[<0;5;{line}M\x1b[<0;5;{line}m" * 2)
+    watched.until("Information for Stream RETURNS")
+    watched.press("q")
+    assert watched.end() == 0
+    assert "\x1b[?1000l" in watched.written, "the mouse is given back"

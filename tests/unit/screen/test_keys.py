@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND
 from jsctl.screen.keys import HELP
 from jsctl.screen.model import with_board
+from jsctl.screen.mouse import apply_click
 from jsctl.views.board import Board, Detail, Grid, Link, Part
 from tests.unit.screen.support import COLUMNS, board, grid, model, names, pressed, texts
 
@@ -228,3 +229,27 @@ def test_a_page_with_rows() -> None:
     assert (there.part, names(there), there.filter, there.pages) == ("streams", ["alpha"], "alp", ())
     assert names(pressed(state, "2", "1")) == ["alpha"]
     assert (pressed(state, ":").pages, names(pressed(state, ":", "escape"))) == ((), ["alpha"])
+
+
+def test_clicks() -> None:
+    """A tab, a title and a row, wherever they are drawn; elsewhere nothing happens."""
+    state = model(ROWS)
+    tabs, titles, *rows = texts(state)[1:6]
+    assert apply_click(state, tabs.index("Consumers"), 1).part == "consumers"
+    sorted_state = apply_click(state, titles.index("Messages") + 2, 2)
+    assert names(sorted_state) == ["alpha", "gamma", "beta"]
+    assert names(apply_click(sorted_state, titles.index("Messages") + 2, 2)) == ["beta", "gamma", "alpha"]
+    at = next(line for line, text in enumerate(rows, 3) if "gamma" in text)
+    chosen = apply_click(state, 5, at)
+    assert (chosen.selected[0], chosen.pages) == ("gamma", ())
+    assert apply_click(chosen, 5, at).pages == (("stream", "gamma"),)
+    for x, y in ((0, 0), (79, 1), (79, 12), (0, 23)):
+        assert apply_click(state, x, y) == state
+    for y in range(24):
+        assert apply_click(pressed(state, "?"), 3, y) == pressed(state, "?")
+
+
+def test_a_line_is_copied_once() -> None:
+    copied = pressed(model(ROWS), "y")
+    assert copied.copied == "jsctl stream info beta"
+    assert pressed(copied, "down").copied == ""
