@@ -90,13 +90,10 @@ class _Batches:
         self._first = self._sequence = first
         self._inbox = client.connection.new_inbox()
         self._decoder = BatchDecoder(client.plan.name)
-        self._size = 0
         self._done = asyncio.Event()
 
     def _receive(self, reply: Message) -> None:
-        message = self._decoder.decode(reply)
-        if message is not None:
-            self._size += message.size
+        self._decoder.decode(reply)
         if self._decoder.is_ended:
             self._done.set()
 
@@ -110,10 +107,10 @@ class _Batches:
             while client.wants_more:
                 began = now() if pace.is_free else await pace.wait_until_due(meter.done)
                 await self._read(client.limit_burst(client.plan.batch, meter.done))
-                if self._decoder.count:
+                if messages := self._decoder.messages:
                     was_empty = False
                     self._sequence = self._decoder.last + 1
-                    meter.add_operation(began, self._decoder.count, self._size)
+                    meter.add_operation(began, len(messages), sum(message.size for message in messages))
                 elif was_empty:
                     raise NotFound(f"stream {client.plan.name} has no message on {client.plan.filters[0]}")
                 else:
@@ -121,7 +118,7 @@ class _Batches:
 
     async def _read(self, count: int) -> None:
         client = self._client
-        self._decoder, self._size = BatchDecoder(client.plan.name), 0
+        self._decoder = BatchDecoder(client.plan.name)
         self._done.clear()
         body = json.dumps({"seq": self._sequence, "next_by_subj": client.plan.filters[0], "batch": count})
         subject = f"{client.api.prefix}.DIRECT.GET.{client.plan.name}"

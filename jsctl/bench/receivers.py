@@ -53,7 +53,7 @@ async def subscribe(client: Client) -> None:
             finished.set()
 
     tally = Tally(receive_many, remaining=0)
-    async with client.connection.receive(subject, receive, tally=tally):
+    async with client.connection.receive(subject, receive, bulk=tally):
         await client.connection.flush()
         await client.start(measuring=False)
         await _wait_until_silent(client, finished)
@@ -215,7 +215,7 @@ class _Pull:
         # A part of a batch at a time, so that the next request is sent in time.
         tally = None if self._is_slow else Tally(self._receive_many, limit=max(self._batch // 4, 1))
         async with (
-            client.connection.receive(self._inbox, self._receive, tally=tally),
+            client.connection.receive(self._inbox, self._receive, bulk=tally),
             Exchange(client) as exchange,
         ):
             await client.start()

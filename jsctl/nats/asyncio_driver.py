@@ -17,7 +17,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError, MissingDependency, RequestTimeout, Unreachable
 from jsctl.nats import login, proxy
 from jsctl.nats.addresses import ServerAddress, divide_timeout, parse_addresses
-from jsctl.nats.codec import BURST, Tally
+from jsctl.nats.codec import BURST, BulkReader
 from jsctl.nats.events import (
     Closed,
     ConnectionEvent,
@@ -279,10 +279,10 @@ class AsyncioDriver:
         return request.get_reply(limit)
 
     async def subscribe(
-        self, subject: str, handler: MessageHandler, queue: str, tally: Tally | None
+        self, subject: str, handler: MessageHandler, queue: str, bulk: BulkReader | None
     ) -> Interest:
         """See `Connection.receive`."""
-        interest = self.protocol.subscribe(subject, handler, queue=queue, tally=tally)
+        interest = self.protocol.subscribe(subject, handler, queue=queue, bulk=bulk)
         self.schedule()
         try:
             await self._confirm(interest)

@@ -22,7 +22,8 @@ TAIL = (b"Nats-Sequence: ", b"Nats-Time-Stamp: ", b"Nats-Num-Pending: ", b"Nats-
 END, NO_MESSAGE, TIMEOUT, TOO_MANY, NO_RESPONDERS = 204, 404, 408, 413, 503
 """Statuses: end of a batch, nothing matches, invalid request, too many subjects, nobody answers."""
 
-_new_tuple = tuple.__new__  #: three times as fast as calling the named tuple; it is made for each message
+_LINE = rb"HMSG [^ \r\n]+ (\d+) (\d{1,9}) (\d{1,9})\r\n(?=NATS/1\.0\r)"
+"""The line of a reply without a status."""
 
 _SERVER_HEADERS = (
     rb"\r\nNats-Stream: ([^\r\n]*)\r\nNats-Subject: ([^\r\n]*)\r\nNats-Sequence: (\d+)\r\n"
@@ -82,10 +83,15 @@ def _compile_server_headers() -> re.Pattern[bytes]:
     return re.compile(_SERVER_HEADERS)
 
 
+@cache
+def _compile_line() -> re.Pattern[bytes]:
+    return re.compile(_LINE)
+
+
 class BatchDecoder:
     """A decoder of the replies to one batch direct get of a stream.
 
-    count: number of stored messages so far. last: the sequence of the last one. status: code and description
+    messages: stored messages so far. last: the sequence of the last one. status: code and description
     of the end, None before it. pending: number of messages after the end.
     is_foreign: another stream answered. has_gap: replies were lost. Messages after either are not decoded, so
     that those before are complete. is_single: a server without batches (before 2.11) sent one message.
@@ -95,7 +101,7 @@ class BatchDecoder:
         self._stream = stream.encode()
         self._name = stream
         self._match = _compile_server_headers().match
-        self.count = 0
+        self.messages: list[Message] = []
         self.last = 0
         self.pending = 0
         self.status: tuple[int, str] | None = None
@@ -113,19 +119,48 @@ class BatchDecoder:
         """Whether no more messages of this batch will be decoded."""
         return self.status is not None or self.is_broken or self.is_single
 
-    def decode(self, reply: Message) -> Message | None:
-        """Return the stored message of a reply; None for the end of the batch and for unusable replies."""
+    def run(self, data: bytes, at: int, sid: bytes, largest: int) -> int:
+        """Decode replies that follow each other, as `decode` does one; see BulkReader.
+
+        A message costs half of what a frame, a call and `decode` cost. `decode` gets what is unusual.
+        """
+        match_line, match_headers, find_mark = _compile_line().match, self._match, data.rfind
+        name, stream, mark = self._name, self._stream, STREAM_MARK
+        last, add = b"%d" % self.last, self.messages.append
+        if self.is_ended:
+            return at
+        while line := match_line(data, at):
+            line_sid, header_size, total = line.groups()
+            start = line.end()
+            middle, stop = start + int(header_size), start + int(total)
+            if line_sid != sid or not middle <= stop <= start + largest or data[stop : stop + 2] != b"\r\n":
+                break
+            begin = find_mark(mark, start, middle)
+            if begin < 0 or not (headers := match_headers(data, begin, middle)):
+                break
+            origin, subject, sequence, time, pending, previous = headers.groups()
+            if origin != stream or pending is None or previous not in (last, b"0", None):
+                break
+            block = data[start:begin] + b"\r\n\r\n" if begin > start + len(VERSION) else b""
+            place = name, sequence, time, pending
+            add(Message(str(subject, "utf-8", "replace"), data[middle:stop], "", block, place))
+            last, at = sequence, stop + 2
+        self.last = int(last)
+        return at
+
+    def decode(self, reply: Message) -> None:
+        """Add the stored message of a reply, or note the end of the batch, or that it is unusable."""
         block = reply.header_block
         if block[8:9] != b"\r":  # the first line has a status, or there are no headers
             self._end(block)
-            return None
+            return
         if self.is_foreign or self.has_gap or self.is_single:
-            return None
+            return
         start = block.rfind(STREAM_MARK)
         match = self._match(block, start) if start >= 0 else None
         if match is None:
             self.is_foreign = True
-            return None
+            return
         stream, subject, sequence, timestamp, pending, previous = match.groups()
         if stream != self._stream:
             self.is_foreign = True
@@ -134,13 +169,10 @@ class BatchDecoder:
         elif pending is None:
             self.is_single = True
         else:
-            self.count += 1
-            self.last = number = int(sequence)
-            time = str(timestamp, "utf-8", "replace")
-            metadata = _new_tuple(Metadata, (self._name, number, time, "", 1, 0, int(pending)))
+            self.last = int(sequence)
             stored = block[:start] + b"\r\n\r\n" if start > len(VERSION) else b""
-            return Message(str(subject, "utf-8", "replace"), reply.data, "", stored, metadata)
-        return None
+            place = self._name, sequence, timestamp, pending
+            self.messages.append(Message(str(subject, "utf-8", "replace"), reply.data, "", stored, place))
 
     def _end(self, block: bytes) -> None:
         self.status = parse_status(block)

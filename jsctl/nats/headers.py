@@ -38,14 +38,13 @@ def encode_headers(headers: Iterable[tuple[str, str | bytes]]) -> bytes:
 def parse_headers(block: bytes, errors: str = _BYTES) -> Headers:
     """Parse a header block into names and values, without its status. errors: how bytes that are not UTF-8
     are decoded."""
-    headers = []
-    for line in block.decode(errors=errors).split("\r\n")[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            if not name.isascii():  # no client can send such a name again
-                name = name.encode(errors=_BYTES).decode(errors="replace")
-            headers.append((name, value.strip()))
-    return headers
+    text = block.decode(errors=errors)
+    parts = [line.partition(":") for line in text.split("\r\n")[1:]]
+    headers = [(name, value.strip()) for name, colon, value in parts if colon]
+    if text.isascii():
+        return headers
+    # No client can send a name again that is not ASCII.
+    return [(name.encode(errors=_BYTES).decode(errors="replace"), value) for name, value in headers]
 
 
 def find_header(block: bytes, name: str) -> str:

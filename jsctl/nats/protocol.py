@@ -16,11 +16,11 @@ from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, Denied, JsctlError
 from jsctl.nats.codec import (
     MAX_PAYLOAD,
+    BulkReader,
     Frame,
     FrameParser,
     ProtocolError,
     ServerError,
-    Tally,
     Violation,
     check_info,
     compute_message_limit,
@@ -213,7 +213,7 @@ class Protocol:
         self._add_control(b"PING\r\n")
 
     def subscribe(
-        self, subject: str, handler: MessageHandler, *, queue: str = "", tally: Tally | None = None
+        self, subject: str, handler: MessageHandler, *, queue: str = "", bulk: BulkReader | None = None
     ) -> Interest:
         """Subscribe, on this connection and those after it. Raises BadInput."""
         validate_subject(subject, "subscribe to")
@@ -223,8 +223,8 @@ class Protocol:
         interest = self._interests[sid] = Interest(sid, subject, queue)
         self._last_sid += 1
         self._handlers[sid] = handler
-        if tally:
-            self.frames.tallies[sid] = tally
+        if bulk:
+            self.frames.bulk_readers[sid] = bulk
         self._add_control(interest.frame)
         return interest
 
@@ -232,7 +232,7 @@ class Protocol:
         """End a subscription."""
         if self._interests.pop(interest.sid, None):
             self._handlers.pop(interest.sid)
-            self.frames.tallies.pop(interest.sid, None)
+            self.frames.bulk_readers.pop(interest.sid, None)
             self._add_control(b"UNSUB %b\r\n" % interest.sid)
 
     def open_inbox(self) -> Interest:

@@ -292,7 +292,7 @@ def _build_name(name: str) -> Node:
 def _build_step(node: Node, key: Node) -> Node:
     def value(names: Names) -> Any:
         container, index = node(names), key(names)
-        if isinstance(container, Mapping) and isinstance(index, Hashable):
+        if isinstance(container, dict | Mapping) and isinstance(index, Hashable):
             return container.get(index)
         if isinstance(container, list) and isinstance(index, int):
             return container[index] if -len(container) <= index < len(container) else None
@@ -312,7 +312,11 @@ def _build_length(node: Node) -> Node:
 
 
 def _build_and(left: Node, right: Node) -> Node:
-    return lambda names: _to_truth(left(names)) and _to_truth(right(names))
+    def value(names: Names) -> bool:
+        one = left(names)
+        return one is not False and _to_truth(one) and _to_truth(right(names))
+
+    return value
 
 
 def _build_or(left: Node, right: Node) -> Node:
@@ -335,8 +339,10 @@ def _build_comparison(operator: str, left: Node, right: Node) -> Node:
 
     def value(names: Names) -> bool:
         one, other = left(names), right(names)
+        if one is None or other is None:
+            one, other = _zero_if_missing(one, other), _zero_if_missing(other, one)
         try:
-            return bool(compare(_zero_if_missing(one, other), _zero_if_missing(other, one)))
+            return bool(compare(one, other))
         except (TypeError, AttributeError):
             raise ValueError(f"cannot compare {one!r} {operator} {other!r}") from None
         except BadInput as error:

@@ -21,10 +21,14 @@ _BYTES = 8 << 20  #: of messages requested at once
 
 
 class Batch(NamedTuple):
-    """A batch of messages, in their order. decoder: how the batch ended; its status is None if it did not."""
+    """A batch. decoder: its messages, and how it ended; its status is None if it did not."""
 
-    messages: list[Message]
     decoder: BatchDecoder
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, in their order."""
+        return self.decoder.messages
 
     @property
     def is_supported(self) -> bool:
@@ -64,14 +68,11 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
     await enter_event_loop()
     import asyncio
 
-    messages: list[Message] = []
-    has_ended = asyncio.Event()
+    messages, has_ended = decoder.messages, asyncio.Event()
 
     def handle(reply: Message) -> None:
-        message = decoder.decode(reply)
-        if message is not None:
-            messages.append(message)
-        elif decoder.is_ended:
+        decoder.decode(reply)
+        if decoder.is_ended:
             has_ended.set()
 
     def watch(event: ConnectionEvent) -> bool:
@@ -84,7 +85,7 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
     inbox = connection.new_inbox()
     subject = f"{api.prefix}.DIRECT.GET.{stream}"
     with connection.watching(watch):
-        async with connection.receive(inbox, handle):
+        async with connection.receive(inbox, handle, bulk=decoder):
             request = json.dumps({**body, "max_bytes": _BYTES}).encode()
             await connection.send(encode_publish(subject, request, inbox))
             count_before = -1
@@ -93,7 +94,7 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(api.timeout / SECOND):
                         await has_ended.wait()
-    return Batch(messages, decoder)
+    return Batch(decoder)
 
 
 async def count_from(api: Api, stream: str, sequence: int, subject: str) -> int | None:

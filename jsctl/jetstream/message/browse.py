@@ -6,6 +6,7 @@ if the stream allows it; messages missing there (a follower may lag) are request
 
 import base64
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.loops import gather, sleep
@@ -105,7 +106,25 @@ async def read(
     bulk: bool = False,
     batch: int = BATCH,
 ) -> AsyncGenerator[Message, None]:
-    """Yield messages in order, from a sequence to the last.
+    """Yield messages in order, one at a time; see `read_batches`."""
+    reading = read_batches(api, stream, start=start, subject=subject, last=last, bulk=bulk, batch=batch)
+    async with aclosing(reading) as batches:
+        async for messages in batches:
+            for message in messages:
+                yield message
+
+
+async def read_batches(
+    api: Api,
+    stream: str,
+    *,
+    start: int = 1,
+    subject: str = "",
+    last: int = 0,
+    bulk: bool = False,
+    batch: int = BATCH,
+) -> AsyncGenerator[Sequence[Message], None]:
+    """Yield messages in order, as they come, from a sequence to the last.
 
     last: the sequence to end with, so that what is stored meanwhile is left out, and several messages are
     requested at once; 0 to go on to the end. bulk: read by batch direct get, up to `batch` messages per
@@ -121,19 +140,20 @@ async def read(
             foreign = foreign + 1 if fetched.decoder.is_foreign else 0
             bulk = fetched.is_supported and foreign < _MAX_FOREIGN_BATCHES
             messages = await check.select_trusted(position, fetched.messages) if check else fetched.messages
-            for message in messages:
-                if last and message.sequence > last:
-                    return
-                yield message
             if messages:
+                if 0 < last < messages[-1].sequence:
+                    if within := [message for message in messages if message.sequence <= last]:
+                        yield within
+                    return
+                yield messages
                 position = _advance_past(messages[-1].sequence, position, stream)
                 continue
         elif not subject and width > 1 and position < last:
             sequences = range(position, min(position + width, last + 1))
             page = await gather(_get(api, stream, {"seq": n}) for n in sequences)
             messages = [message for message in page if message is not None]
-            for message in messages:
-                yield message
+            if messages:
+                yield messages
             position = sequences.stop
             width = (
                 min(width * 2, _MAX_PARALLEL) if 2 * len(messages) > len(sequences) else max(width // 2, 1)
@@ -144,7 +164,7 @@ async def read(
             return
         width = min(width * 2, _MAX_PARALLEL) if following.sequence == position else width
         next_position = _advance_past(following.sequence, position, stream)
-        yield following
+        yield [following]
         position = next_position
 
 
@@ -235,8 +255,8 @@ async def _has_any(api: Api, stream: str, subjects: list[str], sequence: int) ->
 
 async def follow(
     api: Api, stream: str, *, start: int, subject: str = "", bulk: bool = False
-) -> AsyncGenerator[Message, None]:
-    """Yield messages beginning at a sequence, and then those that are stored later.
+) -> AsyncGenerator[Sequence[Message], None]:
+    """Yield messages beginning at a sequence, as they come, and then those that are stored later.
 
     Waits for a lost connection to return. Raises ApiError when the stream is deleted.
     """
@@ -246,9 +266,11 @@ async def follow(
             if await fetch_next(api, stream, position, subject) is None:
                 await sleep(_PAUSE)
                 continue
-            async for message in read(api, stream, start=position, subject=subject, bulk=bulk):
-                position = message.sequence + 1
-                yield message
+            reading = read_batches(api, stream, start=position, subject=subject, bulk=bulk)
+            async with aclosing(reading) as batches:
+                async for messages in batches:
+                    position = messages[-1].sequence + 1
+                    yield messages
         except JsctlError as error:
             if not is_transient(error):
                 raise

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from jsctl.base.loops import cancel_all, enter_event_loop, sleep
 from jsctl.base.units import format_rfc3339
-from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.batches import BATCH
@@ -15,9 +14,8 @@ from jsctl.jetstream.message.translate import translate
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.message import Message
 
-_BATCH = 100  #: messages that are handed over at once
 _PARALLEL = 4  #: streams that are read at the same time
-_MAX_WAITING = 8  #: batches that nobody has taken
+_MAX_WAITING = 2  #: batches that nobody has taken
 _FEW = 100  #: number of messages that are quickly read one by one
 
 
@@ -43,35 +41,24 @@ class Selection:
 
 
 async def select(
-    api: Api, stream: str, selection: Selection, *, batch: int = _BATCH
+    api: Api, stream: str, selection: Selection, *, batch: int = BATCH
 ) -> AsyncGenerator[Sequence[Message], None]:
-    """Yield messages in batches of at most `batch`; with follow one at a time.
+    """Yield messages as they come, in batches of at most `batch`.
 
     Raises NotFound for a missing stream, BadInput when the server cannot search by time, ApiError.
     """
     info = await streams.fetch_info(api, stream)
-    messages = _read(api, info, await _find_first(api, info, selection), selection)
-    size = 1 if selection.follow else batch
-    selected: list[Message] = []
-    try:
-        async with aclosing(messages):
-            async for message in messages:
-                if 0 < selection.last < message.sequence:
-                    break
-                if selection.translate:
-                    data = await translate(selection.translate, message.data, message.subject, stream)
-                    selected.append(message.with_data(data))
+    reading = _read(api, info, await _find_first(api, info, selection), selection)
+    words = selection.translate
+    async with aclosing(reading) as batches:
+        async for messages in batches:
+            for at in range(0, len(messages), 1 if words else batch):
+                if words:
+                    message = messages[at]
+                    data = await translate(words, message.data, message.subject, stream)
+                    yield [message.with_data(data)]
                 else:
-                    selected.append(message)
-                if len(selected) >= size:
-                    yield selected
-                    selected = []
-    except JsctlError:
-        if selected:
-            yield selected
-        raise
-    if selected:
-        yield selected
+                    yield messages[at : at + batch]
 
 
 async def _find_first(api: Api, info: Json, selection: Selection) -> int:
@@ -84,14 +71,14 @@ async def _find_first(api: Api, info: Json, selection: Selection) -> int:
     return message.sequence if message else int(state["last_seq"]) + 1
 
 
-def _read(api: Api, info: Json, first: int, selection: Selection) -> AsyncGenerator[Message, None]:
-    name, last = info["config"]["name"], int(info["state"]["last_seq"])
+def _read(api: Api, info: Json, first: int, selection: Selection) -> AsyncGenerator[Sequence[Message], None]:
+    name, last = info["config"]["name"], selection.last or int(info["state"]["last_seq"])
     # A page is quickly read from the leader; reading much of the stream is worth a faster way.
     is_long = not 0 < selection.limit <= _FEW
     bulk = is_long and bool(info["config"].get("allow_direct"))
     if selection.follow:
         return browse.follow(api, name, start=first, subject=selection.subject, bulk=bulk)
-    return browse.read(
+    return browse.read_batches(
         api, name, start=first, subject=selection.subject, last=last, bulk=bulk, batch=selection.page
     )
 
@@ -132,7 +119,7 @@ async def select_from_several(
             while waiting:
                 name, last = waiting.pop(0)
                 part = replace(selection, last=last, page=page)
-                async with aclosing(select(api, name, part, batch=min(page, _BATCH))) as batches:
+                async with aclosing(select(api, name, part, batch=page)) as batches:
                     async for batch in batches:
                         await found.put(batch)
                         await pace.wait(len(batch))

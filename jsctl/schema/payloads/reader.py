@@ -95,7 +95,7 @@ class Reader:
         Raises what `SchemaRegistry.fetch` and missing libraries raise.
         """
         value: Any = None
-        reason = ""
+        reason, condition = "", self._condition
         if self._decodes:
             try:
                 value = self._decoder.decode(message.data)
@@ -103,27 +103,25 @@ class Reader:
                 reason = str(error)
                 self._undecoded += 1
                 self._first_undecoded = self._first_undecoded or _name_message(message, reason)
-        if self._condition is not None and not self._matches(self._condition, message, value, reason):
-            return None
+        if condition is not None:
+            if reason and self._needs_payload:
+                return None
+            if self._unseen and isinstance(value, dict):
+                self._unseen -= value.keys()
+                self._has_seen_any = True
+            names = self._names  # used again: making them takes as long as many a condition
+            names.clear()
+            names.message, names.fields = message, value
+            try:
+                if not condition(names):
+                    return None
+            except ValueError as error:
+                self._unchecked += 1
+                self._first_unchecked = self._first_unchecked or _name_message(message, str(error))
+                return None
         if self._fields and not reason and isinstance(value, dict):
             value = {path: _find(value, steps) for path, steps in self._fields}
         return Decoded(value, reason, self._shows)
-
-    def _matches(self, condition: Condition, message: Message, value: Any, reason: str) -> bool:
-        if reason and self._needs_payload:
-            return False
-        if self._unseen and isinstance(value, dict):
-            self._unseen -= value.keys()
-            self._has_seen_any = True
-        names = self._names  # used again: making them takes as long as many a condition
-        names.clear()
-        names.message, names.fields = message, value
-        try:
-            return condition(names)
-        except ValueError as error:
-            self._unchecked += 1
-            self._first_unchecked = self._first_unchecked or _name_message(message, str(error))
-            return False
 
     def summarize(self) -> str:
         """Return lines about messages that could not be decoded or checked; empty for none."""

@@ -31,7 +31,7 @@ def test_nothing_is_lost_or_counted_twice(
         replies.extend(some)
 
     parser = FrameParser()
-    parser.tallies[b"7"] = Tally(take, limit=most, remaining=left)
+    parser.bulk_readers[b"7"] = Tally(take, limit=most, remaining=left)
     chunks = [data[at : at + cut] for at in range(0, len(data), cut)]
     frames = [found for chunk in chunks for found in parser.feed(chunk)]
     plain = [b"r.%d" % n if r else b"" for n, (sid, h, r, _) in enumerate(sent) if sid == b"7" and not h]
@@ -53,6 +53,6 @@ def test_nothing_is_lost_or_counted_twice(
 )
 def test_what_breaks_the_protocol_is_refused_as_without_it(data: bytes) -> None:
     parser = FrameParser()
-    parser.tallies[b"7"] = Tally(lambda count, size, replies: None)
+    parser.bulk_readers[b"7"] = Tally(lambda count, size, replies: None)
     with pytest.raises(ProtocolError):
         list(parser.feed(b"MSG a 7 1\r\na\r\n" + data))
