@@ -1,6 +1,7 @@
 """`jsctl consumer ls`."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from jsctl.base.units import compute_age
 from jsctl.commands.cli import argument, command, option
@@ -13,27 +14,25 @@ from jsctl.jetstream.paging import Collected
 from jsctl.views.consumer.unreachable import unreachable_consumers
 from jsctl.views.events import Events, names
 from jsctl.views.result import Column, Result, Table
+from jsctl.views.shared.infos import CREATED, DESCRIPTION
 
 _COLUMNS = (
-    Column("Name", "name"),
-    Column("Description", "description", "prose", hideable=1),
-    Column("Created", "created", "time", hideable=3),
-    Column("Ack Pending", "ack_pending", "count"),
-    Column("Unprocessed", "unprocessed", "count"),
-    Column("Last Delivery", "last_delivery", "ago", hideable=2),
+    Column("Name", "name", read=itemgetter("name")),
+    DESCRIPTION,
+    CREATED,
+    Column("Ack Pending", "ack_pending", "count", read=lambda info: int(info.get("num_ack_pending", 0))),
+    Column("Unprocessed", "unprocessed", "count", read=lambda info: int(info.get("num_pending", 0))),
+    Column(
+        *("Last Delivery", "last_delivery", "ago"),
+        read=lambda info: compute_age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
+        hideable=2,
+    ),
 )
 
 
 def _list_row(info: Json) -> Sequence[object]:
     """Return the row of a consumer's info, one value for each column."""
-    return (
-        info["name"],
-        info["config"].get("description", ""),
-        info.get("created"),
-        int(info.get("num_ack_pending", 0)),
-        int(info.get("num_pending", 0)),
-        compute_age((info.get("delivered") or {}).get("last_active"), info.get("ts")),
-    )
+    return [column.get(info) for column in _COLUMNS]
 
 
 def _show_listing(stream: str, consumers: Collected[Sequence[object]]) -> Result:

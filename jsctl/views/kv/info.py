@@ -1,16 +1,24 @@
 """`kv info`: a bucket's info page; and the lists of buckets."""
 
-from typing import NamedTuple
+from operator import itemgetter
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import compute_age, format_server_time, read_known_time, seconds_to_ns
+from jsctl.base.units import format_server_time, read_known_time
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
-from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text
+from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text, build_cells
 from jsctl.views.shared.config import config_lines
+from jsctl.views.shared.infos import (
+    CREATED,
+    DESCRIPTION,
+    SIZE,
+    build_age_column,
+    build_count_column,
+    date_info,
+)
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.stream.info import cluster_sections, origin_lines, present
 
@@ -93,38 +101,21 @@ def _build_origin_fields(origin: Json, label: str) -> list[Field]:
 
 
 _COLUMNS = (
-    Column("Bucket", "bucket"),
-    Column("Description", "description", "prose", hideable=1),
-    Column("Created", "created", "time", hideable=3),
-    Column("Size", "bytes", "bytes"),
-    Column("Values", "values", "count"),
-    Column("Last Update", "last_update", "ago", hideable=2),
+    Column("Bucket", "bucket", read=lambda info: stream_to_bucket(info["config"]["name"])),
+    DESCRIPTION,
+    CREATED,
+    SIZE,
+    build_count_column("Values", "values"),
+    build_age_column("Last Update", "last_update"),
 )
-
-
-class BucketRow(NamedTuple):
-    """A bucket's line in `kv ls`."""
-
-    bucket: str
-    description: str
-    created: str | None
-    bytes: int
-    values: int
-    last_update: int  #: ns since then, -1 for never
 
 
 def listing(buckets: Collected[Json], now: float) -> Result:
     """Show the list of `kv ls` without a bucket, smallest first. now: seconds since the epoch."""
-    rows = []
-    for info in buckets.items.values():
-        config, state = BUCKET.from_stream(info["config"]), info["state"]
-        last = compute_age(state.get("last_ts"), seconds_to_ns(now))
-        size, values = int(state["bytes"]), int(state["messages"])
-        text = str(config.get("description", ""))
-        rows.append(BucketRow(str(config["name"]), text, info.get("created"), size, values, last))
-    rows.sort(key=lambda row: (row.bytes, row.bucket))
+    infos = [date_info(info, now) for info in buckets.items.values()]
+    rows = sorted(build_cells(infos, _COLUMNS), key=itemgetter(_COLUMNS.index(SIZE), 0))
     unreachable = unreachable_streams(buckets.missing, buckets.offline)
-    data = sorted(row.bucket for row in rows)
+    data = sorted(row[0] for row in rows)
     if not rows and not unreachable:
         return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
     table = Table("Key-Value Buckets", _COLUMNS, rows)

@@ -1,11 +1,11 @@
 """`object ls`, `object status`, and what put, rm and sync did to several objects."""
 
 from collections.abc import Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsctl.base.units import compute_age, format_bytes, format_duration, pluralize, seconds_to_ns
+from jsctl.base.units import format_bytes, format_duration, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
@@ -14,6 +14,7 @@ from jsctl.jetstream.paging import Collected
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.object_info import one_object
 from jsctl.views.result import Column, Lines, Result, Table, Text, build_cells
+from jsctl.views.shared.infos import CREATED, DESCRIPTION, SIZE, build_age_column, date_info
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from jsctl.jetstream.object.sync import Plan
 
 _BUCKETS = (
-    Column("Bucket", "bucket"),
-    Column("Description", "description", "prose", hideable=1),
-    Column("Created", "created", "time", hideable=2),
-    Column("Size", "bytes", "bytes"),
-    Column("Last Update", "last_update", "ago"),
+    Column("Bucket", "bucket", read=get_bucket),
+    DESCRIPTION,
+    CREATED,
+    SIZE,
+    build_age_column("Last Update", "last_update"),
 )
 _OBJECTS = (
     Column("Name", "name"),
@@ -40,14 +41,14 @@ _STORED = (
     Column("Digest", "digest"),
 )
 _STATUS = (
-    Column("Bucket", "bucket"),
-    Column("Objects", "objects", "count"),
-    Column("Size", "bytes", "bytes"),
-    Column("Limit", "max_bytes", "bytes_limit", hideable=1),
-    Column("TTL", "ttl", "span_limit", hideable=2),
-    Column("Replicas", "replicas", "number"),
-    Column("Sealed", "sealed", "bool"),
-    Column("Unfinished", "unfinished", "count"),
+    Column("Bucket", "bucket", read=lambda row: get_bucket(row[0])),
+    Column("Objects", "objects", "count", read=itemgetter(1)),
+    SIZE._replace(read=lambda row: row[0]["state"]["bytes"]),
+    Column("Limit", "max_bytes", "bytes_limit", read=lambda row: row[0]["config"]["max_bytes"], hideable=1),
+    Column("TTL", "ttl", "span_limit", read=lambda row: row[0]["config"].get("max_age", 0), hideable=2),
+    Column("Replicas", "replicas", "number", read=lambda row: row[0]["config"]["num_replicas"]),
+    Column("Sealed", "sealed", "bool", read=lambda row: bool(row[0]["config"].get("sealed"))),
+    Column("Unfinished", "unfinished", "count", read=itemgetter(2)),
 )
 _MAX_LISTED = 10  #: objects that a question lists
 _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "size", "bytes"))
@@ -59,16 +60,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
         return Result([Text("No Object Store buckets found")], data=[])
-    rows = [
-        (
-            get_bucket(info),
-            info["config"].get("description", ""),
-            info.get("created"),
-            info["state"]["bytes"],
-            compute_age(info["state"].get("last_ts"), seconds_to_ns(now)),
-        )
-        for info in infos
-    ]
+    rows = build_cells([date_info(info, now) for info in infos], _BUCKETS)
     table = Table("Object Store Buckets", _BUCKETS, rows)
     return Result([table, *unreachable], data=sorted(row[0] for row in rows))
 
@@ -88,20 +80,7 @@ def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
     """Show the state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
     if not rows:
         return Result([Text("No Object Store buckets found")], data=[])
-    cells = [
-        (
-            get_bucket(info),
-            count,
-            info["state"]["bytes"],
-            info["config"]["max_bytes"],
-            info["config"].get("max_age", 0),
-            info["config"]["num_replicas"],
-            bool(info["config"].get("sealed")),
-            unfinished,
-        )
-        for info, count, unfinished in rows
-    ]
-    return Result([Table("Object Store Buckets", _STATUS, cells)])
+    return Result([Table("Object Store Buckets", _STATUS, build_cells(rows, _STATUS))])
 
 
 def stored(infos: Sequence[ObjectInfo]) -> Result:

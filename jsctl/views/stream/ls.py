@@ -1,55 +1,50 @@
 """The list of `stream ls` and `stream find`."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
-from jsctl.base.units import compute_age, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.state import get_mark
 from jsctl.views.result import Cell, Column, Result, Table
-from jsctl.views.shared.tables import unreachable_streams
-
-COLUMNS = (
-    Column("Name", "name"),
-    Column("Description", "description", "prose", hideable=1),
-    Column("Created", "created", "time", hideable=3),
-    Column("Messages", "messages", "count"),
-    Column("Size", "bytes", "bytes"),
-    Column("Last Message", "last_message", "ago", hideable=2),
+from jsctl.views.shared.infos import (
+    CREATED,
+    DESCRIPTION,
+    SIZE,
+    build_age_column,
+    build_count_column,
+    date_info,
 )
+from jsctl.views.shared.tables import unreachable_streams
 
 UNFINISHED = "unfinished restore or copy"
 
 
-class ListRow(NamedTuple):
-    """A stream's line in `stream ls`."""
-
-    name: str
-    description: str
-    created: str | None
-    messages: int
-    bytes: int
-    last_message: int  #: ns since then, -1 for never
-    unfinished: bool  #: whether a restore or copy has not filled it yet
+def _build_name_cell(info: Json) -> Any:
+    name = info["config"]["name"]
+    return Cell(name, f"{name} ({UNFINISHED})", "bad") if get_mark(info) else name
 
 
-def list_row(info: Json, now: float) -> ListRow:
-    """Return the row of a stream's info. now: seconds since the epoch."""
-    config, state = info["config"], info["state"]
-    return ListRow(
-        name=config["name"],
-        description=config.get("description", ""),
-        created=info.get("created"),
-        messages=state["messages"],
-        bytes=state["bytes"],
-        last_message=compute_age(state.get("last_ts"), seconds_to_ns(now)),
-        unfinished=bool(get_mark(info)),
-    )
+COLUMNS = (
+    Column("Name", "name", read=_build_name_cell),
+    DESCRIPTION,
+    CREATED,
+    build_count_column("Messages", "messages"),
+    SIZE,
+    build_age_column("Last Message", "last_message"),
+)
+Row = Sequence[Any]
+
+
+def list_row(info: Json, now: float) -> Row:
+    """Return the row of a stream's info, a value for each column. now: seconds since the epoch."""
+    dated = date_info(info, now)
+    return [column.get(dated) for column in COLUMNS]
 
 
 def listing(
-    streams: Collected[ListRow], *, subject: str = "", hidden: bool = False, empty: str = "No Streams defined"
+    streams: Collected[Row], *, subject: str = "", hidden: bool = False, empty: str = "No Streams defined"
 ) -> Result:
     """Show the list of `stream ls`, smallest first, as the `nats` tool sorts. hidden: whether system streams
     were left out.
@@ -58,10 +53,8 @@ def listing(
     if not streams.items and not streams.missing and not streams.offline:
         hint = ", pass -a to include system streams" if hidden else ""
         return Result([Table("", COLUMNS, (), empty=empty + hint)], data=data)
-    rows = [
-        (Cell(row.name, f"{row.name} ({UNFINISHED})", "bad"), *row[1:-1]) if row.unfinished else row[:-1]
-        for row in sorted(streams.items.values(), key=lambda row: (row.bytes, row.name))
-    ]
+    size = COLUMNS.index(SIZE)
+    rows = [row for _, row in sorted(streams.items.items(), key=lambda item: (item[1][size], item[0]))]
     title = f"Streams matching {subject}" if subject else "Streams"
     unreachable = unreachable_streams(streams.missing, streams.offline)
     table = Table(title, COLUMNS, rows)

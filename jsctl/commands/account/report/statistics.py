@@ -1,60 +1,45 @@
 """`jsctl account report statistics`."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from jsctl.commands.cli import command, option
 from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
 from jsctl.jetstream.api import Json
 from jsctl.monitor.server.requests import ping_account
-from jsctl.views.result import Column, Result, Table
+from jsctl.views.result import Column, Result, Table, build_cells, build_footer
+from jsctl.views.server.reports import build_column, count_all
 
 _COLUMNS = (
-    Column("Server", "server"),
-    Column("Cluster", "cluster", hideable=2),
-    Column("Version", "version", hideable=8),
-    Column("Tags", "tags", hideable=3, optional=True),
-    Column("Connections", "connections", "count"),
-    Column("Subscriptions", "subscriptions", "count", hideable=1),
-    Column("Leafnodes", "leafnodes", "count", hideable=7),
-    Column("Sent Bytes", "sent_bytes", "bytes", hideable=4),
-    Column("Sent Msgs", "sent_messages", "count"),
-    Column("Received Bytes", "received_bytes", "bytes", hideable=5),
-    Column("Received Msgs", "received_messages", "count"),
-    Column("Slow Consumers", "slow_consumers", "count", hideable=6),
+    build_column("Server", "server", path="server.name", total=count_all),
+    build_column("Cluster", "cluster", path="server.cluster", hideable=2),
+    build_column("Version", "version", path="server.ver", hideable=8),
+    Column(
+        *("Tags", "tags"),
+        read=lambda row: ", ".join(row["server"].get("tags") or ()),
+        hideable=3,
+        optional=True,
+    ),
+    build_column("Connections", "connections", "count", "conns", total=sum),
+    build_column("Subscriptions", "subscriptions", "count", "num_subscriptions", hideable=1, total=sum),
+    build_column("Leafnodes", "leafnodes", "count", hideable=7, total=sum),
+    build_column("Sent Bytes", "sent_bytes", "bytes", "sent.bytes", hideable=4, total=sum),
+    build_column("Sent Msgs", "sent_messages", "count", "sent.msgs", total=sum),
+    build_column("Received Bytes", "received_bytes", "bytes", "received.bytes", hideable=5, total=sum),
+    build_column("Received Msgs", "received_messages", "count", "received.msgs", total=sum),
+    build_column("Slow Consumers", "slow_consumers", "count", hideable=6, total=sum),
 )
-_TEXTS = 4  #: columns before the numbers
 
 
 def _show_statistics(replies: Sequence[Json]) -> Result:
     """Show the statistics of an account. replies: those to STATZ; servers without it are left out."""
     rows = [
-        _build_row(reply["server"], account)
+        {**account, "server": reply["server"]}
         for reply in sorted(replies, key=lambda reply: str(reply["server"]["name"]))
         for account in ((reply.get("data") or {}).get("account_statz") or ())[:1]
     ]
-    totals = [sum(row[index] for row in rows) for index in range(_TEXTS, len(_COLUMNS))]
-    footer = [str(len(rows)), "", "", "", *totals]
-    return Result([Table("Server Statistics", _COLUMNS, rows, footer)])
-
-
-def _build_row(server: Json, account: Json) -> list[Any]:
-    sent, received = account.get("sent") or {}, account.get("received") or {}
-    return [
-        server["name"],
-        server.get("cluster", ""),
-        server.get("ver", ""),
-        ", ".join(server.get("tags") or ()),
-        account.get("conns", 0),
-        account.get("num_subscriptions", 0),
-        account.get("leafnodes", 0),
-        sent.get("bytes", 0),
-        sent.get("msgs", 0),
-        received.get("bytes", 0),
-        received.get("msgs", 0),
-        account.get("slow_consumers", 0),
-    ]
+    cells, footer = build_cells(rows, _COLUMNS), build_footer(rows, _COLUMNS)
+    return Result([Table("Server Statistics", _COLUMNS, cells, footer)])
 
 
 @command(
