@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from jsctl.base.units import format_bytes, format_count, pluralize
 from jsctl.monitor.server.replicas import Json, Replica, read_position
-from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.result import Cell, Column, Kind, Result, Table, build_cells
 
-_STATE = (
+_STATE: Sequence[tuple[str, str, Kind, int]] = (
     ("messages", "messages", "count", 0),
     ("bytes", "bytes", "bytes", 12),
     ("subjects", "num_subjects", "count", 13),
@@ -17,77 +17,77 @@ _STATE = (
 )
 """Columns of a stream: their key, that in the state, their kind, and how soon they are left out."""
 
+
+def _build_state_column(key: str, name: str, kind: Kind, hideable: int) -> Column:
+    return Column(
+        *(key.title(), key, kind),
+        read=lambda replica: _build_count(replica, name, kind),
+        hideable=hideable,
+    )
+
+
+def _build_count_column(title: str, key: str, hideable: int) -> Column:
+    return Column(
+        title, key, "count", read=lambda replica: int(replica.detail.get(key, 0)), hideable=hideable
+    )
+
+
+def _build_status_cell(replica: Replica) -> Cell:
+    status = ", ".join(replica.statuses)
+    return Cell(status, status, "good" if replica.synced else "bad")
+
+
+def _list_peers(replica: Replica) -> str:
+    peers = (replica.detail.get("cluster") or {}).get("replicas") or []
+    return ", ".join(f"{peer.get('name')} {_format_condition(peer)}" for peer in peers)
+
+
+def _format_delivered(replica: Replica) -> str:
+    last = int((replica.stream.get("state") or {}).get("last_seq", 0))
+    return _format_position(replica, "delivered", f" of {format_count(last)}" if last else "")
+
+
+_STREAM = Column("Stream", "stream", read=lambda replica: replica.name)
 _OWNER = (
-    Column("Raft", "raft_group", hideable=8),
+    Column("Raft", "raft_group", read=lambda replica: replica.group, hideable=8),
     Column("Account", "account", hideable=3),
-    Column("Node", "server"),
+    Column("Node", "server", read=lambda replica: Cell(replica.server, replica.server + "*" * replica.leads)),
 )
-_END = (
-    Column("Status", "status"),
-    Column("Leader", "leader", hideable=1),
-    Column("Peers", "peers", hideable=7),
-)
+_STATUS = Column("Status", "status", read=_build_status_cell)
+_LEADER = Column("Leader", "leader", hideable=1)
+_PEERS = Column("Peers", "peers", read=_list_peers, hideable=7)
 _HEALTH = Column("Health", "health")
 _ACCOUNT_ID = Column("Account ID", "account_id")
-STREAMS = (
-    Column("Stream", "stream"),
-    *_OWNER,
-    *(Column(key.title(), key, kind, hideable=rank) for key, _, kind, rank in _STATE),  # type: ignore[arg-type]
-    *_END,
+_PROGRESS = (
+    Column("Delivered (S, C)", "delivered", read=_format_delivered),
+    Column("Ack Floor (S, C)", "ack_floor", read=lambda replica: _format_position(replica, "ack_floor", "")),
+    _build_count_column("Ack Pending", "num_ack_pending", 5),
+    _build_count_column("Redelivered", "num_redelivered", 9),
+    _build_count_column("Waiting", "num_waiting", 10),
+    _build_count_column("Pending", "num_pending", 6),
 )
+"""Columns of a consumer, whose keys are those in its info."""
+STREAMS = (_STREAM, *_OWNER, *(_build_state_column(*each) for each in _STATE), _STATUS, _LEADER, _PEERS)
 CONSUMERS = (
     Column("Consumer", "consumer"),
-    Column("Stream", "stream"),
+    _STREAM,
     *_OWNER,
-    Column("Delivered (S, C)", "delivered"),
-    Column("Ack Floor (S, C)", "ack_floor"),
-    Column("Ack Pending", "num_ack_pending", "count", hideable=5),
-    Column("Redelivered", "num_redelivered", "count", hideable=9),
-    Column("Waiting", "num_waiting", "count", hideable=10),
-    Column("Pending", "num_pending", "count", hideable=6),
-    *_END[:2],
+    *_PROGRESS,
+    _STATUS,
+    _LEADER,
     Column("Stream Leader", "stream_leader", hideable=2),
-    *_END[2:],
+    _PEERS,
 )
 
 
 def streams(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
     """Show the replicas of streams. health: that of each; None when it was not asked for."""
-    rows = [
-        [
-            replica.name,
-            *_build_owner(replica),
-            *(_build_count(replica, key, kind) for _, key, kind, _ in _STATE),
-            *_end(replica),
-        ]
-        for replica in replicas
-    ]
-    return _build_result("Streams", STREAMS, rows, replicas, health)
+    return _build_result("Streams", STREAMS, replicas, health)
 
 
 def consumers(replicas: Sequence[Replica], health: Sequence[str] | None) -> Result:
     """Show the replicas of consumers. health: that of each; None when it was not asked for."""
-    rows = []
-    for replica in replicas:
-        last = int((replica.stream.get("state") or {}).get("last_seq", 0))
-        progress = f" of {format_count(last)}" if last else ""
-        counts = [int(replica.detail.get(column.key, 0)) for column in CONSUMERS[7:11]]
-        status, leader, peers = _end(replica)
-        rows.append(
-            [
-                replica.consumer,
-                replica.name,
-                *_build_owner(replica),
-                _format_position(replica, "delivered", progress),
-                _format_position(replica, "ack_floor", ""),
-                *counts,
-                status,
-                leader,
-                replica.stream_leader,
-                peers,
-            ]
-        )
-    return _build_result("Consumers", CONSUMERS, rows, replicas, health)
+    return _build_result("Consumers", CONSUMERS, replicas, health)
 
 
 def find_deviations(replica: Replica) -> dict[str, int]:
@@ -132,17 +132,6 @@ def _format_position(replica: Replica, key: str, progress: str) -> str:
     return f"{stream}{off_stream}{progress}, {consumer}{off_consumer}"
 
 
-def _build_owner(replica: Replica) -> list[object]:
-    return [replica.group, replica.account, Cell(replica.server, replica.server + "*" * replica.leads)]
-
-
-def _end(replica: Replica) -> list[object]:
-    peers = (replica.detail.get("cluster") or {}).get("replicas") or []
-    text = ", ".join(f"{peer.get('name')} {_format_condition(peer)}" for peer in peers)
-    status = ", ".join(replica.statuses)
-    return [Cell(status, status, "good" if replica.synced else "bad"), replica.leader, text]
-
-
 def _format_condition(peer: Json) -> str:
     if peer.get("offline"):
         return "offline"
@@ -152,15 +141,21 @@ def _format_condition(peer: Json) -> str:
 def _build_result(
     title: str,
     columns: Sequence[Column],
-    rows: list[list[object]],
     replicas: Sequence[Replica],
     health: Sequence[str] | None,
 ) -> Result:
-    if health is not None:
-        columns = (*columns, _HEALTH)
-        rows = [[*row, text] for row, text in zip(rows, health, strict=True)]
+    # Files have the account's ID, as those of `nats`; people know accounts by their names.
+    at = columns.index(_OWNER[1]) + 1
+    filed = (*columns[:at], _ACCOUNT_ID, *columns[at:])
     wrong = sum(not replica.synced for replica in replicas)
-    heading = f"{title}: {pluralize(len(rows), 'replica')}, {wrong} not in sync"
+    heading = f"{title}: {pluralize(len(replicas), 'replica')}, {wrong} not in sync"
+    more = () if health is None else (_HEALTH,)
+    ends = [()] * len(replicas) if health is None else [(text,) for text in health]
+
+    def build_table(chosen: Sequence[Column]) -> Table:
+        cells = zip(build_cells(replicas, chosen), ends, strict=True)
+        return Table(heading, (*chosen, *more), [[*row, *end] for row, end in cells])
+
     data = []
     for index, replica in enumerate(replicas):
         record = {
@@ -176,23 +171,13 @@ def _build_result(
             "statuses": list(replica.statuses),
             "deviation": find_deviations(replica),
             "state": (replica.stream or replica.detail).get("state") or {},
-            **({key: replica.detail.get(key) for key in _CONSUMER_KEYS} if replica.consumer else {}),
+            **(
+                {key: replica.detail.get(key) for key in (column.key for column in _PROGRESS)}
+                if replica.consumer
+                else {}
+            ),
             "cluster": replica.detail.get("cluster"),
             **({"health": health[index]} if health is not None else {}),
         }
         data.append(record)
-    # Files have the account's ID, as those of `nats`; people know accounts by their names.
-    at = next(index for index, column in enumerate(columns) if column.key == "account") + 1
-    filed = [[*row[:at], replica.account_id, *row[at:]] for row, replica in zip(rows, replicas, strict=True)]
-    file_table = Table(heading, [*columns[:at], _ACCOUNT_ID, *columns[at:]], filed)
-    return Result([Table(heading, columns, rows)], data=data, table=file_table)
-
-
-_CONSUMER_KEYS = (
-    "delivered",
-    "ack_floor",
-    "num_ack_pending",
-    "num_redelivered",
-    "num_waiting",
-    "num_pending",
-)
+    return Result([build_table(columns)], data=data, table=build_table(filed))
