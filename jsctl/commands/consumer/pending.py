@@ -35,7 +35,6 @@ def _show_pending(stream: str, consumer: str, pending: PendingMessages, now: flo
         for one in pending.messages
     ]
     title = f"{pluralize(len(rows), 'Unacknowledged Message')} of Consumer {stream} > {consumer}"
-
     empty = f"Consumer {stream} > {consumer} waits for no acknowledgements"
     if pending.doubt:
         empty = f"It is not known for which messages consumer {stream} > {consumer} waits"

@@ -49,7 +49,6 @@ def exports(account: Record, store: AuthStore) -> Result:
                 Cell(names, ", ".join(names)),
             )
         )
-
     return Result([Table(f"Exports of {account.name}", EXPORT_COLUMNS, rows, empty="No exports")])
 
 
@@ -69,7 +68,6 @@ def imports(account: Record, store: AuthStore) -> Result:
         )
         for claim in list_imports(account.nats)
     ]
-
     return Result([Table(f"Imports of {account.name}", IMPORT_COLUMNS, rows, empty="No imports")])
 
 

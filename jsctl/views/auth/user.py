@@ -81,7 +81,6 @@ def listing(account: Record, users: Sequence[Record]) -> Result:
                 format_doubt(user),
             )
         )
-
     return Result([Table(f"Users of {account.name}", COLUMNS, rows, empty="No users")])
 
 

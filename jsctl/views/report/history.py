@@ -255,7 +255,6 @@ def _build_table(layout: _Layout, rows: Sequence[Row], trend: Callable[[Sequence
         ]
         for key, group in sorted(groups.items())
     ]
-
     return Table(layout.title, columns, lines)
 
 

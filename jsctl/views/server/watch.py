@@ -1,13 +1,13 @@
-"""`server watch`: servers, accounts and JetStream, the largest first."""
+"""`server watch`: what its verbs share, the largest rows first."""
 
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
-from jsctl.base.units import format_count, format_exact_duration
-from jsctl.monitor.server.api_requests import RequestRow
-from jsctl.monitor.server.watching import AccountRow, JetStreamRow, ServerRow
+from jsctl.base.units import format_count
+from jsctl.monitor.server.watching import AccountRow, ServerRow
 from jsctl.views.result import Cell, Column, Result, Table, build_cells
-from jsctl.views.shared.orders import list_orders, select_largest
+from jsctl.views.shared.orders import select_largest
 
 
 def _build_slow_cell(row: ServerRow | AccountRow) -> Cell:
@@ -96,70 +96,17 @@ JETSTREAM = (
         "Took", "snapshot_duration", "duration", read=lambda row: row.snapshot_duration or None, hideable=6
     ),
 )
-REQUESTS = (
-    Column("Type", "type"),
-    Column("Account", "account", hideable=1),
-    Column("Count", "count", "count"),
-    Column("", "recent", "count"),
-    Column("Asset", "asset"),
-)
-
-SERVER_SORTS = list_orders(SERVERS)
-ACCOUNT_SORTS = list_orders(ACCOUNTS)
-JETSTREAM_SORTS = list_orders(JETSTREAM)
 
 
-def servers(rows: Sequence[ServerRow], order: str, number: int) -> Result:
-    """Show servers. order: one of SERVER_SORTS. number: how many at most; 0 for all."""
-    chosen = select_largest(rows, SERVERS, order, number)
-
-    title = _format_title("Servers", len(chosen), len(rows))
-    return Result([Table(title, SERVERS, build_cells(chosen, SERVERS))])
-
-
-def accounts(rows: Sequence[AccountRow], order: str, number: int) -> Result:
-    """Show accounts. order: one of ACCOUNT_SORTS. number: how many at most; 0 for all."""
-    chosen = select_largest(rows, ACCOUNTS, order, number)
-
-    title = _format_title("Accounts", len(chosen), len(rows))
-    return Result([Table(title, ACCOUNTS, build_cells(chosen, ACCOUNTS))])
-
-
-def jetstream(rows: Sequence[JetStreamRow], order: str, number: int) -> Result:
-    """Show JetStream of servers; a star marks leaders. order: one of JETSTREAM_SORTS. number: how many."""
-    chosen = select_largest(rows, JETSTREAM, order, number)
-
-    title = _format_title("JetStream Servers", len(chosen), len(rows))
-    return Result([Table(title, JETSTREAM, build_cells(chosen, JETSTREAM))])
-
-
-def requests(
-    rows: Sequence[RequestRow], number: int, interval: int, *, reverse: bool, compact: bool
+def show_largest(
+    noun: str, columns: Sequence[Column], rows: Sequence[Any], order: str, number: int
 ) -> Result:
-    """Show requests to the JetStream API, the most frequent first. interval: ns, of `recent`."""
-    ordered = sorted(rows, key=lambda row: (-row.recent, -row.count, row.asset))
-    chosen = (ordered[::-1] if reverse else ordered)[:number]
-    columns = tuple(
-        column._replace(title=f"In {format_exact_duration(interval)}") if column.key == "recent" else column
-        for column in REQUESTS
-    )
-    lines = [
-        (
-            row.type,
-            Cell(row.account, _shorten(row.account)) if compact else row.account,
-            row.count,
-            row.recent,
-            Cell(row.asset, _shorten(row.asset, 40)) if compact else row.asset,
-        )
-        for row in chosen
-    ]
-    title = _format_title("JetStream API Requests", len(chosen), len(rows))
-    return Result([Table(title, columns, lines, empty="waiting for requests")])
+    """Show the largest rows. order: a name in `sort` of a column. number: how many at most; 0 for all."""
+    chosen = select_largest(rows, columns, order, number)
+    title = format_title(noun, len(chosen), len(rows))
+    return Result([Table(title, columns, build_cells(chosen, columns))])
 
 
-def _format_title(noun: str, shown: int, total: int) -> str:
+def format_title(noun: str, shown: int, total: int) -> str:
+    """Return the title of a table of which not all rows may be shown."""
     return f"{noun}: {shown} of {total}" if shown < total else noun
-
-
-def _shorten(name: str, width: int = 20) -> str:
-    return name if len(name) <= width else f"{name[: width - 8]}...{name[-5:]}"

@@ -11,6 +11,7 @@ from jsctl.monitor.server.watching import Rounds, build_account_rows, build_jets
 from jsctl.views.events import Events
 from jsctl.views.result import Result
 from jsctl.views.server import watch as view
+from jsctl.views.shared.orders import list_orders
 
 
 @command(
@@ -22,7 +23,7 @@ from jsctl.views.server import watch as view
         "jsctl server watch servers --count 1 --json",
     ],
 )
-@ranking_flags(view.SERVER_SORTS, "conns")
+@ranking_flags(list_orders(view.SERVERS), "conns")
 async def servers(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Ask the servers in each round; rates are messages per second since the round before. On a terminal,
     this is a screen with keys until q; --as plain writes a table per round. A login of the system account is
@@ -34,7 +35,7 @@ async def servers(env: Env, order: str, number: int, every: int, count: int | No
 
     async def fetch() -> Result:
         replies = [reply for reply, _ in await fetch_servers(connection)]
-        return view.servers(build_server_rows(replies, rounds), order, number)
+        return view.show_largest("Servers", view.SERVERS, build_server_rows(replies, rounds), order, number)
 
     return watch_results(fetch, every, count)
 
@@ -48,7 +49,7 @@ async def servers(env: Env, order: str, number: int, every: int, count: int | No
         "jsctl server watch accounts --count 1 --json",
     ],
 )
-@ranking_flags(view.ACCOUNT_SORTS, "conns")
+@ranking_flags(list_orders(view.ACCOUNTS), "conns")
 async def accounts(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Add up what all servers report about each account. SERVERS is the number of servers that know it. On a
     terminal, this is a screen with keys until q; --as plain writes a table per round. A login of the system
@@ -62,7 +63,9 @@ async def accounts(env: Env, order: str, number: int, every: int, count: int | N
         replies = await ping_account(
             connection, "STATZ", {"include_unused": True}, expect=await count_servers(connection)
         )
-        return view.accounts(build_account_rows(replies, rounds), order, number)
+        return view.show_largest(
+            "Accounts", view.ACCOUNTS, build_account_rows(replies, rounds), order, number
+        )
 
     return watch_results(fetch, every, count)
 
@@ -76,7 +79,7 @@ async def accounts(env: Env, order: str, number: int, every: int, count: int | N
         "jsctl server watch jetstream --count 1 --json",
     ],
 )
-@ranking_flags(view.JETSTREAM_SORTS, "assets")
+@ranking_flags(list_orders(view.JETSTREAM), "assets")
 async def jetstream(env: Env, order: str, number: int, every: int, count: int | None) -> Events[Result]:
     """Mark the leader of the meta group with a star; it knows when the meta group's state was last saved. On
     a terminal, this is a screen with keys until q; --as plain writes a table per round. A login of the system
@@ -88,6 +91,7 @@ async def jetstream(env: Env, order: str, number: int, every: int, count: int | 
 
     async def fetch() -> Result:
         replies = [reply for reply, _ in await fetch_servers(connection)]
-        return view.jetstream(build_jetstream_rows(replies, rounds), order, number)
+        rows = build_jetstream_rows(replies, rounds)
+        return view.show_largest("JetStream Servers", view.JETSTREAM, rows, order, number)
 
     return watch_results(fetch, every, count)

@@ -1,26 +1,63 @@
 """`jsctl server watch api requests`."""
 
 import time
+from collections.abc import Sequence
 
 import click
 
 from jsctl.base.patterns import compile_pattern
-from jsctl.base.units import MINUTE, SECOND
+from jsctl.base.units import MINUTE, SECOND, format_exact_duration
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.options.watch import check_screen, watch_results
 from jsctl.commands.server.watch.flags import count_flag, every_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.monitor.server.api_requests import SUBJECT, RequestCounter
+from jsctl.monitor.server.api_requests import SUBJECT, RequestCounter, RequestRow
 from jsctl.monitor.server.requests import count_servers
 from jsctl.views.events import Events
-from jsctl.views.result import Result
-from jsctl.views.server import watch as view
+from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.server.watch import format_title
+
+_COLUMNS = (
+    Column("Type", "type"),
+    Column("Account", "account", hideable=1),
+    Column("Count", "count", "count"),
+    Column("", "recent", "count"),
+    Column("Asset", "asset"),
+)
+
+
+def _show_requests(
+    rows: Sequence[RequestRow], number: int, interval: int, *, reverse: bool, compact: bool
+) -> Result:
+    """Show requests to the JetStream API, the most frequent first. interval: ns, of `recent`."""
+    ordered = sorted(rows, key=lambda row: (-row.recent, -row.count, row.asset))
+    chosen = (ordered[::-1] if reverse else ordered)[:number]
+    columns = tuple(
+        column._replace(title=f"In {format_exact_duration(interval)}") if column.key == "recent" else column
+        for column in _COLUMNS
+    )
+    lines = [
+        (
+            row.type,
+            Cell(row.account, _shorten(row.account)) if compact else row.account,
+            row.count,
+            row.recent,
+            Cell(row.asset, _shorten(row.asset, 40)) if compact else row.asset,
+        )
+        for row in chosen
+    ]
+    title = format_title("JetStream API Requests", len(chosen), len(rows))
+    return Result([Table(title, columns, lines, empty="waiting for requests")])
+
+
+def _shorten(name: str, width: int = 20) -> str:
+    return name if len(name) <= width else f"{name[: width - 8]}...{name[-5:]}"
 
 
 @command(
     "requests",
-    columns=view.REQUESTS,
+    columns=_COLUMNS,
     examples=[
         "jsctl server watch api requests",
         "jsctl server watch api requests --account '^APP$' --rate 10s",
@@ -58,6 +95,6 @@ async def requests(
     await connection.listen(SUBJECT, counter.count_request)
 
     async def fetch() -> Result:
-        return view.requests(counter.rows(), top, rate, reverse=reverse, compact=compact)
+        return _show_requests(counter.rows(), top, rate, reverse=reverse, compact=compact)
 
     return watch_results(fetch, every, count)
