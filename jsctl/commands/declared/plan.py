@@ -115,6 +115,7 @@ async def compare_sources(env: Env, sources: Sources, *, only_shows: bool = True
     auth = _plan_operators(env, sources, operators)
     if auth:
         declared = _without_accounts(declared, auth.list_removed())
+        labels = {place: names for place, names in labels.items() if place in declared.labels}
     if sources.prune and not (declared.labels or (auth and auth.has_label)):
         raise BadInput("--prune needs a label", "add `label: NAME` to the file")
     logins = await _ask_servers(env, declared, auth, sources, only_shows=only_shows)

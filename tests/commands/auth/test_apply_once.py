@@ -70,6 +70,9 @@ def test_streams_of_an_account_that_is_pruned_go_with_it(site: Declared) -> None
     assert "stream COPY is in account SHOP, which --prune removes" in refused
     assert "SHOP" in site.store.list_account_names()
     site.file.write_text("context: hub\n" + NO_SHOP.lstrip())
+    site.replace("account: SALES\noperators", "account: SHOP\noperators")
+    site.replace("{name: ORDERS,", "{name: ORDERS, account: SALES,")
     site.run("apply", "--prune --force")
+    site.replace("account: SHOP\noperators", "account: SALES\noperators")
     assert "SHOP" not in site.store.list_account_names()
     assert "Nothing to change" in site.run("diff", "--prune")
