@@ -34,14 +34,8 @@ from jsctl.errors import BadInput, collecting
 from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
-from jsctl.jetstream.declared.variables import (
-    Budget,
-    Variables,
-    count_rounds,
-    expand,
-    iterate_loop,
-    resolve_variables,
-)
+from jsctl.jetstream.declared.reader import DocumentReader, read_name
+from jsctl.jetstream.declared.variables import Variables, count_rounds, expand, iterate_loop
 
 _NAMES = frozenset({"name", "for", "accounts", "users"})
 
@@ -57,16 +51,13 @@ def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> li
     return reader.operators
 
 
-class _Reader:
-    """The operators of documents, collected. errors: all that is wrong with them."""
+class _Reader(DocumentReader):
+    """The operators of documents, collected."""
 
     def __init__(self, variables: Variables) -> None:
-        self.errors: list[BadInput] = []
+        super().__init__(variables)
         self.operators: list[DeclaredOperator] = []
-        self._variables = variables
         self._by_name: dict[str, DeclaredOperator] = {}
-        self._budget = Budget()
-        self._warnings: list[str] = []
 
     def read_document(self, document: Node) -> None:
         """Add the operators of a document. Raises BadInput."""
@@ -74,9 +65,7 @@ class _Reader:
         node = keys.get("operators")
         if node is None or node.value is None:
             return
-        variables: dict[str, Node] = {}
-        if "vars" in keys and keys["vars"].value is not None:
-            variables = resolve_variables(keys["vars"], self._variables)
+        variables = self._resolve_variables(keys)
         label = expand(keys["label"], variables).as_text("label") if "label" in keys else ""
         for item in node.as_list("operators"):
             with collecting(self.errors):
@@ -86,9 +75,8 @@ class _Reader:
 
     def _read_operator(self, node: Node, variables: Variables, label: str) -> DeclaredOperator:
         expanded = self._budget.expand(node, "an operator", variables, "accounts")
-        name = _read_name(expanded, "operator")
-        self._warnings = []
-        claims = self._read_claims(OPERATOR, expanded, "an operator")
+        name = read_name(expanded, "operator", _check_name)
+        claims = self._read_keys(OPERATOR, expanded, "an operator", _NAMES)
         accounts: list[DeclaredAccount] = []
         by_name: dict[str, DeclaredAccount] = {}
         for item, loop_variables in self._iterate_rounds(node, "accounts", "an account", variables):
@@ -98,13 +86,13 @@ class _Reader:
                 _check_roles(account)
                 accounts.append(account)
         system = str(claims.pop("system_account", None) or "")
-        warnings = tuple(dict.fromkeys(self._warnings))
-        return DeclaredOperator(name, claims, system, accounts, label, _format_position(node), warnings)
+        warnings = self._take_warnings()
+        return DeclaredOperator(name, claims, system, accounts, label, node.position, warnings)
 
     def _read_account(self, node: Node, variables: Variables) -> DeclaredAccount:
         expanded = self._budget.expand(node, "an account", variables, "for", "users")
-        name = _read_name(expanded, "account")
-        claims = self._read_claims(ACCOUNT, expanded, "an account")
+        name = read_name(expanded, "account", _check_name)
+        claims = self._read_keys(ACCOUNT, expanded, "an account", _NAMES)
         lists = ("exports", "imports", "signing_keys")
         cleared = frozenset(key for key in lists if key in claims and not claims[key])
         exports, imports, roles = (claims.pop(key, None) or [] for key in lists)
@@ -117,14 +105,12 @@ class _Reader:
                 user = self._read_user(item, loop_variables)
                 _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
                 users.append(user)
-        return DeclaredAccount(
-            name, claims, cleared, exports, imports, roles, expires, users, _format_position(node)
-        )
+        return DeclaredAccount(name, claims, cleared, exports, imports, roles, expires, users, node.position)
 
     def _read_user(self, node: Node, variables: Variables) -> DeclaredUser:
         expanded = self._budget.expand(node, "a user", variables, "for")
-        name = _read_name(expanded, "user")
-        claims = self._read_claims(USER, expanded, "a user")
+        name = read_name(expanded, "user", _check_name)
+        claims = self._read_keys(USER, expanded, "a user", _NAMES)
         role, expires = str(claims.pop("role", None) or ""), _read_expiry(claims)
         _validate(USER, claims, node)
         if role and (own_claims := sorted(claims.keys() - {"tags"})):
@@ -133,7 +119,7 @@ class _Reader:
                 f" {own_claims[0]}",
                 "move it into the template of the role",
             )
-        return DeclaredUser(name, claims, role, expires, _format_position(node))
+        return DeclaredUser(name, claims, role, expires, node.position)
 
     def _iterate_rounds(
         self, node: Node, key: str, noun: str, variables: Variables
@@ -144,11 +130,6 @@ class _Reader:
             self._budget.add_rounds(count_rounds(loop, variables), item)
             for loop_variables in iterate_loop(loop, variables):
                 yield item, loop_variables
-
-    def _read_claims(self, schema: Schema, node: Node, noun: str) -> dict[str, Any]:
-        claims = schema.read(node, noun, ignored=_NAMES)
-        self._warnings += schema.find_number_warnings(node)
-        return claims
 
 
 def _check_roles(account: DeclaredAccount) -> None:
@@ -173,18 +154,10 @@ def _validate(schema: Schema, claims: dict[str, Any], node: Node) -> None:
         raise node.error(problems[0])
 
 
-def _read_name(node: Node, noun: str) -> str:
-    name = node.as_object(f"this {noun}").get("name")
-    if name is None:
-        raise node.error(f"this {noun} has no name")
-    text = name.as_text("name")
-    try:
-        check_name(text, noun)
-    except BadInput as error:
-        raise name.error(error.message, error.hint) from None
-    if find_key_kind(text):
-        raise name.error(f"{text} is a public key", f"choose a name for the {noun}")
-    return text
+def _check_name(name: str, noun: str) -> None:
+    check_name(name, noun)
+    if find_key_kind(name):
+        raise BadInput(f"{name} is a public key", f"choose a name for the {noun}")
 
 
 def _refuse_same(by_name: dict[str, Any], name: str, item: Any, noun: str) -> None:
@@ -194,7 +167,3 @@ def _refuse_same(by_name: dict[str, Any], name: str, item: Any, noun: str) -> No
             f"{item.position}: {noun.removesuffix(' of operator')} is declared twice",
             f"first in {first.position}",
         )
-
-
-def _format_position(node: Node) -> str:
-    return f"{node.file}:{node.line}"

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from jsctl.auth.check.across import approve_import
 from jsctl.auth.claims import Json, as_text
@@ -38,9 +38,8 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.config.differences import Difference, find_differences
 from jsctl.jetstream.config.kind import Text
 from jsctl.jetstream.config.schema import Schema
+from jsctl.jetstream.declared.step import Action
 from jsctl.jetstream.message.data_loss import UNKNOWN, DataLoss
-
-Action = Literal["create", "change", "remove"]
 
 FOREVER = "for ever"
 

@@ -21,10 +21,14 @@ class Node(NamedTuple):
     line: int
     text: str = ""
 
+    @property
+    def position(self) -> str:
+        """Where it stands: file:line."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
     def error(self, message: str, hint: str = "") -> BadInput:
         """Return the error for this node, with file and line."""
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return BadInput(f"{place}: {message}", hint)
+        return BadInput(f"{self.position}: {message}", hint)
 
     def as_object(self, name: str) -> "dict[str, Node]":
         """Return the value as an object. name: its name in errors. Raises BadInput."""

@@ -92,7 +92,7 @@ class Object(Kind):
             if not isinstance(below, Number) or type(member.value) is not int:
                 continue
             text, number = member.text, member.value
-            place = f"{member.file}:{member.line}: {key}: {text}"
+            place = f"{member.position}: {key}: {text}"
             if re.fullmatch(r"[-+]?0[0-7_]+", text):
                 yield f"{place} is octal in YAML, {number}"
             elif ":" in text:

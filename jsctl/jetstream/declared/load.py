@@ -31,15 +31,9 @@ from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.conflicts import join_streams, refuse_same_consumers
 from jsctl.jetstream.declared.merge import validate_keys
 from jsctl.jetstream.declared.model import BUCKET_KINDS, Consumer, Declared, Place, Stream
+from jsctl.jetstream.declared.reader import DocumentReader, read_name
 from jsctl.jetstream.declared.values import read_values
-from jsctl.jetstream.declared.variables import (
-    Budget,
-    Variables,
-    count_rounds,
-    expand,
-    iterate_loop,
-    resolve_variables,
-)
+from jsctl.jetstream.declared.variables import Budget, Variables, count_rounds, expand, iterate_loop
 from jsctl.jetstream.kv.config import BUCKET, BucketSchema
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import PROTECT
@@ -67,18 +61,14 @@ def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
     return reader.finish()
 
 
-class _Reader:
-    """What documents declare, collected. errors: all that is wrong with them."""
+class _Reader(DocumentReader):
+    """The streams of documents, collected."""
 
     def __init__(self, variables: Variables) -> None:
-        self.errors: list[BadInput] = []
-        self._variables = variables
+        super().__init__(variables)
         self._streams: list[Stream] = []
         self._labels: dict[Place, set[str]] = {}
         self._contexts: set[str] = set()
-        self._used: set[str] = set()  #: names of variables
-        self._budget = Budget()
-        self._warnings: list[str] = []
 
     def finish(self) -> Declared:
         """Return everything that is declared. Raises BadInput."""
@@ -86,8 +76,8 @@ class _Reader:
             raise BadInput(f"--var {unknown[0]}: no file has this variable in its vars")
         streams = join_streams(self._streams)
         labels = {place: frozenset(names) for place, names in self._labels.items()}
-        warnings = tuple(dict.fromkeys(self._warnings))
-        return Declared(tuple(streams), labels, warnings=warnings, contexts=frozenset(self._contexts))
+        contexts = frozenset(self._contexts)
+        return Declared(tuple(streams), labels, warnings=self._take_warnings(), contexts=contexts)
 
     def read_document(self, document: Node) -> None:
         """Add a document's streams, buckets and label. Raises BadInput."""
@@ -96,10 +86,7 @@ class _Reader:
             if key not in _DOCUMENT_KEYS and not key.startswith("x-"):
                 hint = f"the keys of a file are {', '.join(_DOCUMENT_KEYS)}, and x-... for anchors"
                 raise node.error(f"unknown key {key!r}", hint)
-        resolved: dict[str, Node] = {}
-        if "vars" in keys and keys["vars"].value is not None:
-            self._used.update(keys["vars"].as_object("vars"))
-            resolved = resolve_variables(keys["vars"], self._variables)
+        resolved = self._resolve_variables(keys)
         header_keys = {key: expand(keys[key], resolved) for key in _HEAD_KEYS if key in keys}
         _refuse_empty(_HEAD_KEYS, keys, header_keys)
         label = header_keys["label"].as_text("label") if "label" in header_keys else ""
@@ -141,7 +128,7 @@ class _Reader:
                 with collecting(errors):
                     consumers.append(self._read_consumer(item, inner, label))
         with collecting(errors):
-            stream = self._read_keys(STREAM, "stream", node, expanded, place, label, _STREAM_KEYS)
+            stream = self._read_common(STREAM, "stream", node, expanded, place, label, _STREAM_KEYS)
             refuse_same_consumers(consumers, stream.name)
             old_name = _read_old_name(expanded, stream.name)
         raise_all(errors)
@@ -152,12 +139,12 @@ class _Reader:
     ) -> Stream:
         expanded = self._budget.expand(node, "a bucket", variables, "for")
         value_keys = _VALUE_KEYS if kind is BUCKET else frozenset[str]()
-        bucket = self._read_keys(kind, "bucket", node, expanded, place, label, _BUCKET_KEYS | value_keys)
+        bucket = self._read_common(kind, "bucket", node, expanded, place, label, _BUCKET_KEYS | value_keys)
         values, hidden = read_values(expanded) if value_keys else ({}, frozenset[str]())
         name = kind.bucket_to_stream(bucket.name)
         return replace(bucket, name=name, kind=kind, values=values, hidden=hidden)
 
-    def _read_keys(
+    def _read_common(
         self,
         schema: Schema,
         noun: str,
@@ -169,20 +156,19 @@ class _Reader:
     ) -> Stream:
         """Read what streams and buckets have in common. ignored: keys that do not belong to their
         configurations."""
-        name, keys = _read_name(expanded, noun), expanded.as_object("this")
+        name, keys = read_name(expanded, noun, validate_name), expanded.as_object("this")
         _refuse_empty(_PLACE_KEYS, node.as_object("this"), keys)
         place = _read_place(keys, place)
-        declared = schema.read(expanded, schema.what, ignored=ignored)
+        declared = self._read_keys(schema, expanded, schema.what, ignored)
         config = _with_protection({**declared, "name": name}, expanded)
         _validate(schema, config, expanded)
-        self._warnings += schema.find_number_warnings(expanded)
-        position, allows_loss = f"{node.file}:{node.line}", _read_flag(expanded, "allow_data_loss")
+        position, allows_loss = node.position, _read_flag(expanded, "allow_data_loss")
         return Stream(name, config, position, place, label, allows_data_loss=allows_loss)
 
     def _read_consumer(self, node: Node, variables: Variables, label: str) -> Consumer:
         expanded = self._budget.expand(node, "a consumer", variables, "for")
-        name = _read_name(expanded, "consumer")
-        declared = CONSUMER.read(expanded, "a consumer", ignored=_CONSUMER_KEYS)
+        name = read_name(expanded, "consumer", validate_name)
+        declared = self._read_keys(CONSUMER, expanded, "a consumer", _CONSUMER_KEYS)
         config = {"durable_name": name, **declared, "name": name}
         if config["durable_name"] not in (name, None):
             raise expanded.error(f"the durable_name of consumer {name} must be equal to its name, or null")
@@ -194,8 +180,7 @@ class _Reader:
                 f"consumer {name} cannot be direct: that is for push consumers that are not durable", hint
             )
         _validate(CONSUMER, config, expanded)
-        self._warnings += CONSUMER.find_number_warnings(expanded)
-        return Consumer(name, config, f"{node.file}:{node.line}", label)
+        return Consumer(name, config, node.position, label)
 
 
 def _get_loop(node: Node, noun: str) -> Node | None:
@@ -228,16 +213,6 @@ def _read_flag(node: Node, key: str) -> bool:
     if not isinstance(flag.value, bool):
         raise flag.error(f"{key} must be true or false")
     return flag.value
-
-
-def _read_name(node: Node, noun: str) -> str:
-    name = node.as_object(f"a {noun}").get("name")
-    if name is None:
-        raise node.error(f"this {noun} has no name")
-    try:
-        return validate_name(name.as_text("name"), noun)
-    except ValueError as error:
-        raise name.error(str(error)) from None
 
 
 def _with_protection(config: Json, node: Node) -> Json:
@@ -285,4 +260,4 @@ def _read_place(keys: Mapping[str, Node], above: Place) -> Place:
 
 def _validate(schema: Schema, declared: Json, node: Node) -> None:
     """Validate a declared configuration as far as it goes: what exists may have other keys than the file."""
-    validate_keys(schema, merge({}, declared), f"{node.file}:{node.line}", is_whole=False)
+    validate_keys(schema, merge({}, declared), node.position, is_whole=False)
