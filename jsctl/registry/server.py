@@ -61,6 +61,7 @@ VERBS: dict[str, Entry] = {
     "report health": reads("Report on the health of servers"),
     "report leafnodes": reads("Report on leaf node connections", "leaf", "leafz"),
     "report mem": reads("Compare the memory use of servers"),
+    "report memory": reads("Show which streams and consumers hold the memory of servers", own=True),
     "report routes": reads("Report on the routes of clusters", "route"),
     "request": group(
         "Request monitoring data from servers", target="server.request.group:declare", aliases=("req",)
