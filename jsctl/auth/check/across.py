@@ -97,7 +97,7 @@ def approve_import(environment: Environment, account: Account, imported: Json) -
         reason = _find_position_problem(
             find_remote_subject(imported), as_text(export.get("subject")), position, account
         )
-        fix = _build_position_line(owner, exporter, imported, position, account)
+        fix = _build_position_line(owner, imported, position, account)
         return Approval("import-account-token" if reason else "", exporter, index, reason, fix)
     if export.get("token_req"):
         grant = build_grant_line(account, imported, owner)
@@ -188,9 +188,7 @@ def _find_position_problem(subject: str, offered: str, position: int, account: A
     )
 
 
-def _build_position_line(
-    owner: Owner, exporter: Account, imported: Json, position: int, account: Account
-) -> str:
+def _build_position_line(owner: Owner, imported: Json, position: int, account: Account) -> str:
     tokens = find_remote_subject(imported).split(".")
     if position > len(tokens):
         return ""

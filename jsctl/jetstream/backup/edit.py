@@ -47,7 +47,7 @@ def edit_backup(
         folder = locked.make_path()
         try:
             edit = _write(editor, folder, locked)
-            _put(edit, editor, folder, locked, key_file)
+            _put(editor, folder, locked, key_file)
         finally:
             with suppress(OSError):
                 remove_path(folder)
@@ -80,7 +80,7 @@ def _write(editor: Editor, folder: Path, locked: BackupTarget) -> Edit:
     return edit
 
 
-def _put(edit: Edit, editor: Editor, folder: Path, locked: BackupTarget, key_file: Path | None) -> None:
+def _put(editor: Editor, folder: Path, locked: BackupTarget, key_file: Path | None) -> None:
     """Move the result to its place, with the key file before."""
     if key_file is None or editor.obfuscator is None:
         put_backup(folder, locked)

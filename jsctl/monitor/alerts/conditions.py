@@ -209,6 +209,6 @@ def find_unknown_parts(tracker: Tracker) -> Mapping[str, str]:
     return {parts.get(gap.part, gap.part): gap.why for gap in tracker.gaps if not gap.is_chosen}
 
 
-def format_value(name: str, value: Any) -> Any:
+def format_value(value: Any) -> Any:
     """Return a value of a row for JSON: what never ends is null."""
     return None if isinstance(value, float) and math.isinf(value) else value

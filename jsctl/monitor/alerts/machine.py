@@ -204,7 +204,7 @@ def _list_facts(rule: Rule, row: Row) -> dict[str, Any]:
     """Return what a row is, and the values that the condition looks at."""
     facts = {name: row.values[name] for name in IDENTITY if row.values.get(name) is not None}
     asked = _list_names(rule.when, rule.until)
-    return facts | {name: format_value(name, row.values.get(name)) for name in asked if name not in facts}
+    return facts | {name: format_value(row.values.get(name)) for name in asked if name not in facts}
 
 
 def _list_names(*conditions: Condition | None) -> list[str]:

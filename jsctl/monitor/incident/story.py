@@ -124,7 +124,7 @@ class _Builder:
         known, outage = self._views.get(key), self._outages.pop(key, None)
         if view.outage:
             self._outages[key] = view
-            merged = _merge(outage or known, known, view)
+            merged = _merge(outage or known, view)
             yield from find_changes(outage or known, merged, at, after)
             self._outages[key] = merged
         elif outage is not None:
@@ -171,7 +171,7 @@ class _Builder:
                 self.skews[str(server.get("name"))] = (parse_time_ns(str(server["time"])) - at) / SECOND
 
 
-def _merge(last: PlaceView | None, known: PlaceView | None, view: PlaceView) -> PlaceView:
+def _merge(last: PlaceView | None, view: PlaceView) -> PlaceView:
     """Return a place that does not answer with the problems that it had: they have not ended."""
     before = {} if last is None else {key: one for key, one in last.problems.items() if one.kind != "context"}
     return view._replace(problems={**before, **view.problems})

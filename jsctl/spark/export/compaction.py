@@ -51,7 +51,7 @@ def write_compacted(spark: "SparkSession", target: FoldersTarget, table: str, fi
     try:
         frame = read_exported(spark, folder, target.format, checkpoint)
         names = [name for name, _ in parse_partitions(checkpoint["settings"].get("partition_by") or ())]
-        arranged = _arrange(frame, checkpoint, names, math.ceil(total / file_size))
+        arranged = _arrange(frame, names, math.ceil(total / file_size))
         with target.commit(table, replace=True) as (new, new_checkpoint):
             write_frame(arranged, target.format, new, target.save_mode, names)
             shared_folder.check_visible(
@@ -69,7 +69,7 @@ def write_compacted(spark: "SparkSession", target: FoldersTarget, table: str, fi
     return Compaction(table, len(sizes), len(_list_sizes(folder)), total, rows)
 
 
-def _arrange(frame: "DataFrame", checkpoint: dict[str, object], names: list[str], files: int) -> "DataFrame":
+def _arrange(frame: "DataFrame", names: list[str], files: int) -> "DataFrame":
     """Return rows in as many parts as there are to be files; in the order of the stream, if they have one."""
     order = "sequence" if "sequence" in frame.columns else frame.columns[0]
     if names:

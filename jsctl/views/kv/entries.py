@@ -101,9 +101,7 @@ def history(bucket: str, key: str, seen: Sequence[Seen[Entry]]) -> Result:
     return Result([table], data=document)
 
 
-def changes(
-    bucket: str, batches: Entries, *, limit: int, stop: Callable[[], None], summary: str = ""
-) -> Events[Entry]:
+def changes(bucket: str, batches: Entries, *, limit: int, stop: Callable[[], None]) -> Events[Entry]:
     """Return the changes of `kv watch`."""
 
     def text(entry: Entry) -> str:

@@ -152,7 +152,7 @@ def result(
         if not place.find_outage(choice.part):
             parts.extend(part.tables)
     data = partial(document, places, now, queries, choice, sort)
-    return Result(parts, data, _find_status(places, choice))
+    return Result(parts, data, _find_status(places))
 
 
 def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str = "name") -> Result:
@@ -171,7 +171,7 @@ def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str =
             parts.append(
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
-    return Result(parts, reports, _find_status(places, choice))
+    return Result(parts, reports, _find_status(places))
 
 
 def failures(places: Sequence[Place]) -> list[str]:
@@ -188,7 +188,7 @@ def _name_state(place: Place) -> str:
     return "late" if place.failure is None else name_failure(place.failure)
 
 
-def _find_status(places: Sequence[Place], choice: Choice) -> ExitStatus:
+def _find_status(places: Sequence[Place]) -> ExitStatus:
     failed = [place.failure for place in places if place.failure is not None]
     if not failed:
         return ExitStatus.OK
