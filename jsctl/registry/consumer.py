@@ -37,7 +37,7 @@ VERBS: dict[str, Entry] = {
     "pause": changes("Pause a consumer until a time or for a duration"),
     "resume": changes("Resume a paused consumer", target="consumer.pause:resume"),
     "unpin": changes("Unpin the client that a priority group is pinned to"),
-    "cluster": group("Manage the leaders of replicated consumers", aliases=("c",)),
+    "cluster": group("Manage the leaders of replicated consumers", "consumer.cluster:", ("c",)),
     "cluster step-down": changes(
         "Make a consumer's leader step down, so that another is elected", "elect", "down", "d"
     ),
