@@ -135,6 +135,7 @@ FILES = [
 )
 def test_an_address_in_a_declared_file(text: str, login: str, offline_cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "declared.yaml"
+    offline_cli.environ["NATS_URL"] = "nats://127.0.0.1:1"
     file.write_text(text.format(login, login))
     for line in (f"diff -f {file}", f"apply -f {file} --force", f"apply -f {file} --dry-run --json"):
         outcome = offline_cli([*line.split(), "--timeout", "10ms"])

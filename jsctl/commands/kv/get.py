@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import REVISION, at_flag, check_found, open_named, parse_at, warn_of_unknown
-from jsctl.commands.options.decoding import Decoding, decoding_flags
+from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
@@ -17,6 +17,9 @@ from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
 from jsctl.views.message.decoded import decode_events
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.find.expression import Condition
 
 
 @command(
@@ -36,6 +39,7 @@ from jsctl.views.message.decoded import decode_events
 @option(
     "--raw", is_flag=True, help="Only the value, in a pipe byte for byte; with several keys, one per line"
 )
+@match_flag
 @decoding_flags
 async def get(
     env: Env,
@@ -44,6 +48,7 @@ async def get(
     revision: int | None,
     at: str,
     raw: bool,
+    condition: "Condition | None",
     decoding: Decoding,
 ) -> Events[Any]:
     """Show the value of KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the >
@@ -61,7 +66,9 @@ async def get(
     if revision and at:
         raise BadInput("--revision and --at cannot be used together")
     time = parse_at(env, at) if at else None
-    reader = decoding.build_reader(env)
+    if single and condition is not None:
+        raise BadInput("--match is for several keys", "name a pattern such as 'user.*'")
+    reader = decoding.build_reader(env, condition)
     store = await open_named(env, bucket)
     batches: AsyncIterator[Sequence[Entry]]
     if time is not None:

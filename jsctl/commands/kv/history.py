@@ -1,10 +1,11 @@
 """`jsctl kv history`."""
 
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from jsctl.commands.cli import argument, command
 from jsctl.commands.kv.shared import check_found, open_named
-from jsctl.commands.options.decoding import Decoding, decoding_flags
+from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.env import Env
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
@@ -14,6 +15,9 @@ from jsctl.views.kv import entries as view
 from jsctl.views.message.decoded import decode_all
 from jsctl.views.result import Result
 
+if TYPE_CHECKING:
+    from jsctl.jetstream.find.expression import Condition
+
 
 @command(
     "history",
@@ -22,12 +26,15 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("key")
+@match_flag
 @decoding_flags
-async def history(env: Env, bucket: str, key: str, decoding: Decoding) -> Result:
+async def history(
+    env: Env, bucket: str, key: str, condition: "Condition | None", decoding: Decoding
+) -> Result:
     """Show the oldest first, with the markers of deleted keys, and the reason if the server gave one. KEY may
     be a pattern: in 'user.*' the * stands for one token, in 'user.>' the > for the rest.
     """
-    reader = decoding.build_reader(env)
+    reader = decoding.build_reader(env, condition)
     pattern = parse_key_pattern(key)
     store = await open_named(env, bucket)
     seen = await decode_all(await fetch_history(store, pattern), reader, view.LENS)

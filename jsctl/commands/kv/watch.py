@@ -8,10 +8,11 @@ import click
 from jsctl.base.loops import enter_event_loop
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.kv.shared import REVISION, open_named, parse_patterns
-from jsctl.commands.options.decoding import Decoding, decoding_flags
+from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.jetstream.find.expression import Condition
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.nats.message import Message
@@ -32,6 +33,7 @@ class Options:
     revision: int | None
     count: int
     wait: int
+    condition: Condition | None
     decoding: Decoding
 
     def __post_init__(self) -> None:
@@ -55,6 +57,7 @@ class Options:
         "jsctl kv watch CONFIG 'user.*' --updates --no-deletes",
         "jsctl kv watch CONFIG --history --json",
         "jsctl kv watch CONFIG ready --updates --count 1",
+        "jsctl kv watch CONFIG 'order.*' --match 'amount > 100'",
     ],
 )
 @argument("bucket")
@@ -64,6 +67,7 @@ class Options:
 @option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")
 @option("--revision", type=REVISION, metavar="REVISION", help="Start at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
+@match_flag
 @wait_flag
 @decoding_flags
 async def watch(env: Env, options: Options) -> Events[Any]:
@@ -71,7 +75,7 @@ async def watch(env: Env, options: Options) -> Events[Any]:
     'user.*' the * stands for one token, in 'user.>' the > for the rest. It reconnects if the connection is
     lost, and misses nothing.
     """
-    reader = options.decoding.build_reader(env)
+    reader = options.decoding.build_reader(env, options.condition)
     await enter_event_loop()  # entries arrive while others are shown
     store = await open_named(env, options.bucket)
     receiver = read.read_entries(
@@ -79,7 +83,7 @@ async def watch(env: Env, options: Options) -> Events[Any]:
         parse_patterns(env, options.keys),
         options.start,
         sequence=options.revision or 0,
-        limit=options.count if options.deletes else 0,
+        limit=options.count if options.deletes and options.condition is None else 0,
     )
 
     def decode(message: Message) -> Entry | None:

@@ -88,6 +88,7 @@ class Reader:
         self._has_seen_any = False
         self._names = _Names()
         self.can_wait = decoder.can_wait and self._decodes
+        self.chooses = condition is not None
 
     def read(self, message: Message) -> Decoded | None:
         """Return what is shown of a message; None for one that does not match.

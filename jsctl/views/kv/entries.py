@@ -6,6 +6,7 @@ from operator import attrgetter
 from jsctl.base.units import format_time
 from jsctl.jetstream.kv.entry import Entry, record
 from jsctl.jetstream.message.payload import format_payload
+from jsctl.nats.acks import Metadata
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.kv.value import full_record, short_value
@@ -16,7 +17,11 @@ Entries = AsyncIterator[Sequence[Entry]]
 
 
 LENS: Lens[Entry] = Lens(
-    lambda entry: Message(entry.key, entry.value) if entry.is_value else None,
+    lambda entry: (
+        Message(entry.key, entry.value, metadata=Metadata("", entry.revision, entry.time))
+        if entry.is_value
+        else None
+    ),
     lambda entry, value: entry._replace(value=value),
 )
 

@@ -107,6 +107,8 @@ def _decode(events: Sequence[E], reader: "Reader", lens: Lens[E]) -> list[Seen[E
     seen = []
     for event in events:
         message = lens.find(event)
+        if message is None and reader.chooses:
+            continue
         if message is None:
             seen.append(Seen(event, event, None))
         elif decoded := reader.read(message):

@@ -67,3 +67,23 @@ def test_starts_exclude_each_other(config: Cli) -> None:
         "--history and --updates cannot be used together"
         in config("kv watch CONFIG --history --updates", status=64).err
     )
+
+
+def test_values_that_match(cli: Cli, url: str) -> None:
+    """What has no value is left out, and the count is of what is shown."""
+    js.bucket(url, "CONFIG", max_msgs_per_subject=5)
+    for number in range(4):
+        js.publish(url, f"$KV.CONFIG.o.{number}", json.dumps({"amount": number * 10}).encode())
+    cli("kv put CONFIG o.0 text", status=0)
+    cli("kv del CONFIG o.1 --force", status=0)
+    with written(url, ("o.9", b'{"amount": 90}'), ("o.8", b'{"amount": 1}'), ("o.7", b'{"amount": 70}')):
+        shown = cli(["kv", "watch", "CONFIG", "--match", "amount > 10", "--count", "4", "--json"], status=0)
+    assert [(key, revision) for _, key, revision in changes(shown)] == [
+        *(("o.2", 3), ("o.3", 4), ("o.9", 7), ("o.7", 9))
+    ]
+    past = cli(["kv", "history", "CONFIG", "o.*", "--match", "amount < 15 and sequence < 8", "--json"]).json
+    assert [entry["key"] for entry in past] == ["o.0", "o.1"]
+    rows = cli(["kv", "get", "CONFIG", "o.>", "--match", 'subject endsWith "9"', "--json"], status=0).json
+    assert [row["key"] for row in rows] == ["o.9"]
+    refused = cli(["kv", "get", "CONFIG", "o.2", "--match", "amount > 1"], status=64)
+    assert "--match is for several keys" in refused.err
