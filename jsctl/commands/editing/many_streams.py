@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_line
@@ -15,6 +15,7 @@ from jsctl.commands.options.idle import find_time_limit
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Api, Json, is_transient
+from jsctl.jetstream.api_levels import fetch_account_info
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.execute import Outcome, execute
 from jsctl.jetstream.declared.model import Declared, Place, Stream
@@ -154,7 +155,8 @@ async def _plan(
     plan = plan._replace(
         steps=[*steps, *unfinished, *silent], streams=plan.streams - len(unfinished), kept=()
     )
-    return _Edit(plan, moves)
+    warnings = [*plan.warnings, *_warn_of_room(moves, await fetch_account_info(api))]
+    return _Edit(plan._replace(warnings=warnings), moves)
 
 
 async def _fetch(api: Api, name: str) -> Json | str:
@@ -216,6 +218,18 @@ async def _list_servers(api: Api) -> Sequence[Json]:
     except JsctlError:
         return ()
     return [reply["server"] for reply in replies]
+
+
+def _warn_of_room(moves: Sequence[Move], account: Json) -> Iterator[str]:
+    """Yield warnings about limits of the account that copies exceed: servers make them, and the account's
+    streams store nothing more. Accounts with tiers are left out: each counts a stream once."""
+    for kind, key in (("file", "storage"), ("memory", "memory")):
+        most = int((account.get("limits") or {}).get(f"max_{key}", -1))
+        added = [move.size for move in moves if (move.step.after or {}).get("storage", "file") == kind]
+        total = int(account.get(key) or 0) + sum(added)
+        if "tiers" not in account and added and 0 <= most < total:
+            used = f"{format_bytes(total)} of {key}"
+            yield f"copies bring the account to {used}, its limit is {format_bytes(most)}"
 
 
 def _refuse(step: Step, info: Json, servers: Sequence[Json]) -> Step:

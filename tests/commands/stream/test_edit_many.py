@@ -127,5 +127,9 @@ def test_what_is_in_the_way(tmp_path: Path) -> None:
         assert "10047" in cli("stream edit L_2 --replicas 3 --force", status=1).err
         refused = cli("stream edit L_* --replicas 3 --force", status=1).err
         assert "nothing was changed: 1 stream cannot be edited" in refused
+        js.stream(cluster.url, "FREE", "free")
+        js.publish(cluster.url, "free", b"x" * 900_000, count=20)
+        warned = cli("stream edit FR* --replicas 3 --dry-run", status=2).err
+        assert "warning: copies bring the account to 52 MiB" in warned and "its limit is 50 MiB" in warned
     finally:
         cluster.stop()
