@@ -38,6 +38,7 @@ class Changes:
         flags = self._places.list_flags(page.place)
         if page.number:
             if page.number not in self._outcomes:
+                self.forget()
                 self._outcomes[page.number] = await self._change(build_command(page, flags, is_dry=False))
             return show_outcome(page, self._outcomes[page.number], escape_path(self._path), board)
         if page not in self._dry_runs:
@@ -45,7 +46,7 @@ class Changes:
         return show_dry_run(page, self._dry_runs[page], flags, lambda: next(self._numbers), board)
 
     def forget(self) -> None:
-        """Run the dry run of the open page again in the next round."""
+        """Make the next dry run anew."""
         self._dry_runs = {}
 
     def describe(self) -> str:

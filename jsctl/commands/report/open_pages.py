@@ -51,11 +51,10 @@ class OpenPages:
         if page != self._open:
             earlier = self._get_earlier_samples(page) if isinstance(page, Page) else ()
             self._open, self._history = page, History(earlier)
-            self._messages = self._dead = None
+            self._forget()
         if query.again != self._again:
-            self._again, self._messages, self._dead = query.again, None, None
-            if self._changes is not None:
-                self._changes.forget()
+            self._again = query.again
+            self._forget()
         try:
             match page:
                 case MessagesPage():
@@ -71,6 +70,16 @@ class OpenPages:
             raise TypeError(f"{page!r} is not a page of the report")
         except JsctlError as error:
             return board._replace(page=Result([Text(str(error), "bad")]), page_key=page)
+
+    def close(self) -> None:
+        """Forget what was fetched, so that a page that is opened again is fetched again."""
+        self._open = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._messages = self._dead = None
+        if self._changes is not None:
+            self._changes.forget()
 
     async def _fetch_object(self, page: Page) -> Result:
         if not page.stream:

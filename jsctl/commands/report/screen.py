@@ -136,6 +136,7 @@ def build_screen(
         if query().page is not None:
             yield await open_pages.fetch(query(), last_board)
             return
+        open_pages.close()
         number += 1
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries())

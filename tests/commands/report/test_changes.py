@@ -1,6 +1,7 @@
 """Keys of `jsctl report --watch` that change something: with --allow-changes, a dry run and a name."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,13 @@ def test_a_change_after_its_dry_run_and_name(cli: Cli, url: str) -> None:
     watched.press("!ORDER\r")
     watched.until(lambda text: "that is not ORDER" in text and "Would purge" in text)
     assert js.info(url, "ORDERS")["state"]["messages"] == 3
-    watched.press("\x1b!ORDERS\r")
+    watched.press("\x1b\x1b")
+    watched.until("  ORDERS")
+    js.publish(url, "orders.new")
+    watched.until(lambda text: re.search(r"ORDERS +4", text))
+    watched.press("X")
+    watched.until("Would purge Stream ORDERS: 4 messages")  # not what was shown before
+    watched.press("!ORDERS\r")
     watched.until(lambda text: "--force" in text and "done" in text)
     js.publish(url, "orders.new", count=2)
     watched.press("r")
