@@ -33,10 +33,10 @@ async def fetch_rolling_servers(connection: Connection) -> list[RollingServer]:
     details = await fetch_details(connection)
     healths = await ping(connection, "HEALTHZ", {})
     variables = await ping(connection, "VARZ", {})
-    return order_servers(details, healths, variables)
+    return list_servers(details, healths, variables)
 
 
-def order_servers(
+def list_servers(
     details: Sequence[Json], healths: Sequence[Json], variables: Sequence[Json]
 ) -> list[RollingServer]:
     """Return servers, those that lead least first, and leaders of meta groups last, as each restart of one is
