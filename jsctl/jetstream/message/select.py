@@ -93,9 +93,10 @@ class _Pace:
     async def wait(self, count: int) -> None:
         """Return when the messages that were read are within the rate. count: of them, the newest."""
         if self._rate:
-            now = time.monotonic()
-            self._due = max(self._due, now) + count / self._rate
-            await sleep(self._due - now)
+            now, span = time.monotonic(), count / self._rate
+            # The time that reading these took counts, so that the rate is reached.
+            self._due = max(self._due or now, now - span) + span
+            await sleep(max(self._due - now, 0.0))
 
 
 async def select_from_several(
@@ -123,8 +124,10 @@ async def select_from_several(
                     async for batch in batches:
                         await found.put(batch)
                         await pace.wait(len(batch))
-        finally:
+        except Exception:
             await found.put(None)
+            raise
+        await found.put(None)  # not when it is cancelled: nobody takes it then
 
     readers = [asyncio.create_task(read_streams()) for _ in range(min(_PARALLEL, len(waiting)))]
     try:
