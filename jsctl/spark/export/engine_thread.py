@@ -67,11 +67,11 @@ class EngineThread:
     def _end(self, future: "Future[T]") -> None:
         deadline = time.monotonic() + _GRACE
         while not future.done():
-            if self.engine is None:
-                jvm.abort()
-            elif time.monotonic() < deadline:
+            if self.engine is not None and time.monotonic() < deadline:
                 self.engine.cancel()
             else:
+                jvm.abort()
+            if time.monotonic() > deadline:
                 jvm.kill()
             wait([future], THREAD_WAIT)
 
