@@ -60,6 +60,7 @@ class Call:
                 "close the quotes, or give a list of words",
                 status=ExitStatus.USAGE,
             ) from None
+        self.messages: Sequence[str] = ()  # what the line said beside its answer, once it has ended
         self._out, self._error = io.StringIO(), io.StringIO()
         streams = Streams(io.StringIO(stdin), self._out, self._error)
         if parent is not None:
@@ -93,7 +94,8 @@ class Call:
         if status == ExitStatus.INTERRUPTED and threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
         messages = self._error.getvalue().splitlines()
-        for message in messages if self._env.failure is None else messages[:-1]:
+        self.messages = messages if self._env.failure is None else messages[:-1]
+        for message in self.messages:
             _LOG.info(message.removeprefix("jsctl: "))
         answer = self._read_answer()
         if status:

@@ -121,6 +121,15 @@ def cut_end(text: str, width: int) -> str:
     return text if measure(text) <= width else _cut_to_width(text, max(width - 1, 0)) + "…"
 
 
+def split(text: str, width: int) -> Iterator[str]:
+    """Yield a text in pieces of at most `width` cells, wherever that cuts it; none of it is missing."""
+    start = 0
+    while start < len(text) or not start:
+        piece = _cut_to_width(text[start : start + width], width) or text[start : start + 1]
+        yield piece
+        start += max(1, len(piece))
+
+
 def fold(text: str, width: int, indent: str = "") -> Iterator[str]:
     """Yield lines of at most `width` cells, folded between words; `indent` begins all but the first.
 
@@ -190,6 +199,8 @@ def _find_comfortable_width(column: Column, width: int, prose: int) -> int:
 def _cut_to_width(text: str, width: int) -> str:
     if text.isascii():
         return text[:width]
+    if measure(text) <= width:
+        return text
     used = 0
     for index, character in enumerate(text):
         used += measure(character)

@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.base.units import format_count, format_exact_duration, pluralize
 from jsctl.monitor.trouble import BAD, WARN
 from jsctl.render.emit import format_lines
-from jsctl.render.fit import NUMBERS, cut, cut_end
+from jsctl.render.fit import NUMBERS, cut, cut_end, split
 from jsctl.render.plot import stack_charts
 from jsctl.render.text import clean, measure
 from jsctl.screen.columns import (
@@ -248,7 +248,8 @@ def _list_result_lines(result: Result, width: int) -> list[Text]:
     for part in result.parts:
         lines += [Text("")] * bool(lines)
         style = part.style if isinstance(part, Text) else "good" if isinstance(part, Chart) else ""
-        texts = "\n".join(format_lines(Result([part]), "table", width=width)).split("\n")
+        whole = "\n".join(format_lines(Result([part]), "table", width=width)).split("\n")
+        texts = [piece for line in whole for piece in split(line, max(1, width))]
         lines += [
             Text(text, style if not isinstance(part, Chart) or index else "")
             for index, text in enumerate(texts)

@@ -139,7 +139,7 @@ def _press_in_input(model: Model, key: str) -> Model:
         typed = model.typed + key
     else:
         return model
-    model = model._replace(typed=typed)
+    model = model._replace(typed=typed, notice="")
     return with_filter(model, typed) if model.mode == "filter" else model
 
 

@@ -85,13 +85,13 @@ class Changes:
     async def _run(self, words: Sequence[str]) -> Outcome:
         parent, line = copy.copy(self._env), format_arguments(words)
         parent.flags = self._env.get_typed_flags() if self._is_by_name else dict(self._env.flags)
+        call = Call(self._env.run_line, words, json=False, parent=parent)
         try:
-            text = await Call(self._env.run_line, words, json=False, parent=parent).run_async()
+            text, reason = await call.run_async(), ""
         except CommandError as error:
-            if int(error.status) == ExitStatus.DIFFERENT and error.data:
-                return Outcome(line, str(error.data))
-            return Outcome(line, str(error.data or ""), str(error))
-        return Outcome(line, str(text))
+            is_failure = int(error.status) != ExitStatus.DIFFERENT or not error.data
+            text, reason = error.data or "", str(error) if is_failure else ""
+        return Outcome(line, "\n".join([*call.messages, str(text)]), reason)
 
     def _write(self, entry: dict[str, object]) -> None:
         at = format_rfc3339(seconds_to_ns(self._env.clock()))

@@ -86,7 +86,7 @@ def show_messages(
     notices = list(board.notices)
     if page.match:
         rest = f", back to {format_count(found.first)}; [ searches earlier ones" if found.first else ""
-        notices.append(Text(f"{page.match}: {pluralize(found.read, 'message')} searched{rest}", "dim"))
+        notices.append(Text(f"{pluralize(found.read, 'message')} searched{rest}: {page.match}", "dim"))
     ends = f" before {format_count(page.before)}" if page.before else ""
     return board._replace(
         heading=f"messages of {page.stream}{ends}, {stored} stored",
@@ -142,7 +142,7 @@ def show_message(
     parts.append(Text(", ".join(beside), "dim"))
     if message.header_block:
         parts.append(Table("Headers", _HEADERS, [[name, value] for name, value in message.headers]))
-    parts.append(Text(body(item.payload, pretty=True)))
+    parts.append(Text(body(item.payload, pretty=True), whole=True))
     if item.decoded is not None and item.decoded.reason:
         parts.append(Text(f"not decoded: {item.decoded.reason}", "dim"))
     if found.consumers:

@@ -92,6 +92,28 @@ def test_changes_of_a_consumer(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_what_a_dry_run_warns_of(cli: Cli, url: str) -> None:
+    """It is on the page, too, and a wrong name is not called wrong any more while another is typed."""
+    cli("kv add CFG", status=0)
+    watched = Watched(cli.terminal("report --watch 200ms --allow-changes", columns=60, rows=20))
+    watched.until("KV_CFG")
+    watched.press("X")
+    watched.until(lambda text: "belongs to a bucket" in text and "Would purge" in text)
+    watched.press("!CFG\r")
+    watched.until("that is not KV_CFG")
+    watched.press("\x15KV_")
+    watched.until(lambda text: "that is not" not in text)
+    watched.press("CFG\r")
+    watched.until("done")
+    watched.press("\x1bE--max-age 7d --description a-long-description-of-it\r")
+    watched.until("! does it")
+    shown = "".join(watched.screen.text.split())
+    assert "--max-age7d--descriptiona-long-description-of-it--dry-run" in shown, "the line is not cut"
+    watched.press("q")
+    assert watched.end() == 0
+
+
+@pytest.mark.slow
 def test_a_context_for_production(cli: Cli, url: str, tmp_path: Path) -> None:
     """Its name is in the title, and must be typed before changes are allowed."""
     cli(f"context add west --server {url} --colors blue --production", status=0)

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsctl.render.fit import split
 from jsctl.render.text import measure
 from jsctl.screen.model import with_board, with_part, with_size
 from jsctl.views.board import Board, Part, table_to_grid
-from jsctl.views.result import Column, Table, Text
+from jsctl.views.result import Column, Result, Table, Text
 from tests.unit.screen.support import board, lines, model, names, pressed, texts
 
 ROWS = [("alpha", 3000, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
@@ -37,6 +38,20 @@ def test_no_line_is_wider_than_the_terminal(width: int, height: int, wide: bool)
     shown = texts(state)
     assert len(shown) == height
     assert max(map(measure, shown)) <= width
+
+
+@given(st.text("ab 名e\u0301", max_size=60), st.integers(2, 20))
+def test_a_text_is_split_and_none_of_it_is_missing(text: str, width: int) -> None:
+    pieces = list(split(text, width))
+    assert "".join(pieces) == text
+    assert max(map(measure, pieces)) <= width
+
+
+def test_a_page_shows_the_whole_of_a_long_line() -> None:
+    payload = "".join(map(str, range(100)))
+    state = model(ROWS, 40, 20)._replace(pages=("p",), mode="page")
+    answer = board(ROWS)._replace(page=Result([Text(payload, whole=True)]), page_key="p")
+    assert payload in "".join(line.strip() for line in texts(with_board(state, answer)))
 
 
 def test_columns_are_dropped_by_priority_and_names_shortened_in_the_middle() -> None:
