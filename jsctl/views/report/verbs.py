@@ -45,20 +45,27 @@ _FOREIGN = frozenset(
 
 class _Verb(NamedTuple):
     """A verb with a key. ask: for what is typed after its names. fixed: flags that it always has. loss:
-    whether it has --allow-data-loss."""
+    whether it has --allow-data-loss. shown: flags of the line that is shown where nothing is typed."""
 
     verb: str
     help: str
     ask: str = ""
     fixed: tuple[str, ...] = ()
     loss: bool = False
+    shown: tuple[str, ...] = ()
 
 
 _STREAM: Mapping[str, _Verb] = {
     "L": _Verb("stream cluster step-down", "make the stream's leader step down"),
     "X": _Verb("stream purge", "remove all messages of the stream"),
     "D": _Verb("stream rm", "remove the stream"),
-    "E": _Verb("stream edit", "change the stream", "what to change, such as --max-age 7d", loss=True),
+    "E": _Verb(
+        "stream edit",
+        "change the stream",
+        "what to change, such as --max-age 7d",
+        loss=True,
+        shown=("--interactive",),
+    ),
 }
 _CONSUMER: Mapping[str, _Verb] = {
     "P": _Verb("consumer pause", "pause the consumer", "until when, or for how long, such as 1h"),
@@ -66,9 +73,19 @@ _CONSUMER: Mapping[str, _Verb] = {
     "L": _Verb("consumer cluster step-down", "make the consumer's leader step down"),
     "D": _Verb("consumer rm", "remove the consumer", loss=True),
     "R": _Verb("consumer reset", "reset the consumer", "--sequence N, --time 2h or --end", loss=True),
-    "V": _Verb("redrive", "publish again what it gave up", "--to-consumer or --subject S", ("--dead",)),
+    "V": _Verb(
+        "redrive",
+        "publish again what it gave up",
+        "--to-consumer or --subject S",
+        fixed=("--dead",),
+        shown=("--to-consumer",),
+    ),
     "E": _Verb(
-        "consumer edit", "change the consumer", "what to change, such as --max-pending 100", loss=True
+        "consumer edit",
+        "change the consumer",
+        "what to change, such as --max-pending 100",
+        loss=True,
+        shown=("--interactive",),
     ),
 }
 
@@ -93,7 +110,7 @@ def _link(verb: _Verb, place: int, flags: Sequence[str], names: tuple[str, ...])
             raise ValueError(f"{wrong} cannot be used here")
         return replace(page, flags=(*page.flags, *words))
 
-    line = build_line(verb.verb, *names, flags=verb.fixed, place=flags)
+    line = build_line(verb.verb, *names, flags=[*verb.fixed, *verb.shown], place=flags)
     title = verb.verb.split()[-1]
     return Link(title, verb.help, page, ask=verb.ask, answer=answer, line=line)
 

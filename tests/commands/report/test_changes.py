@@ -19,6 +19,8 @@ def test_a_key_shows_the_line_that_changes(cli: Cli, url: str) -> None:
     watched.until("  ORDERS")
     watched.press("X")
     watched.until("jsctl stream purge ORDERS")
+    watched.press("E")
+    watched.until("jsctl stream edit ORDERS --interactive")  # without flags, there is nothing to change
     watched.press("?")
     watched.until("show the line to remove all messages")
     assert "changes allowed" not in watched.screen.text
