@@ -11,6 +11,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.message import browse
 from jsctl.monitor.consumer.dead_letters import DeadLetters, fetch_dead_letters
+from jsctl.monitor.report.messages import MessagePage as FetchedMessage
 from jsctl.monitor.report.messages import MessageReader, fetch_message_page
 from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
 from jsctl.monitor.report.places import Places
@@ -41,6 +42,7 @@ class OpenPages:
         self._open: Hashable = None
         self._history = History()
         self._messages: MessageReader | None = None
+        self._message: FetchedMessage | None = None
         self._dead: tuple[DeadLetters, dict[int, Message]] | None = None
         self._again = 0
         self._reader: Reader | None = None
@@ -77,7 +79,7 @@ class OpenPages:
         self._forget()
 
     def _forget(self) -> None:
-        self._messages = self._dead = None
+        self._messages = self._message = self._dead = None
         if self._changes is not None:
             self._changes.forget()
 
@@ -109,8 +111,8 @@ class OpenPages:
         return message_pages.show_messages(page, found, items, flags, board)
 
     async def _fetch_message(self, page: MessagePage, board: Board) -> Board:
-        request = partial(fetch_message_page, stream=page.stream, sequence=page.sequence)
-        found = await self._places.ask(page.place, request)
+        request = partial(fetch_message_page, stream=page.stream, sequence=page.sequence, last=self._message)
+        self._message = found = await self._places.ask(page.place, request)
         flags = self._places.list_flags(page.place)
         return message_pages.show_message(page, found, self._decode(found.message), flags, board)
 

@@ -94,6 +94,8 @@ class _Tls:
         self.context.verify_mode = _choose(keys, "client_auth_type", _CLIENTS, ssl.CERT_NONE)
         if ("client_ca_file" in files) != (self.context.verify_mode is not ssl.CERT_NONE):
             raise node.error("client_ca_file and client_auth_type need each other")
+        if missing := next((file for file in files.values() if not Path(file).is_file()), ""):
+            raise node.error(f"{missing} is not a file", f"relative paths begin at {folder}")
         try:
             # An empty password, so that OpenSSL never asks on the terminal.
             self.context.load_cert_chain(*self._pair, password="")

@@ -28,8 +28,10 @@ class MessageList(NamedTuple):
 
 
 class MessagePage(NamedTuple):
-    """A message, those stored before and after it, and the stream's consumers, if they can be listed."""
+    """A message, those stored before and after it, and the stream's consumers, if they can be listed.
+    info: of the stream."""
 
+    info: Json
     message: Message
     previous: Message | None
     next: Message | None
@@ -135,16 +137,27 @@ async def fetch_previous(api: Api, stream: str, sequence: int, first: int) -> Me
     return found
 
 
-async def fetch_message_page(api: Api, stream: str, sequence: int) -> MessagePage:
-    """Fetch a message with what is beside it. Raises NotFound, and what `Api.call` raises."""
-    info, message, following, consumers = await asyncio.gather(
-        streams.fetch_info(api, stream),
-        browse.fetch(api, stream, sequence),
-        browse.fetch_next(api, stream, sequence + 1),
-        fetch_consumers(api, stream),
+async def fetch_message_page(
+    api: Api, stream: str, sequence: int, last: MessagePage | None = None
+) -> MessagePage:
+    """Fetch a message with what is beside it. last: its last page, whose messages are not read again while
+    the stream has them. Raises NotFound, and what `Api.call` raises."""
+    info, consumers = await asyncio.gather(streams.fetch_info(api, stream), fetch_consumers(api, stream))
+    if last is not None and _has_messages(info, last):
+        return last._replace(info=info, consumers=consumers)
+    message, following = await asyncio.gather(
+        browse.fetch(api, stream, sequence), browse.fetch_next(api, stream, sequence + 1)
     )
     previous = await fetch_previous(api, stream, sequence, max(1, int(info["state"]["first_seq"])))
-    return MessagePage(message, previous, following, consumers)
+    return MessagePage(info, message, previous, following, consumers)
+
+
+def _has_messages(info: Json, page: MessagePage) -> bool:
+    """Return whether a stream still has the messages of a page, and none that should be on it."""
+    if _identify(info) != _identify(page.info):
+        return False
+    is_whole = page.next is not None or info["state"]["last_seq"] == page.info["state"]["last_seq"]
+    return is_whole and int(info["state"]["first_seq"]) <= (page.previous or page.message).sequence
 
 
 def _identify(info: Json) -> Mapping[str, object]:

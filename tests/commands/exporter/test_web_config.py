@@ -125,11 +125,13 @@ def test_scrapes_with_tls_and_a_renewed_certificate(cli: Cli, tmp_path: Path) ->
             "tls_server_config: {cert_file: a.pem, key_file: a.key, min_version: TLS10}",
             "'TLS10' is not a valid min_version; use TLS12, TLS13",
         ),
+        ("tls_server_config: {cert_file: a.pem, key_file: b.key}", "b.key is not a file"),
         ("", "holds no configuration"),
     ],
 )
 def test_wrong_files(text: str, expected: str, offline_cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "web.yml").write_text(text)
+    for name, content in (("web.yml", text), ("a.pem", ""), ("a.key", ""), ("c.pem", "")):
+        (tmp_path / name).write_text(content)
     err = offline_cli(f"exporter --count 1 --web-config {tmp_path}/web.yml", status=64).err
     assert expected in err and "secret" not in err.replace(expected, "")
     assert "web-config" in offline_cli(f"exporter --textfile - --web-config {tmp_path}/no.yml", status=64).err

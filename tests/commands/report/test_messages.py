@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.contexts.settings import Settings
+from jsctl.errors import NotFound
 from jsctl.jetstream.api import Api
 from jsctl.monitor.report.messages import MessageReader, fetch_message_page, fetch_previous
 from jsctl.nats.connection import Connection
@@ -129,6 +130,36 @@ def test_gaps(url: str, seed: int) -> None:
                 shown = await fetch_message_page(api, "S", stored[at])
                 after = stored[at + 1] if at + 1 < len(stored) else 0
                 assert (shown.next.sequence if shown.next else 0) == after
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
+
+
+def test_a_message_is_read_again_only_where_something_changed(url: str) -> None:
+    js.stream(url, "S", "s.>")
+    js.publish(url, "s.a", count=4)
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            api = Api(connection)
+            fetch = partial(fetch_message_page, api, "S")
+            inner, last = await fetch(2), await fetch(4)
+            await asyncio.to_thread(js.publish, url, "s.a")
+            again = await fetch(2, inner)
+            assert again.message is inner.message and again.previous is inner.previous
+            assert again.info["state"]["last_seq"] == 5
+            newer = await fetch(4, last)
+            assert last.next is None and newer.next is not None and newer.next.sequence == 5
+            await asyncio.to_thread(js.ask, url, "STREAM.MSG.DELETE.S", {"seq": 1})
+            assert (await fetch(2, again)).previous is None
+            await asyncio.to_thread(js.ask, url, "STREAM.MSG.DELETE.S", {"seq": 3})
+            shown = (await fetch(2, again)).next
+            assert shown is not None and shown.sequence == 4
+            await asyncio.to_thread(js.ask, url, "STREAM.MSG.DELETE.S", {"seq": 2})
+            with pytest.raises(NotFound):
+                await fetch(2, again)
         finally:
             await connection.close()
 
