@@ -275,6 +275,7 @@ def test_ctrl_z_and_fg(environ: dict[str, str], url: str) -> None:
     shell.sendline("fg")
     shell.expect("sub a.b")
     shell.sendcontrol("c")
+    shell.expect_exact("\n$ ")  # the shell reads again: what comes before is lost
     shell.sendline("echo ended $?")
     shell.expect("ended [0-9]+")
     shell.sendline("exit")

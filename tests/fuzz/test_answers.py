@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -158,12 +159,12 @@ def names_page(pages: Iterator[list[str]]) -> Change:
 
 
 def more_messages() -> Change:
-    """Gives a message where the server has no further one."""
+    """Gives a message where the server has no further one, of 10^18 in all."""
     numbers = itertools.count(100)
 
     def change(_: bytes, payload: bytes) -> bytes:
         if b'"code":404' not in payload:
-            return payload
+            return re.sub(rb'"last_seq":\d+', b'"last_seq":1000000000000000000', payload)
         message = {"subject": "s.a", "seq": next(numbers), "data": "eA==", "time": "2026-11-21T06:57:05Z"}
         return json.dumps({"message": message}).encode()
 
@@ -189,7 +190,7 @@ def test_lists_without_end(man: Middleman, offline_cli: Cli) -> None:
     assert len(names) == len(set(names)) and {*"ABCD"} <= {*names} <= {*"ABCDEF"}
     first = b'{"message":{"subject":"s.a","seq":1,"data":"eA==","time":"2026-11-21T06:57:05Z"}}'
     man.change = lambda _, payload: first if b'"code":404' in payload else payload
-    failed = run("stream view S --raw", status=1)
+    failed = run("stream view S --raw --subject s.a", status=1)
     assert "malformed" in failed.err and failed.err.count("\n") == 1
 
 
