@@ -1,7 +1,6 @@
 """`jsctl consumer cluster`."""
 
-import asyncio
-
+from jsctl.base.loops import gather
 from jsctl.commands.cli import argument, command, destructive, dry_run_flag, option
 from jsctl.commands.consumer.criteria import consumer_criteria_flags, find_matching_consumers
 from jsctl.commands.observers import leaders
@@ -84,7 +83,7 @@ async def balance(env: Env, stream: str, criteria: ConsumerCriteria) -> Result:
             f"none of these consumers of {stream} has replicas", "there are no leaders to balance"
         )
     # LIST does not say of every follower whether it is current; INFO of the leader does.
-    moves = plan_moves(await asyncio.gather(*(consumers.fetch_info(api, stream, name) for name in names)))
+    moves = plan_moves(await gather(consumers.fetch_info(api, stream, name) for name in names))
     if env.dry_run:
         return balance_view.balanced(moves, [], "consumer", dry_run=True)
     groups = {name: build_consumer_group(api, stream, name) for name in names}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.loops import enter_event_loop
+from jsctl.base.loops import enter_event_loop, gather
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.editing.editing import EditOptions
 from jsctl.commands.options.data_loss import Losing
@@ -131,7 +131,7 @@ async def _plan(
 ) -> _Edit:
     """Return what to do; what cannot be done has the reason. Raises BadInput, and what requests raise."""
     target = Target(api, "", api.own_domain)
-    found = await asyncio.gather(*(_fetch(api, name) for name in names))
+    found = await gather(_fetch(api, name) for name in names)
     infos = {name: info for name, info in zip(names, found, strict=True) if not isinstance(info, str)}
     silent = [
         Step("change", target, name, "", "", None, {}, refused={"state": f"{why}; are its servers there?"})
@@ -155,7 +155,8 @@ async def _plan(
     plan = plan._replace(
         steps=[*steps, *unfinished, *silent], streams=plan.streams - len(unfinished), kept=()
     )
-    warnings = [*plan.warnings, *_warn_of_room(moves, await fetch_account_info(api))]
+    account = await fetch_account_info(api) if moves else {}
+    warnings = [*plan.warnings, *_warn_of_room(moves, account)]
     return _Edit(plan._replace(warnings=warnings), moves)
 
 

@@ -39,7 +39,7 @@ class Changes:
         if page.number:
             if page.number not in self._outcomes:
                 self.forget()
-                self._outcomes[page.number] = await self._change(build_command(page, flags, is_dry=False))
+                await self._change(page.number, build_command(page, flags, is_dry=False))
             return show_outcome(page, self._outcomes[page.number], escape_path(self._path), board)
         if page not in self._dry_runs:
             self._dry_runs = {page: await self._run(build_command(page, flags, is_dry=True))}
@@ -59,18 +59,20 @@ class Changes:
         ]
         return "\n".join([*lines, f"written to {escape_path(self._path)}"])
 
-    async def _change(self, words: Sequence[str]) -> Outcome:
-        """Run a command line, with a line of the journal before and after it."""
+    async def _change(self, number: int, words: Sequence[str]) -> None:
+        """Run a command line, with a line of the journal before and after it, and keep its outcome."""
         line = format_arguments(words)
         try:
             self._write({"line": line, "state": "started"})
         except OSError as error:
             reason = f"cannot write {escape_path(self._path)}: {error.strerror}; nothing was done"
-            return Outcome(line, "", reason)
+            self._outcomes[number] = Outcome(line, "", reason)
+            return
         outcome = Outcome(line, "", "it was interrupted; whether it was done is not known")
         try:
             outcome = await self._run(words)
         finally:
+            self._outcomes[number] = outcome
             state = "failed" if outcome.error else "done"
             entry: dict[str, object] = {
                 "line": line,
@@ -80,7 +82,6 @@ class Changes:
             }
             with contextlib.suppress(OSError):  # the line before it says that it was started
                 self._write(entry)
-        return outcome
 
     async def _run(self, words: Sequence[str]) -> Outcome:
         parent, line = copy.copy(self._env), format_arguments(words)

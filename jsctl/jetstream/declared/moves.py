@@ -144,7 +144,10 @@ async def carry_out(
                     failed.append((move.step, error))
         if running and time.monotonic() >= end:
             names = ", ".join(running)
-            raise RequestTimeout(f"{len(done)} of {len(moves)} streams are as asked for, not yet: {names}")
+            reasons = [f"; {step.format_name()}: {error.message}" for step, error in failed]
+            raise RequestTimeout(
+                f"{len(done)} of {len(moves)} streams are as asked for, not yet: {names}{''.join(reasons)}"
+            )
         await asyncio.sleep(_PAUSE_SECONDS)
     return Outcome(done, failed, [move.step for move in left])
 

@@ -8,7 +8,6 @@ that are switched on what has expired; interest retention deletes what no consum
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import aclosing
 from typing import NamedTuple
 
 from jsctl.base.units import MINUTE, SECOND, format_rfc3339, parse_duration, parse_time_ns
@@ -370,22 +369,17 @@ def _get_reading_limit(info: Json) -> int:
     )
 
 
-async def _read(api: Api, info: Json, start: int = 0, last: int = 0) -> AsyncIterator[Message]:
+def _read(api: Api, info: Json, start: int = 0, last: int = 0) -> AsyncIterator[Message]:
     """Yield the messages between two sequences (inclusive), 0 for the first and the last."""
     config, state = info["config"], info["state"]
-    last = last or int(state["last_seq"])
-    async with aclosing(
-        browse.read(
-            api,
-            str(config["name"]),
-            start=start or int(state["first_seq"]),
-            last=last,
-            bulk=bool(config.get("allow_direct")),
-            batch=_BATCH,
-        )
-    ) as messages:
-        async for message in messages:
-            yield message
+    return browse.read(
+        api,
+        str(config["name"]),
+        start=start or int(state["first_seq"]),
+        last=last or int(state["last_seq"]),
+        bulk=bool(config.get("allow_direct")),
+        batch=_BATCH,
+    )
 
 
 def _share(info: Json, count: Range) -> DataLoss:

@@ -3,7 +3,6 @@ fit on the screen and a page."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
 from typing import NamedTuple
 
 from jsctl.jetstream.api import Api, Json
@@ -67,6 +66,7 @@ class MessageReader:
             kept = [message for message in last.messages if message.sequence >= int(state["first_seq"])]
             messages = [*reversed(fresh), *kept][:count]
             earliest = messages[-1].sequence if messages else 0
+            earliest = 0 if earliest <= int(state["first_seq"]) else earliest
             self._list = MessageList(info, messages, earliest, len(fresh))
         else:
             self._list = await self._read_back(api, info, count)
@@ -101,16 +101,9 @@ class MessageReader:
 
 
 async def _read_range(api: Api, stream: str, low: int, high: int) -> list[Message]:
-    messages: list[Message] = []
-    if low <= high:
-        async with aclosing(browse.read(api, stream, start=low, last=high)) as reader:
-            async for message in reader:
-                if message.sequence > high:
-                    break
-                messages.append(message)
-                if message.sequence == high:
-                    break
-    return messages
+    if low > high:
+        return []
+    return [message async for message in browse.read(api, stream, start=low, last=high)]
 
 
 async def fetch_previous(api: Api, stream: str, sequence: int, first: int) -> Message | None:

@@ -1,7 +1,7 @@
 """The pages of the live report for messages: the newest of a stream, one of them, dead letters. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import compute_age, format_count, format_time_us, parse_time, pluralize, to_ns
@@ -12,7 +12,6 @@ from jsctl.monitor.consumer.dead_letters import DeadLetter, DeadLetters
 from jsctl.monitor.report.messages import MessageList, MessagePage
 from jsctl.nats.message import Message
 from jsctl.nats.subjects import matches
-from jsctl.schema.payloads.reader import Decoded
 from jsctl.views.board import Board, Grid, Link
 from jsctl.views.consumer import dead
 from jsctl.views.message.decoded import add_decoded
@@ -21,6 +20,9 @@ from jsctl.views.report import grid_cells as keys
 from jsctl.views.result import Column, Part, Result, Table, Text
 from jsctl.views.stream import messages
 
+if TYPE_CHECKING:
+    from jsctl.schema.payloads.reader import Decoded
+
 _SHOWN = 300  #: characters of a payload in a list
 
 
@@ -28,7 +30,7 @@ class Item(NamedTuple):
     """A message and what was decoded. now: ns since 1970."""
 
     message: Message
-    decoded: Decoded | None
+    decoded: "Decoded | None"
     now: int
 
     @property
@@ -56,7 +58,7 @@ _COLUMNS = (
         "Age",
         "age",
         "ago",
-        read=lambda item: compute_age(item.message.timestamp, item.now),
+        read=_compute_age,
         quiet=True,
         hideable=1,
     ),

@@ -3,12 +3,14 @@
 Pure: `commands/report/acting.py` runs the lines.
 """
 
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from jsctl.base.command_lines import build_line, build_words
+from jsctl.contexts.settings import FLAGS
 from jsctl.views.board import Board, Link
 from jsctl.views.result import Lines, Part, Result, Text
 
@@ -34,12 +36,9 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-_FOREIGN = frozenset(
-    {
-        *("--", "--dry-run", "--force", "-f", "--interactive", "-i", "--help"),
-        *("--context", "--server", "-s", "--js-domain", "--js-api-prefix"),
-    }
-)
+_FOREIGN = frozenset({"--dry-run", "--force", "--interactive", "--help", "--context"}) | {
+    name for flag in FLAGS.values() for name in flag.names
+}
 """Flags that are not typed: those of the dry run and of the confirmation, and those that lead elsewhere."""
 
 
@@ -106,8 +105,11 @@ def _link(verb: _Verb, place: int, flags: Sequence[str], names: tuple[str, ...])
             return replace(page, names=(*names, " ".join(words)))
         if not words[0].startswith("-"):
             raise ValueError("write flags, which begin with --")
-        if wrong := next((word for word in words if word.partition("=")[0] in _FOREIGN), ""):
-            raise ValueError(f"{wrong} cannot be used here")
+        for word in words:
+            if re.match(r"-[a-zA-Z]|--$", word):
+                raise ValueError(f"{word} cannot be used here; write flags in full")
+            if word.partition("=")[0] in _FOREIGN:
+                raise ValueError(f"{word} cannot be used here")
         return replace(page, flags=(*page.flags, *words))
 
     line = build_line(verb.verb, *names, flags=[*verb.fixed, *verb.shown], place=flags)

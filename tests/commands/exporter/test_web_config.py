@@ -72,6 +72,7 @@ def test_only_logins_scrape(cli: Cli, tmp_path: Path) -> None:
             basic("prometheus", "x" * 100),
             right.replace("Basic", "Bearer"),
             "Basic !",
+            "Basic \xe4",
             "Basic " + b64encode(b"prometheus").decode(),
         ):
             assert scrape(url, login) == 401, login
@@ -114,6 +115,7 @@ def test_scrapes_with_tls_and_a_renewed_certificate(cli: Cli, tmp_path: Path) ->
     ("text", "expected"),
     [
         ("basic_auth_users: {a: secret}", "web.yml:1: the password of a is not a bcrypt hash"),
+        ("basic_auth_users: {a: $2b$10$short}", "the password of a is not a bcrypt hash"),
         ("basic_auth_user: {}", "did you mean basic_auth_users?"),
         ("tls_server_config: {cert_file: a.pem}", "needs cert_file and key_file"),
         ("tls_server_config: {cert_file: a.pem, key_file: a.key}", "are not a certificate and its key"),

@@ -72,7 +72,10 @@ async def _cancel_many(env: Env, api: Api, pattern: str, names: Sequence[str], f
         except JsctlError as error:  # it has ended meanwhile, for example; the others are still moving
             failed.append(f"{name}: {error.message}")
     if not force:
-        await _wait(env, api, canceled)
+        try:
+            await _wait(env, api, canceled)
+        except JsctlError as error:
+            failed.append(error.message)
     result = Result(
         [Lines([f'Canceled move of "{name}"' for name in canceled])],
         data={"streams": canceled, "canceled": bool(canceled), "failed": failed},
