@@ -149,7 +149,8 @@ async def _plan(
         for name, info in infos.items()
         if name not in changed
     ]
-    moves = plan_moves([*steps, *same], infos, servers, has_replicas=has_replicas)
+    possible = [step for step in steps if not step.refused]
+    moves = plan_moves([*possible, *same], infos, servers, has_replicas=has_replicas)
     moved = {move.step.key for move in moves}
     unfinished = [step for step in same if step.key in moved]
     plan = plan._replace(

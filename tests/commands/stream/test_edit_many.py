@@ -41,6 +41,7 @@ def test_what_cannot_be_done(cli: Cli, url: str) -> None:
         js.stream(url, name, f"{name}.>")
     refused = cli("stream edit LOG_* --replicas 3 --force", status=1)
     assert "nothing was changed: 2 streams cannot be edited" in refused.err and "in no cluster" in refused.err
+    assert "to copy" not in refused.out, "what is refused is not copied"
     assert "no stream matches NOPE*" in cli("stream edit NOPE* --max-msgs 1 --force", status=3).err
     assert "is a pattern" in cli("stream edit LOG_* --interactive", status=64).err
     assert "--max-moves" in cli("stream edit LOG_a --max-msgs 9 --max-moves 3 --force", status=64).err
