@@ -89,7 +89,7 @@ def select_link_facts(info: Json) -> Json:
     state."""
     config, state = info["config"], info["state"]
     facts = {key: config[key] for key in _KEYS if config.get(key)}
-    facts["state"] = {key: state.get(key, 0) for key in ("messages", "last_seq")}
+    facts["state"] = {key: state.get(key, 0) for key in ("messages", "last_seq", "num_deleted")}
     if config.get("mirror"):
         facts["state"]["last_ts"] = state.get("last_ts", "")
         facts["is_full"] = is_full(config, state)

@@ -77,6 +77,20 @@ def test_a_copy_that_is_ahead(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_the_last_messages_of_an_origin_are_deleted(cli: Cli, url: str) -> None:
+    """The origin's last sequence stays as it is, and a mirror that begins later never comes there."""
+    js.stream(url, "O", "o")
+    js.publish(url, "o", count=6)
+    for sequence in (2, 5, 6):
+        js.ask(url, "STREAM.MSG.DELETE.O", {"seq": sequence})
+    js.stream(url, "M", mirror={"name": "O"})
+    wait_for(lambda: last(url, "M") == 4, "it is not copied")
+    assert links(cli)["M"]["lag"] == 0
+    assert re.search(r"Lag: 0\n", cli("stream info M", status=0).out)
+    assert "stream M" not in [one["about"] for one in cli("doctor --json").json["findings"]]
+
+
+@pytest.mark.slow
 def test_a_mirror_that_is_full(cli: Cli, url: str) -> None:
     js.stream(url, "O", "o")
     added = cli("stream add M --mirror O --discard new --max-msgs 3 --defaults", status=0)

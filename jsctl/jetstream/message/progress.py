@@ -61,6 +61,10 @@ async def measure_progress(copy: Copying, origin: Json, api: Api | None) -> Prog
             if api is None:
                 return reported
             lag = min(lag, await _count_missing(copy, filters, start + 1, api))
+        elif lag and origin.get("num_deleted") and api is not None:
+            # Its last messages may be deleted, which leaves its last sequence as it is.
+            name = str(copy.config["name"])
+            lag = lag if await browse.fetch_next(api, name, start + 1) is not None else 0
         is_mirror = bool(reached and copy.last_ts)
         return Progress(
             lag, differs=bool(lag) and is_mirror and api is not None and await _differs(copy, api)
