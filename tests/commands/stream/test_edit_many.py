@@ -130,6 +130,11 @@ def test_what_is_in_the_way(tmp_path: Path) -> None:
         assert "nothing was changed: 1 stream cannot be edited" in refused
         js.stream(cluster.url, "FREE", "free")
         js.publish(cluster.url, "free", b"x" * 900_000, count=20)
+        # Servers tell each other what an account stores.
+        wait_for(
+            lambda: js.ask(cluster.url, "INFO")["storage"] >= 18_000_000,
+            "the account's storage is not counted",
+        )
         warned = cli("stream edit FR* --replicas 3 --dry-run", status=2).err
         assert "warning: copies bring the account to 52 MiB" in warned and "its limit is 50 MiB" in warned
     finally:
