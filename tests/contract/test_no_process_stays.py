@@ -79,6 +79,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.long
 @pytest.mark.spark
+@pytest.mark.timeout(300)  # some verbs of `export` start Spark
 @pytest.mark.parametrize("noun", NOUNS)
 def test_no_process_lives_on_after_a_verb(noun: str, cli: Cli, url: str, folder: Path) -> None:
     prepare(cli, url, folder)
