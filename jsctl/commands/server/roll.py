@@ -67,7 +67,7 @@ def _show(rows: Sequence[RollingServer], server: str) -> Result:
     columns=_COLUMNS,
     examples=["jsctl server roll", "jsctl server roll n2 --wait --timeout 10m"],
 )
-@argument("name", metavar="SERVER", default="")
+@argument("name", metavar="[SERVER]", default="")
 @option("--wait", is_flag=True, help="Wait until the server may be restarted, or for --timeout")
 async def roll(env: Env, name: str, wait: bool) -> Result:
     """Show the order of a rolling restart, and which server may be restarted now: all other servers of its

@@ -51,7 +51,7 @@ def list_servers(
         about = data["server"]
         name, domain = str(about["name"]), str(about.get("domain") or "")
         held = [each for each in (*streams, *consumers) if each.server_id == server]
-        waits = [text for where, text in ill if where == domain]
+        waits = [text for other, where, text in ill if where == domain and other != server]
         waits += _find_meta_faults(details, domain, name)
         for each in held:
             waits += _find_group_faults(each, leading, name)
@@ -82,8 +82,8 @@ def _has_replicas(replica: Replica) -> bool:
     return int(own or config.get("num_replicas") or 1) > 1
 
 
-def _find_ill_servers(healths: Sequence[Json]) -> Iterator[tuple[str, str]]:
-    """Yield the servers that say that they are not healthy, with their domain and the reason."""
+def _find_ill_servers(healths: Sequence[Json]) -> Iterator[tuple[str, str, str]]:
+    """Yield the ids of servers that say that they are not healthy, with their domain and the reason."""
     for reply in healths:
         data = reply.get("data") or {}
         if data.get("status") != "ok":
@@ -92,7 +92,8 @@ def _find_ill_servers(healths: Sequence[Json]) -> Iterator[tuple[str, str]]:
                 data.get("error") or "; ".join(errors[:3]) or data.get("status") or "it does not say why"
             )
             about = reply["server"]
-            yield str(about.get("domain") or ""), f"server {about['name']} is not healthy: {why}"
+            where, text = str(about.get("domain") or ""), f"server {about['name']} is not healthy: {why}"
+            yield str(about["id"]), where, text
 
 
 def _find_meta_faults(details: Sequence[Json], domain: str, server: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.monitor.server.roll import list_servers
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
@@ -12,6 +13,16 @@ from tests.support.tables import read_table
 
 def test_it_needs_the_system_account(cli: Cli) -> None:
     assert "system account" in cli("server roll", status=5).err
+
+
+def test_the_health_of_others_counts() -> None:
+    servers = [{"server": {"id": name.upper(), "name": name}} for name in ("n1", "n2")]
+    healths = [
+        {"server": servers[0]["server"], "data": {"status": "error", "error": "stream behind"}},
+        {"server": servers[1]["server"], "data": {"status": "ok"}},
+    ]
+    waits = {row.server: row.waits for row in list_servers(servers, healths, ())}
+    assert waits == {"n1": [], "n2": ["server n1 is not healthy: stream behind"]}
 
 
 @pytest.mark.cluster

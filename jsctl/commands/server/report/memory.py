@@ -97,7 +97,7 @@ def show_memory(variables: Sequence[Json], details: Sequence[Json], server: str,
     columns=(),
     examples=["jsctl server report memory", "jsctl server report memory n1 --top 5"],
 )
-@argument("name", metavar="SERVER", default="")
+@argument("name", metavar="[SERVER]", default="")
 @option("--top", type=click.IntRange(min=1), default=20, metavar="N", help="Show this many holders (20)")
 @option(*WATCH[0], **WATCH[1])
 async def memory(env: Env, name: str, top: int, watch: int | None) -> Report:
