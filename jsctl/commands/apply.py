@@ -51,7 +51,7 @@ class Options:
         """Return what to apply, and the plan that it must agree with, if there is one. Raises BadInput."""
         if not self.plan:
             return self.sources.read(env), None
-        if self.sources != SourceOptions((), (), "", False, None, False, (), (), False):
+        if self.sources != SourceOptions():
             raise BadInput("a plan says what is applied", "leave out -f and its flags, or the plan")
         planned = read_plan(self.plan)
         return planned.sources, planned

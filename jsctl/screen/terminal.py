@@ -26,10 +26,9 @@ from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
 
 from jsctl.base.signals import TERMINATION, handle_signals
-from jsctl.render.style import paint
+from jsctl.render.style import SCHEMES, paint
 from jsctl.screen.drawing import Line
 
-_CONTEXT_COLORS = ("yellow", "blue", "cyan", "green", "magenta", "red")  #: of the names of contexts
 _COLORS = {
     "good": "ansigreen",
     "warn": "ansiyellow",
@@ -46,7 +45,7 @@ _COLORS = {
     "key": "ansicyan bold",
     "notice": "ansigreen",
     "cursor": "reverse",
-    **{f"scheme-{color}": f"ansi{color} bold reverse" for color in _CONTEXT_COLORS},
+    **{f"scheme-{color}": f"ansi{color} bold reverse" for color in SCHEMES},
 }
 _PLAIN = {
     "good": "",
@@ -64,7 +63,7 @@ _PLAIN = {
     "key": "bold",
     "notice": "bold",
     "cursor": "reverse",
-    **{f"scheme-{color}": "bold reverse" for color in _CONTEXT_COLORS},
+    **{f"scheme-{color}": "bold reverse" for color in SCHEMES},
 }
 """The styles without colors (NO_COLOR)."""
 

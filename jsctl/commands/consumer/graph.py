@@ -3,11 +3,9 @@
 from functools import partial
 from typing import Any
 
-import click
-
-from jsctl.base.units import SECOND, format_rfc3339, seconds_to_ns
-from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.options.watch import check_graph
+from jsctl.base.units import format_rfc3339, seconds_to_ns
+from jsctl.commands.cli import argument, command
+from jsctl.commands.options.watch import check_graph, graph_flags
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.jetstream.consumer import requests as consumers
@@ -65,8 +63,7 @@ def _build_record(stream: str, consumer: str, sample: ConsumerSample) -> dict[st
 )
 @argument("stream", default="")
 @argument("consumer", default="")
-@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
-@option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
+@graph_flags
 async def graph(
     env: Env, stream: str, consumer: str, every: int, count: int | None
 ) -> Events[ConsumerSample]:

@@ -4,7 +4,6 @@ It is made once. Only the streams of accounts that servers do not have yet canno
 planned for them is compared with what is there when the accounts are (`DeclaredPlan.see_missing`).
 """
 
-import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,7 @@ from jsctl.commands.declared.targets import open_targets
 from jsctl.commands.declared.trying import try_on_scratch_server
 from jsctl.commands.options.protection import refuse_unknown
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError, collecting, raise_all
+from jsctl.errors import BadInput, collecting, raise_all
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.load import load
@@ -25,7 +24,7 @@ from jsctl.jetstream.declared.plan import Plan, make_plan
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.jetstream.stream.replicas import find_shortage
-from jsctl.monitor.server.requests import ping_account
+from jsctl.monitor.server.requests import fetch_visible_servers
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
@@ -88,21 +87,7 @@ async def plan_declared(env: Env, sources: Sources, rules: Rules, *, only_shows:
 async def compare_sources(env: Env, sources: Sources, *, only_shows: bool = True) -> Comparison:
     """Read what files declare, and compare its operators with the store and with servers. only_shows: as in
     `plan_declared`. Raises BadInput, and what connecting raises."""
-    variables = parse_variables(tuple(sources.var))
-    operators: Sequence[DeclaredOperator] = ()
-    errors: list[BadInput] = []
-    declared = Declared((), {})
-    with collecting(errors):
-        declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
-        if sources.show_values:
-            streams = [replace(stream, hidden=frozenset()) for stream in declared.streams]
-            declared = replace(declared, streams=streams)
-    with collecting(errors):
-        if sources.may_have_operators:
-            from jsctl.auth.declared.load import load_operators
-
-            operators = load_operators(sources.texts, variables)
-    raise_all(errors)
+    declared, operators = _load(sources)
     labels = declared.labels
     gone: Sequence[FormerPlace] = ()
     if sources.prune:
@@ -124,19 +109,34 @@ async def compare_sources(env: Env, sources: Sources, *, only_shows: bool = True
     return Comparison(declared, auth, logins, labels, gone)
 
 
+def _load(sources: Sources) -> "tuple[Declared, Sequence[DeclaredOperator]]":
+    """Return what files declare. Raises BadInput."""
+    variables = parse_variables(tuple(sources.var))
+    operators: Sequence[DeclaredOperator] = ()
+    errors: list[BadInput] = []
+    declared = Declared((), {})
+    with collecting(errors):
+        declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
+        if sources.show_values:
+            streams = [replace(stream, hidden=frozenset()) for stream in declared.streams]
+            declared = replace(declared, streams=streams)
+    with collecting(errors):
+        if sources.may_have_operators:
+            from jsctl.auth.declared.load import load_operators
+
+            operators = load_operators(sources.texts, variables)
+    raise_all(errors)
+    return declared, operators
+
+
 def check_rehearsable(
     env: Env, files: tuple[str, ...], var: tuple[str, ...], *, prune: bool, context: str
 ) -> None:
     """Raise BadInput for files that are refused without asking a server, or that are about more than
     `context`: its copy is all that a rehearsal has."""
-    sources = SourceOptions(files, var, "", prune, None, False, (), (), False).read(env)
-    variables = parse_variables(var)
-    declared = load(sources.texts, variables)
-    if sources.may_have_operators:
-        from jsctl.auth.declared.load import load_operators
-
-        if load_operators(sources.texts, variables):
-            raise BadInput("a rehearsal has no operators", "put what is below `operators` into another file")
+    declared, operators = _load(SourceOptions(files, var, prune=prune).read(env))
+    if operators:
+        raise BadInput("a rehearsal has no operators", "put what is below `operators` into another file")
     contexts = declared.contexts | {place.context for place in declared.places}
     if others := sorted(contexts - {"", context}):
         raise BadInput(
@@ -175,16 +175,13 @@ async def _warn_of_servers(plan: Plan) -> list[str]:
     """Return warnings about streams for whose replicas too few servers answer; none where the login may not
     ask. A server counts its members that are down, too, so that it may accept them."""
     steps = [step for step in plan.steps if step.is_placed and not step.refused]
-    servers: dict[int, Sequence[Json]] = {}
+    servers: dict[int, list[Json]] = {}
     warnings = []
     for step in steps:
         connection = step.target.api.connection
         if id(connection) not in servers:
-            with contextlib.suppress(JsctlError):
-                replies = await ping_account(connection, "STATZ", {"include_unused": True})
-                servers[id(connection)] = [reply["server"] for reply in replies]
-        known = servers.setdefault(id(connection), ())
-        if known and (shortage := find_shortage(step.after or {}, known)):
+            servers[id(connection)] = await fetch_visible_servers(connection)
+        if shortage := find_shortage(step.after or {}, servers[id(connection)]):
             warnings.append(f"{step.position}: {step.format_name()}: {shortage}")
     return warnings
 

@@ -28,15 +28,15 @@ class SourceOptions:
     """The flags of apply and diff that say what is declared and what is compared. files: the values of -f;
     the others as in Sources."""
 
-    files: tuple[str, ...]
-    var: tuple[str, ...]
-    store: str
-    prune: bool
-    push: bool | None
-    take_ownership: bool
-    unprotect: tuple[str, ...]
-    targets: tuple[str, ...]
-    show_values: bool
+    files: tuple[str, ...] = ()
+    var: tuple[str, ...] = ()
+    store: str = ""
+    prune: bool = False
+    push: bool | None = None
+    take_ownership: bool = False
+    unprotect: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    show_values: bool = False
 
     def read(self, env: Env) -> "Sources":
         """Read the files. Raises BadInput, NotFound."""

@@ -26,7 +26,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import endangers
 from jsctl.jetstream.stream.replicas import find_shortage
-from jsctl.monitor.server.requests import ping_account
+from jsctl.monitor.server.requests import fetch_visible_servers
 from jsctl.views.declared import moves as moves_view
 from jsctl.views.declared import plan as view
 from jsctl.views.intent import Intent
@@ -65,8 +65,8 @@ class _Edit(NamedTuple):
 async def edit_many(
     env: Env,
     api: Api,
-    pattern: str,
     names: Sequence[str],
+    pattern: str,
     file: Json | None,
     apply_flags: Callable[[Json], Json],
     options: EditOptions,
@@ -141,7 +141,7 @@ async def _plan(
     declared = [Stream(name, _find_changes(info, make_draft), "", Place()) for name, info in infos.items()]
     reserved = {"": await _sum_reserved(api)}
     plan = await make_plan(Declared(declared), {Place(): target}, rules, limits=reserved)
-    servers = await _list_servers(api)
+    servers = await fetch_visible_servers(api.connection)
     steps = [_refuse(step, infos[step.stream], servers) for step in plan.steps]
     changed = {step.stream for step in steps}
     same = [
@@ -211,15 +211,6 @@ def _subtract(before: Json, after: Json) -> Json:
         if old != new:
             changes[key] = _subtract(old, new) if isinstance(old, dict) and isinstance(new, dict) else new
     return changes
-
-
-async def _list_servers(api: Api) -> Sequence[Json]:
-    """Return what servers say of themselves; none where the login may not ask."""
-    try:
-        replies = await ping_account(api.connection, "STATZ", {"include_unused": True})
-    except JsctlError:
-        return ()
-    return [reply["server"] for reply in replies]
 
 
 def _warn_of_room(moves: Sequence[Move], account: Json) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """`jsctl kv watch`."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,13 +12,15 @@ from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.find.expression import Condition
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.nats.message import Message
 from jsctl.views.events import Events
 from jsctl.views.kv import entries as view
 from jsctl.views.message.decoded import decode_events
+
+if TYPE_CHECKING:
+    from jsctl.jetstream.find.expression import Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Options:
     revision: int | None
     count: int
     wait: int
-    condition: Condition | None
+    condition: "Condition | None"
     decoding: Decoding
 
     def __post_init__(self) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from jsctl.base.units import MS
-from jsctl.commands.cli import INTERVAL
+from jsctl.base.units import MS, SECOND
+from jsctl.commands.cli import DURATION, INTERVAL, declare_all, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.polling import fetch_again
@@ -21,6 +21,14 @@ WATCH: tuple[tuple[str], dict[str, Any]] = (
     {"type": INTERVAL, "metavar": "INTERVAL", "help": "Repeat it every INTERVAL until ctrl-C or q"},
 )
 """The flag, for `option(*WATCH[0], **WATCH[1])`."""
+
+graph_flags = declare_all(
+    option(
+        "--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)"
+    ),
+    option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples"),
+)
+"""The flags of a graph: see `check_graph`."""
 
 _SHORTEST = 100 * MS
 

@@ -169,6 +169,16 @@ async def open_stream(env: Env, name: str) -> tuple[Api, str]:
     return api, await pick_stream(env, api, name)
 
 
+async def open_matching_streams(env: Env, name: str) -> tuple[Api, list[str]] | None:
+    """Return the JetStream API of the command line, and the streams that a pattern matches; None for the name
+    of one stream. See `pick_streams`."""
+    if not is_pattern(name):
+        return None
+    api = await env.jetstream()
+    names = await pick_streams(env, api, [name])
+    return None if names == [name] else (api, names)
+
+
 async def open_consumer(env: Env, stream: str, consumer: str) -> tuple[Api, str, str]:
     """Return the JetStream API of the command line, a stream, and a consumer of it; see `pick`."""
     api, stream = await open_stream(env, stream)

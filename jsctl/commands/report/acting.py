@@ -43,7 +43,7 @@ class Changes:
             return show_outcome(page, self._outcomes[page.number], escape_path(self._path), board)
         if page not in self._dry_runs:
             self._dry_runs = {page: await self._run(build_command(page, flags, is_dry=True))}
-        return show_dry_run(page, self._dry_runs[page], flags, lambda: next(self._numbers), board)
+        return show_dry_run(page, self._dry_runs[page], lambda: next(self._numbers), board)
 
     def forget(self) -> None:
         """Make the next dry run anew."""

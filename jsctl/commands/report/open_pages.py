@@ -1,6 +1,6 @@
 """The open page of `jsctl report --watch`: what is fetched for it in each round."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from jsctl.base.units import seconds_to_ns
 from jsctl.commands.report.acting import Changes
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
+from jsctl.jetstream.find.expression import compile_expression
 from jsctl.jetstream.message import browse
 from jsctl.monitor.consumer.dead_letters import DeadLetters, fetch_dead_letters
 from jsctl.monitor.report.messages import MessagePage as FetchedMessage
@@ -24,7 +25,7 @@ from jsctl.views.report.verbs import ChangePage
 from jsctl.views.result import Result, Text
 
 if TYPE_CHECKING:
-    from jsctl.schema.payloads.reader import Reader
+    from jsctl.schema.payloads.reader import Decoded, Reader
 
 _FEWEST = 10  #: messages that a page lists at least, however small the screen is
 _MOST = 200
@@ -46,6 +47,7 @@ class OpenPages:
         self._dead: tuple[DeadLetters, dict[int, Message]] | None = None
         self._again = 0
         self._reader: Reader | None = None
+        self._decoded: dict[tuple[int, str], Decoded | None] = {}
 
     async def fetch(self, query: Query, board: Board) -> Board:
         """Fetch the data of a page; the page says what could not be fetched."""
@@ -106,7 +108,7 @@ class OpenPages:
             self._messages = MessageReader(page.stream, page.before, takes)
         request = partial(self._messages.fetch, count=min(max(rows, _FEWEST), _MOST))
         found = await self._places.ask(page.place, request)
-        items = [self._decode(message) for message in found.messages]
+        items = self._decode(found.messages)
         flags = self._places.list_flags(page.place)
         return message_pages.show_messages(page, found, items, flags, board)
 
@@ -114,24 +116,30 @@ class OpenPages:
         request = partial(fetch_message_page, stream=page.stream, sequence=page.sequence, last=self._message)
         self._message = found = await self._places.ask(page.place, request)
         flags = self._places.list_flags(page.place)
-        return message_pages.show_message(page, found, self._decode(found.message), flags, board)
+        [item] = self._decode([found.message])
+        return message_pages.show_message(page, found, item, flags, board)
 
     async def _fetch_dead(self, page: DeadPage, board: Board) -> Board:
         """Fetch the dead letters once, as that reads the state of all consumers; `r` reads it again."""
         if self._dead is None:
             self._dead = await self._places.ask(page.place, partial(_find_dead, page=page))
         letters, stored = self._dead
-        items = {sequence: self._decode(message) for sequence, message in stored.items()}
+        items = dict(zip(stored, self._decode(stored.values()), strict=True))
         return message_pages.show_dead(page, letters, items, self._places.list_flags(page.place), board)
 
-    def _decode(self, message: Message) -> Item:
+    def _decode(self, messages: Iterable[Message]) -> list[Item]:
+        """Decode messages; those that were there in the round before are not decoded again."""
         if self._reader is None:
             self._reader = self._build_reader()
-        return Item(message, self._reader.read(message), seconds_to_ns(self._clock()))
+        known, self._decoded, items = self._decoded, {}, []
+        for message in messages:
+            key = message.sequence, message.timestamp
+            self._decoded[key] = known[key] if key in known else self._reader.read(message)
+            items.append(Item(message, self._decoded[key], seconds_to_ns(self._clock())))
+        return items
 
     def _build_reader(self, match: str = "") -> "Reader":
-        from jsctl.jetstream.find.expression import compile_expression  # only where messages are shown
-        from jsctl.schema.payloads.decoder import PayloadDecoder
+        from jsctl.schema.payloads.decoder import PayloadDecoder  # only where messages are shown
         from jsctl.schema.payloads.reader import Reader
 
         return Reader(PayloadDecoder(("auto",)), condition=compile_expression(match) if match else None)

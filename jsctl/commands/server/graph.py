@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
-from jsctl.base.units import SECOND, format_bytes, format_rfc3339, pluralize, seconds_to_ns
-from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.options.watch import check_graph
+from jsctl.base.units import format_bytes, format_rfc3339, pluralize, seconds_to_ns
+from jsctl.commands.cli import argument, command, option
+from jsctl.commands.options.watch import check_graph, graph_flags
 from jsctl.env import Env
 from jsctl.monitor.polling import Sampler
 from jsctl.monitor.server.activity import ServerSample, make_sampler
@@ -117,8 +115,7 @@ _JETSTREAM_CURVES = (
 )
 @argument("name", metavar="SERVER")
 @option("--jetstream", "-j", is_flag=True, help="Draw the charts of JetStream")
-@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
-@option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
+@graph_flags
 async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | None) -> Events[ServerSample]:
     """Draw charts on a terminal until ctrl-C or q; --as plain or --json writes a line per sample.
     SERVER is a name or an ID. A login of the system account is needed.

@@ -10,7 +10,6 @@ from jsctl.base.units import (
     NEVER,
     SECOND,
     compute_age,
-    format_count,
     pluralize,
     read_known_time,
     seconds_to_ns,
@@ -23,7 +22,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.requests import fetch_servers
 from jsctl.views.result import Cell, Column, Result, Table, build_cells, build_footer, count_distinct
-from jsctl.views.server.reports import build_column, count_all
+from jsctl.views.server.reports import build_column, build_slow_cell, count_all
 from jsctl.views.server.short_names import short_names
 from jsctl.views.shared.orders import find_order, list_orders
 
@@ -36,8 +35,7 @@ def _build_jetstream_cell(row: Json) -> Cell:
 
 
 def _build_slow_cell(row: Json) -> Cell:
-    count = int(row["statsz"].get("slow_consumers", 0))
-    return Cell(count, format_count(count), "warn" if count else "")
+    return build_slow_cell(int(row["statsz"].get("slow_consumers", 0)))
 
 
 def _count_routes(row: Json) -> int:

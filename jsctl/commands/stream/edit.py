@@ -8,7 +8,7 @@ from jsctl.base.units import format_count, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.options.data_loss import find_losing
-from jsctl.commands.picking.pick import is_pattern, open_stream, pick_streams
+from jsctl.commands.picking.pick import open_matching_streams, open_stream
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -55,23 +55,13 @@ async def edit(
     not finished.
     """
     file = editing.read_config(env, STREAM, changed=bool(flags.fields))
-    if is_pattern(stream):
-        api = await env.jetstream()
-        names = await pick_streams(env, api, [stream])
-        if names != [stream]:
-            from jsctl.commands.editing.many_streams import MAX_MOVES, edit_many
+    if many := await open_matching_streams(env, stream):
+        from jsctl.commands.editing.many_streams import MAX_MOVES, edit_many
 
-            return await edit_many(
-                env,
-                api,
-                stream,
-                names,
-                file,
-                flags.apply,
-                editing,
-                max_moves or MAX_MOVES,
-                has_replicas="replicas" in flags.values,
-            )
+        most, has_replicas = max_moves or MAX_MOVES, "replicas" in flags.values
+        return await edit_many(
+            env, *many, stream, file, flags.apply, editing, most, has_replicas=has_replicas
+        )
     if max_moves is not None:
         raise BadInput("--max-moves is for several streams", "use a pattern, or leave it out")
     api, name = await open_stream(env, stream or STREAM.get_name(file or {}))

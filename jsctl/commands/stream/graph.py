@@ -3,11 +3,9 @@
 from functools import partial
 from typing import Any
 
-import click
-
-from jsctl.base.units import SECOND, format_rfc3339, seconds_to_ns
-from jsctl.commands.cli import DURATION, argument, command, option
-from jsctl.commands.options.watch import check_graph
+from jsctl.base.units import format_rfc3339, seconds_to_ns
+from jsctl.commands.cli import argument, command
+from jsctl.commands.options.watch import check_graph, graph_flags
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.jetstream.stream import requests as streams
@@ -59,8 +57,7 @@ def _build_record(stream: str, sample: StreamSample) -> dict[str, Any]:
 
 @command("graph", examples=["jsctl stream graph ORDERS", "jsctl stream graph ORDERS --count 60 --json"])
 @argument("stream", default="")
-@option("--every", type=DURATION, default=SECOND, metavar="DURATION", help="Time between two samples (1s)")
-@option("--count", type=click.IntRange(min=1), metavar="NUMBER", help="End after this many samples")
+@graph_flags
 async def graph(env: Env, stream: str, every: int, count: int | None) -> Events[StreamSample]:
     """Draw charts on a terminal until ctrl-C or q; --as plain or --json writes a line per sample."""
     check_graph(env, every, count)

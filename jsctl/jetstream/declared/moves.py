@@ -148,7 +148,8 @@ async def carry_out(
             raise RequestTimeout(
                 f"{len(done)} of {len(moves)} streams are as asked for, not yet: {names}{''.join(reasons)}"
             )
-        await asyncio.sleep(_PAUSE_SECONDS)
+        if running or (left and not failed):
+            await asyncio.sleep(_PAUSE_SECONDS)
     return Outcome(done, failed, [move.step for move in left])
 
 

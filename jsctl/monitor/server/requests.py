@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import SECOND
-from jsctl.errors import ApiError, Denied, MalformedAnswer, NoResponders, NotFound
+from jsctl.errors import ApiError, Denied, JsctlError, MalformedAnswer, NoResponders, NotFound
 from jsctl.monitor.server.shapes import check_reply
 from jsctl.nats.connection import Connection
 from jsctl.nats.replies import iterate_replies
@@ -98,6 +98,15 @@ async def ping_account(
     except NoResponders:
         raise Denied(f"no server answers on {subject}", "the login needs permission for it") from None
     return deduplicate_servers(replies)
+
+
+async def fetch_visible_servers(connection: Connection) -> list[Json]:
+    """Return what servers say of themselves (`server` in their replies); none where the login may not ask."""
+    try:
+        replies = await ping_account(connection, "STATZ", {"include_unused": True})
+    except JsctlError:
+        return []
+    return [reply["server"] for reply in replies]
 
 
 def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:

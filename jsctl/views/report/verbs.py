@@ -123,9 +123,7 @@ def build_command(page: ChangePage, flags: Sequence[str], *, is_dry: bool) -> li
     return build_words(page.verb, *page.names, flags=[*page.flags, *last], place=flags)
 
 
-def show_dry_run(
-    page: ChangePage, dry_run: Outcome, flags: Sequence[str], number: Callable[[], int], board: Board
-) -> Board:
+def show_dry_run(page: ChangePage, dry_run: Outcome, number: Callable[[], int], board: Board) -> Board:
     """Return the board of a dry run, from which the typed name leads to the change. number: returns that of
     the change."""
     name = page.names[len(page.names) > 1]

@@ -172,7 +172,7 @@ def _build_result(
             "deviation": find_deviations(replica),
             "state": (replica.stream or replica.detail).get("state") or {},
             **(
-                {key: replica.detail.get(key) for key in (column.key for column in _PROGRESS)}
+                {column.key: replica.detail.get(column.key) for column in _PROGRESS}
                 if replica.consumer
                 else {}
             ),

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jsctl.base.units import format_count
 from jsctl.monitor.server.reports import Json, parse_span
 from jsctl.views.result import (
+    Cell,
     Column,
     Kind,
     Result,
@@ -30,6 +32,11 @@ def build_column(title: str, key: str, kind: Kind = "text", path: str = "", **at
         return parse_span(value) if kind == "duration" else missing if value is None else value
 
     return Column(title, key, kind, read=read, **attrs)
+
+
+def build_slow_cell(count: int) -> Cell:
+    """Return the cell of a number of slow consumers, which is a warning unless it is 0."""
+    return Cell(count, format_count(count), "warn" if count else "")
 
 
 def count_all(values: Sequence[Any]) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 from jsctl.base.units import format_count
 from jsctl.monitor.server.watching import AccountRow, ServerRow
 from jsctl.views.result import Cell, Column, Result, Table, build_cells
+from jsctl.views.server.reports import build_slow_cell
 from jsctl.views.shared.orders import select_largest
 
 
-def _build_slow_cell(row: ServerRow | AccountRow) -> Cell:
-    count = row.slow_consumers
-    return Cell(count, format_count(count), "warn" if count else "")
+def _read_slow(row: ServerRow | AccountRow) -> Cell:
+    return build_slow_cell(row.slow_consumers)
 
 
 _TRAFFIC = (
@@ -49,7 +49,7 @@ SERVERS = (
     Column("Cluster", "cluster", hideable=3),
     Column("Connections", "connections", "count", sort=("conns",)),
     Column("Subs", "subscriptions", "count", sort=("subs",), hideable=2),
-    Column("Slow", "slow_consumers", "count", sort=("slow",), read=_build_slow_cell),
+    Column("Slow", "slow_consumers", "count", sort=("slow",), read=_read_slow),
     Column("Memory", "mem", "bytes", sort=("mem",)),
     Column(
         "CPU %",
@@ -71,7 +71,7 @@ ACCOUNTS = (
     Column("Connections", "connections", "count", sort=("conns",)),
     Column("Leaf Nodes", "leafnodes", "count", hideable=3),
     Column("Subs", "subscriptions", "count", sort=("subs",)),
-    Column("Slow", "slow_consumers", "count", sort=("slow",), read=_build_slow_cell, hideable=2),
+    Column("Slow", "slow_consumers", "count", sort=("slow",), read=_read_slow, hideable=2),
     *_TRAFFIC,
 )
 JETSTREAM = (

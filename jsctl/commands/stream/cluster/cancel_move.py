@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jsctl.base.loops import sleep
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive
-from jsctl.commands.picking.pick import is_pattern, open_stream, pick_streams
+from jsctl.commands.picking.pick import open_matching_streams, open_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -35,11 +35,8 @@ async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     another retention. The stream goes back to what it was before. A pattern such as 'LOGS_*' does so for all
     streams that are moving.
     """
-    if is_pattern(stream):
-        api = await env.jetstream()
-        names = await pick_streams(env, api, [stream])
-        if names != [stream]:
-            return await _cancel_many(env, api, stream, names, force)
+    if many := await open_matching_streams(env, stream):
+        return await _cancel_many(env, *many, stream, force)
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     check_in_cluster(info)
@@ -56,7 +53,7 @@ async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     return page._replace(parts=[canceled, *page.parts])
 
 
-async def _cancel_many(env: Env, api: Api, pattern: str, names: Sequence[str], force: bool) -> Result:
+async def _cancel_many(env: Env, api: Api, names: Sequence[str], pattern: str, force: bool) -> Result:
     """Cancel the moves of those streams that are moving. Raises JsctlError if none is."""
     infos = await streams.fetch_infos(api, [*names])
     moving = [info["config"]["name"] for info in infos if (info.get("cluster") or {}).get("desired")]
