@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -36,6 +36,7 @@ class TaskPool:
 
     _executor: ProcessPoolExecutor = field(init=False)
     _is_cancelled: bool = field(init=False, default=False)
+    _submitting: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     @property
     def is_here(self) -> bool:
@@ -67,8 +68,9 @@ class TaskPool:
 
     def cancel(self) -> None:
         self._is_cancelled = True
-        for process in multiprocessing.active_children():
-            process.kill()
+        with self._submitting:
+            for process in multiprocessing.active_children():
+                process.kill()
 
     def find_task_folders(self, path: Place | CatalogTable) -> FolderOpener | None:
         return None if isinstance(path, CatalogTable) else find_opener(path)
@@ -79,8 +81,11 @@ class TaskPool:
 
         dumps: Callable[[object], bytes] = cloudpickle.dumps
         content = dumps(task)
-        futures = [self._executor.submit(_run, content, number) for number in range(count)]
+        futures: list[Future[T]] = []
         try:
+            # A pool whose process is killed while it starts another one does not end that, and waits for it.
+            with self._submitting, _without_interrupts():
+                futures += [self._executor.submit(_run, content, number) for number in range(count)]
             return [future.result() for future in futures]
         except BrokenProcessPool:
             if self._is_cancelled:
@@ -105,6 +110,19 @@ class TaskPool:
             filter=(sequence >= start) & (sequence < end)
         )
         return int(rows)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keep ctrl-C from processes that this thread starts in the block, also while Python starts in them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _count_processors() -> int:
