@@ -1,6 +1,6 @@
 """Answers of servers, read from an archive instead of the servers: what `--archive` shows."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from jsctl.errors import BadInput, NotFound
@@ -67,6 +67,11 @@ def read_archived(
         raise BadInput(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
     if endpoint == "CONNZ":
         _join_connections(archive, replies)
+    if endpoint == "ACCOUNTZ" and (account := (body or {}).get("account")):
+        for document in _load_account(archive, account):
+            replies[str(document["server"]["id"])]["data"]["account_detail"] = document.get("data")
+    if (body or {}).get("leader_only"):
+        replies = {key: reply for key, reply in replies.items() if _is_meta_leader(reply)}
     for reply in replies.values():
         for select, value in selectors:
             reply["data"] = select(reply.get("data") or {}, value)
@@ -127,6 +132,7 @@ _SELECTORS: Mapping[tuple[str, str], Select] = {
     ("SUBSZ", "account"): _choose_rows("subscriptions_list", _is_of_account),
     ("SUBSZ", "test"): _choose_rows("subscriptions_list", lambda row, name: matches(row["subject"], name)),
     ("LEAFZ", "account"): _choose_rows("leafs", _is_of_account),
+    ("ACCOUNTZ", "account"): lambda data, _: {key: data[key] for key in data if key != "accounts"},
     ("JSZ", "account"): _choose_rows("account_details", _is_of_account),
     ("RAFTZ", "account"): lambda data, name: {key: data[key] for key in data if key == name},
     ("RAFTZ", "group"): lambda data, name: {
@@ -148,17 +154,26 @@ _ADDING = frozenset(
         "raft",
         "details",
         "all",
+        "leader_only",  # leaves whole answers out
     ]
 )
-"""Keys of a request that leave nothing out of its answer."""
+"""Keys of a request that leave nothing out of an answer."""
 
 _WORDS = {
     "user": "user, as it holds no logins",
     "state": "state, as it holds open connections alone",
     "account": "account; server account info shows one",
-    "leader_only": "leader",
 }
 """How a key is said in an error, if not by its name."""
+
+
+def _is_meta_leader(reply: Json) -> bool:
+    """Return whether a server with JetStream answers a request that only leaders of the meta group answer."""
+    data = reply.get("data") or {}
+    meta = data.get("meta_cluster") or {}
+    return not data.get("disabled") and meta.get("leader", reply["server"].get("name")) == reply[
+        "server"
+    ].get("name")
 
 
 def read_archived_account(archive: Archive, account: str, server: str = "") -> Json:
@@ -166,11 +181,23 @@ def read_archived_account(archive: Archive, account: str, server: str = "") -> J
 
     Raises NotFound.
     """
+    detail: Json = _load_account(archive, account, server)[0].get("data") or {}
+    return detail
+
+
+def _load_account(archive: Archive, account: str, server: str = "") -> list[Json]:
+    """Return the answers about an account, by its ID or name. server: its name; empty for all of them.
+
+    Raises NotFound for none.
+    """
+    documents = []
     for tags, document in _load_answers(archive, "INFO", "account_info"):
         detail: Json = document.get("data") or {}
         names = (tags.get("account"), detail.get("account_name"), detail.get("name_tag"))
         if account in names and server in ("", document["server"].get("name")):
-            return detail
+            documents.append(document)
+    if documents:
+        return documents
     where = f" on server {server}" if server else ""
     names_text = ", ".join(archive.values("account", artifact_type="account_info")) or "none"
     raise NotFound(
@@ -201,19 +228,79 @@ def read_archived_profiles(
 
 def build_pings(archive: Archive) -> list[Json]:
     """Return what servers would have answered to a ping ({"server", "statsz"}), from their other answers."""
-    routes = {reply["server"]["id"]: reply for reply in _read_if_present(archive, "ROUTEZ")}
-    gateways = {reply["server"]["id"]: reply for reply in _read_if_present(archive, "GATEWAYZ")}
+    others = {
+        endpoint: {
+            reply["server"]["id"]: reply.get("data") or {} for reply in _read_if_present(archive, endpoint)
+        }
+        for endpoint in ("ROUTEZ", "GATEWAYZ", "CONNZ", "LEAFZ")
+    }
     pings = []
     for reply in read_archived(archive, "VARZ"):
         server, data = reply["server"], reply.get("data") or {}
-        links = (routes.get(server["id"], {}).get("data") or {}).get("routes") or ()
-        outbound = (gateways.get(server["id"], {}).get("data") or {}).get("outbound_gateways") or {}
-        keys = ("start", "mem", "cpu", "cores", "connections", "subscriptions", "slow_consumers")
-        statsz = {key: data[key] for key in keys if key in data}
-        statsz["routes"] = [{"rid": link.get("rid"), "name": link.get("remote_name", "")} for link in links]
-        statsz["gateways"] = [{"name": name} for name in outbound]
-        pings.append({"server": server, "statsz": statsz})
+        routes, gateways, connections, leafs = (answers.get(server["id"], {}) for answers in others.values())
+        users = [*(connections.get("connections") or ()), *(leafs.get("leafs") or ())]
+        pings.append(
+            {
+                "server": server,
+                "statsz": {
+                    **{key: data[key] for key in _PING_KEYS if key in data},
+                    "active_accounts": len({user.get("account") for user in users}),
+                    "sent": _count_traffic([data], "out_"),
+                    "sent_to_clients": _count_traffic([data], "out_client_"),
+                    "received": _count_traffic([data], "in_"),
+                    "received_from_clients": _count_traffic([data], "in_client_"),
+                    "routes": [_build_route(link) for link in routes.get("routes") or ()],
+                    "gateways": _build_gateways(gateways),
+                },
+            }
+        )
+        if (data.get("jetstream") or {}).get("config"):
+            pings[-1]["statsz"]["jetstream"] = data["jetstream"]
     return pings
+
+
+_PING_KEYS = (
+    *("start", "mem", "cores", "cpu", "connections", "total_connections", "subscriptions"),
+    *("slow_consumers", "slow_consumer_stats", "gomaxprocs", "gomemlimit"),
+)
+"""Keys of a ping's statistics that are those of VARZ."""
+
+
+def _count_traffic(connections: Iterable[Json], prefix: str) -> Json:
+    """Return the messages and bytes of connections together. prefix: of the keys, such as `in_`."""
+    return {
+        key: sum(int(each.get(f"{prefix}{key}") or 0) for each in connections) for key in ("msgs", "bytes")
+    }
+
+
+def _build_route(link: Json) -> Json:
+    return {
+        "rid": link.get("rid"),
+        "name": link.get("remote_name", ""),
+        "sent": _count_traffic([link], "out_"),
+        "received": _count_traffic([link], "in_"),
+        "pending": link.get("pending_size", 0),
+    }
+
+
+def _build_gateways(data: Json) -> list[Json]:
+    """Return the statistics of gateways from an answer to GATEWAYZ: sent on the connection to a cluster,
+    received on those from it."""
+    outbound, inbound = data.get("outbound_gateways") or {}, data.get("inbound_gateways") or {}
+    gateways = []
+    for name in sorted({*outbound, *inbound}):
+        sending = (outbound.get(name) or {}).get("connection") or {}
+        receiving = [each.get("connection") or {} for each in inbound.get(name) or ()]
+        gateways.append(
+            {
+                "gwid": sending.get("cid", 0),
+                "name": name,
+                "sent": _count_traffic([sending], "out_"),
+                "received": _count_traffic(receiving, "in_"),
+                "inbound_connections": len(receiving),
+            }
+        )
+    return gateways
 
 
 def _read_if_present(archive: Archive, endpoint: str) -> list[Json]:

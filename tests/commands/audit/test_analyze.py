@@ -102,6 +102,14 @@ def test_filters_of_an_archive_filter_or_are_refused(
     assert set(found) == {"orders.*"}
     accounts = [reply["data"]["account_details"] for reply in rows("request jetstream --account ACC")]
     assert {account["name"] for details in accounts for account in details} <= {"ACC"}
+    replies = rows("request accounts --account ACC")
+    assert {reply["data"]["account_detail"]["account_name"] for reply in replies} == {"ACC"}
+    assert len(replies) == 2 and not any("accounts" in reply["data"] for reply in replies)
+    assert (
+        "its accounts: "
+        in offline_cli(f"server request accounts --account NO --archive {path}", status=3).err
+    )
+    assert len(rows("request jetstream --leader")) == 2, "without a cluster, each leads itself"
     assert len(rows("request raft")) == 2 and len(rows("request ipqueue")) == 2
     assert rows("report leafnodes --account NONE") == []
     for line, words in (
@@ -112,8 +120,6 @@ def test_filters_of_an_archive_filter_or_are_refused(
         ("report gateways --filter-name none", "name"),
         ("request connections --sort subs", "by sort"),
         ("request connections --limit 1", "by limit"),
-        ("request jetstream --leader", "leader"),
-        ("request accounts --account ACC", "server account info"),
         ("request gateways --filter-account ACC", "account"),
     ):
         refused = offline_cli(f"server {line} --archive {path}", status=64).err

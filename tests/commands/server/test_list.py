@@ -1,5 +1,10 @@
+"""`server list`."""
+
+from pathlib import Path
+
 import pytest
 
+from jsctl.monitor.audit.archive import ArchiveWriter
 from tests.support.run import Cli
 from tests.support.servers import Cluster, HubLeaf
 from tests.support.tables import read_table
@@ -36,3 +41,53 @@ def test_routes_of_a_pool_count_once(cluster_cli: Cli, shared_cluster: Cluster) 
     out = cluster_cli(f"server list 3 --server {shared_cluster.system_url} --as csv", status=0).out
     head, *rows = [line.split(",") for line in out.splitlines()]
     assert [row[head.index("routes")] for row in rows] == ["2", "2", "2"]
+
+
+@pytest.mark.cluster
+def test_an_archive_has_what_servers_answer(
+    cluster_cli: Cli, shared_cluster: Cluster, offline_cli: Cli, tmp_path: Path
+) -> None:
+    path, login = tmp_path / "audit.zip", f"--server {shared_cluster.system_url}"
+    cluster_cli(f"audit gather -o {path} --no-server-profiles --no-progress {login}", status=0)
+    live, archived = (
+        {row["server"]["name"]: row["statsz"] for row in cluster_cli(line, status=0).json}
+        for line in (f"server list 3 --json {login}", f"server list --json --archive {path}")
+    )
+    for name, expected in live.items():
+        found = archived[name]
+        assert set(expected) <= {*found, "active_servers"}, name
+        assert [key for key in found if type(found[key]) is not type(expected.get(key, found[key]))] == []
+        assert {route["rid"] for route in found["routes"]} == {route["rid"] for route in expected["routes"]}
+        assert set(found["routes"][0]) == set(expected["routes"][0])
+        assert 0 < found["sent"]["msgs"] <= expected["sent"]["msgs"]
+        assert 0 < found["sent_to_clients"]["bytes"] <= expected["sent_to_clients"]["bytes"]
+    assert sum(statistics["active_accounts"] for statistics in archived.values()) >= 1
+
+
+def test_gateways_of_an_archive(system: Cli, offline_cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "audit.zip"
+    variables = system("server request variables --name hub-server", status=0).json
+    outbound = {"west": {"connection": {"cid": 7, "out_msgs": 3, "out_bytes": 30, "in_msgs": 9}}}
+    inbound = {
+        "west": [
+            {"connection": {"cid": 8, "in_msgs": 2, "in_bytes": 20}},
+            {"connection": {"cid": 9, "in_msgs": 1}},
+        ],
+        "far": [],
+    }
+    data = {"now": variables["data"]["now"], "outbound_gateways": outbound, "inbound_gateways": inbound}
+    with path.open("wb") as file, ArchiveWriter(file, 2e9) as writer:
+        for kind, reply in (("variables", variables), ("gateways", {**variables, "data": data})):
+            writer.add_json(reply, server="hub-server", cluster="unclustered", artifact_type=kind)
+    [row] = offline_cli(f"server list --json --archive {path}", status=0).json
+    nothing = {"msgs": 0, "bytes": 0}
+    assert row["statsz"]["gateways"] == [
+        {"gwid": 0, "name": "far", "sent": nothing, "received": nothing, "inbound_connections": 0},
+        {
+            "gwid": 7,
+            "name": "west",
+            "sent": {"msgs": 3, "bytes": 30},
+            "received": {"msgs": 3, "bytes": 20},
+            "inbound_connections": 2,
+        },
+    ]
