@@ -18,7 +18,7 @@ from jsctl.jetstream.declared.shape import compute_shape
 from tests.support import js
 from tests.support.declared import Files
 from tests.support.run import Cli
-from tests.support.servers import RealServer, binary
+from tests.support.servers import Cluster, RealServer, binary
 from tests.support.waiting import wait_for
 
 WORK = "retention: workqueue, "
@@ -88,6 +88,21 @@ def test_replicas_are_not_tried(cluster_cli: Cli, tmp_path: Path, keys: str, wor
     # The servers say the same.
     untried = files("apply", text, environ={"JSCTL_NATS_SERVER": str(tmp_path / "none")})
     assert untried.status == int(bool(words)), untried
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(("kind", "stream"), [("buckets", "KV_B"), ("object_buckets", "OBJ_B")])
+def test_replicas_of_buckets_are_not_tried(
+    cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path, kind: str, stream: str
+) -> None:
+    """A bucket calls its keys otherwise than its stream, and the trial knows both."""
+    files = Files(cluster_cli, tmp_path)
+    for replicas in (1, 3, 1):
+        text = f"{kind}: [{{name: B, replicas: {replicas}}}]"
+        files("apply", text, "--wait 30s", status=0)
+        info = js.ask_patiently(shared_cluster.url, f"STREAM.INFO.{stream}")
+        assert info["config"]["num_replicas"] == replicas
+        assert "server keeps it" not in files("diff", text, status=0).out
 
 
 def test_the_storage_of_a_server(offline_cli: Cli, tmp_path: Path) -> None:

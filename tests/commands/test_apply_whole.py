@@ -117,6 +117,12 @@ def state(url: str) -> Json:
     return found
 
 
+KEYS = {
+    "replicas": "num_replicas",
+    "ttl": "max_age",
+    "compress": "compression",
+    "history": "max_msgs_per_subject",
+}
 FORCED = "--force --allow-data-loss"
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
@@ -162,3 +168,49 @@ def test_in_a_cluster(
     for name in js.ask_patiently(shared_cluster.url, "STREAM.NAMES")["streams"] or []:
         js.ask_patiently(shared_cluster.url, f"STREAM.DELETE.{name}")
     check(Files(cluster_cli, tmp_path), shared_cluster.url, before, after, "")
+
+
+_OF_BUCKETS = {
+    "replicas": st.sampled_from([1, 3]),
+    "ttl": st.sampled_from(["1h", "2h"]),
+    "description": st.sampled_from(["short", "other"]),
+    "compress": st.booleans(),
+}
+CHANGEABLE: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
+    "streams": {
+        "num_replicas": st.sampled_from([1, 3]),
+        "max_age": st.sampled_from(["1h", "2h"]),
+        "description": st.sampled_from(["short", "other"]),
+        "subjects": st.sampled_from(["b", "c"]),
+    },
+    "buckets": {**_OF_BUCKETS, "history": st.sampled_from([1, 5])},
+    "object_buckets": _OF_BUCKETS,
+}
+
+
+@st.composite
+def changeable(draw: st.DrawFn) -> str:
+    """A file that any other of them may follow."""
+    kinds = CHANGEABLE.items()
+    return json.dumps({kind: [{"name": "B", **draw(some(keys, 3))}] for kind, keys in kinds})
+
+
+@pytest.mark.cluster
+@settings(SETTINGS, max_examples=15)
+@given(before=changeable(), after=changeable())
+def test_what_a_file_says_is_there(
+    cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path, before: str, after: str
+) -> None:
+    """Whatever was there before: what a file changes becomes what it would be if nothing had been there."""
+    files, found = Files(cluster_cli, tmp_path), []
+    for texts in ((before, after), (after,)):
+        for name in js.ask_patiently(shared_cluster.url, "STREAM.NAMES")["streams"] or []:
+            js.ask_patiently(shared_cluster.url, f"STREAM.DELETE.{name}")
+        for text in texts:
+            files("apply", text, FORCED, status=0)
+        found.append(state(shared_cluster.url))
+    changed, fresh = found
+    for kind, name in (("streams", "B"), ("buckets", "KV_B"), ("object_buckets", "OBJ_B")):
+        for key in json.loads(after)[kind][0].keys() - {"name"}:
+            live = KEYS.get(key, key)
+            assert changed[name].get(live) == fresh[name].get(live), (before, after, key)

@@ -125,9 +125,7 @@ def _list_rewritten(deed: Deed) -> Sequence[Difference]:
     if not deed.info or not step.after or step.part:
         return ()
     schema = CONSUMER if step.consumer else STREAM
-    keys = {
-        change.key.partition(".")[0] for change in find_differences(step.before or {}, step.after, schema)
-    }
+    keys = step.changed_keys
     changes = find_differences(step.after, schema.without_server_keys(deed.info["config"]), schema)
     return [change for change in changes if change.key.partition(".")[0] in keys]
 

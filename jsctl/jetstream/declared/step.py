@@ -6,11 +6,13 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.config.differences import Difference
+from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.model import Consumer, Stream
 from jsctl.jetstream.kv.config import BucketSchema
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
 from jsctl.jetstream.message.takers import Taken
+from jsctl.jetstream.stream.config import STREAM
 
 T = TypeVar("T")
 
@@ -73,6 +75,13 @@ class Step(NamedTuple):
     retention: str = ""
 
     @property
+    def changed_keys(self) -> set[str]:
+        """Keys of the server's configuration that differ, also where `changes` have those of a bucket."""
+        schema = CONSUMER if self.consumer else STREAM
+        differences = find_differences(self.before or {}, self.after or {}, schema)
+        return {difference.key.partition(".")[0] for difference in differences}
+
+    @property
     def is_release(self) -> bool:
         """Whether a stream only releases subjects for others."""
         return self.part == "release"
@@ -91,15 +100,14 @@ class Step(NamedTuple):
     @property
     def begins_interest(self) -> bool:
         """Whether a stream gets interest retention."""
-        has_changed = any(change.key == "retention" for change in self.changes)
-        return self.action == "change" and has_changed and (self.after or {}).get("retention") == "interest"
+        has_changed = self.action == "change" and "retention" in self.changed_keys
+        return has_changed and (self.after or {}).get("retention") == "interest"
 
     @property
     def follows_new_consumers(self) -> bool:
         """Whether new consumers of a stream are created before it changes: those keep what it would delete
         for want of interest."""
-        keys = {change.key.partition(".")[0] for change in self.changes}
-        return self.begins_interest and not keys & _NEEDED_BY_CONSUMERS
+        return self.begins_interest and not self.changed_keys & _NEEDED_BY_CONSUMERS
 
     @property
     def is_placed(self) -> bool:
@@ -108,7 +116,7 @@ class Step(NamedTuple):
             return False
         if self.action == "create":
             return int(self.after.get("num_replicas") or 1) > 1 or bool(self.after.get("placement"))
-        return any(change.key.partition(".")[0] in ("num_replicas", "placement") for change in self.changes)
+        return not self.changed_keys.isdisjoint(("num_replicas", "placement"))
 
     @property
     def key(self) -> Key:

@@ -268,8 +268,7 @@ class _Rehearsal:
             return
         if step.other_name:
             await self._copy_consumers(stream, (stream[0], step.other_name))
-        changed = {change.key.partition(".")[0] for change in step.changes}
-        if step.action == "change" and info and not step.part and not changed & _NOT_TRIED:
+        if step.action == "change" and info and not step.part and not step.changed_keys & _NOT_TRIED:
             result = schema.without_server_keys(info["config"])
             if not find_differences(adapted.before or {}, result, schema):
                 self.kept.add(step.key)

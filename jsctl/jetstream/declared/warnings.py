@@ -76,8 +76,9 @@ def _iterate_warnings(step: Step) -> Iterator[str]:
 
 async def _warn_of_changes(step: Step) -> list[str]:
     """Return what the server leaves undone when a stream changes, or is copied under another name."""
-    keys = {change.key.partition(".")[0] for change in step.changes}
-    if step.after is None or not (step.other_name or (step.before is not None and keys & _UNFINISHED)):
+    if step.after is None or not (
+        step.other_name or (step.before is not None and step.changed_keys & _UNFINISHED)
+    ):
         return []
     try:
         info = await streams.fetch_info(step.target.api, step.other_name or step.stream)
@@ -91,7 +92,7 @@ async def _warn_of_changes(step: Step) -> list[str]:
 async def _warn_of_origins(step: Step, by_name: Mapping[str, Sequence[Step]]) -> list[str]:
     """Return warnings about mirrors and sources of streams that do not exist, or that store nothing of what
     their filters name."""
-    if not any(change.key.partition(".")[0] in ("mirror", "sources") for change in step.changes):
+    if step.changed_keys.isdisjoint(("mirror", "sources")):
         return []
     texts: list[str] = []
     for origin in list_origins(step.after or {}):
