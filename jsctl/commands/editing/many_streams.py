@@ -230,7 +230,7 @@ def _refuse(step: Step, info: Json, servers: Sequence[Json]) -> Step:
     moves the stream and does more (server: jetstream_cluster.go jsClusteredStreamUpdateRequest)."""
     if not step.is_placed:
         return step
-    keys = {change.key.partition(".")[0] for change in step.changes}
+    keys = step.changed_keys
     refused = dict(step.refused)
     if shortage := find_shortage(step.after or {}, servers):
         refused["num_replicas"] = shortage

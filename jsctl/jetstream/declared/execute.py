@@ -228,8 +228,8 @@ async def _verify(
         step = by_key[deed.step.key]
         async with slots:
             now = await compare_again(step, rules)
-            rewritten = {change.key for change in _list_rewritten(deed)}
-            if now is None or {change.key for change in now.changes} <= rewritten:
+            rewritten = {change.key.partition(".")[0] for change in _list_rewritten(deed)}
+            if now is None or now.changed_keys <= rewritten:
                 return False
             if now.refused or now.summary != step.summary:
                 failed.append((step, Stale("somebody else has changed it since", now)))
