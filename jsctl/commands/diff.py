@@ -13,7 +13,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.kind import Kind
 from jsctl.jetstream.declared.owners import OwnedKey, fetch_owners
-from jsctl.views.result import Cell, Column, Result, Table, build_cells
+from jsctl.views.result import Cell, Column, Result, build_table
 
 _COLUMNS = (
     Column("Stream", "stream"),
@@ -31,8 +31,7 @@ _COLUMNS = (
 def _show_owners_result(keys: Sequence[OwnedKey]) -> Result:
     """Show the keys of streams and consumers, with the label that owns them and the line that declares
     them."""
-    rows = build_cells(keys, _COLUMNS)
-    return Result([Table("Owners", _COLUMNS, rows)])
+    return Result([build_table("Owners", _COLUMNS, keys)])
 
 
 @command(

@@ -17,7 +17,7 @@ from jsctl.errors import BadInput
 from jsctl.monitor.server.requests import Json
 from jsctl.monitor.server.top import SORTS, ServerLoad, Top, TopRow
 from jsctl.views.events import Events
-from jsctl.views.result import Column, Kind, Result, Table, Text, build_cells
+from jsctl.views.result import Column, Kind, Result, Text, build_table
 
 
 def _show_top(
@@ -28,12 +28,7 @@ def _show_top(
     raw: bytes as digits. subscriptions: with their subjects. closed: with why they have ended.
     """
     columns = _columns(raw, subscriptions, closed)
-    table = Table(
-        "Connections",
-        columns,
-        build_cells(rows, columns),
-        empty="there are no connections",
-    )
+    table = build_table("Connections", columns, rows, empty="there are no connections")
     document = {"server": _record(load), "connections": table.records()}
     return Result([Text("\n".join(_build_summary(load, raw))), table], data=document)
 

@@ -14,7 +14,7 @@ NOUN = Noun(
     offline=True,
 )
 
-_REQUEST = "server.request.group:"
+_REQUEST, _LINKS = "server.request.group:", "server.report.routes:"
 
 VERBS: dict[str, Entry] = {
     "run": changes("Run real nats-servers with JetStream on this machine until ctrl-C", scope=USER, own=True),
@@ -57,10 +57,10 @@ VERBS: dict[str, Entry] = {
     "report connections": reads("Report on connections", "conn", "connz", "conns"),
     "report cpu": reads("Compare the CPU use of servers"),
     "report downgrade": reads("List streams and consumers that need a higher API level"),
-    "report gateways": reads("Report on gateways", "super", "gateway"),
+    "report gateways": reads("Report on gateways", "super", "gateway", target=_LINKS),
     "report health": reads("Report on the health of servers"),
-    "report leafnodes": reads("Report on leaf node connections", "leaf", "leafz"),
-    "report mem": reads("Compare the memory use of servers"),
+    "report leafnodes": reads("Report on leaf node connections", "leaf", "leafz", target=_LINKS),
+    "report mem": reads("Compare the memory use of servers", target="server.report.cpu:"),
     "report memory": reads("Show which streams and consumers hold the memory of servers", own=True),
     "report routes": reads("Report on the routes of clusters", "route"),
     "request": group(

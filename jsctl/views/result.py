@@ -214,6 +214,15 @@ class Table(NamedTuple):
             yield [raw for column, value in pairs for raw in column.data_values(value)]
 
 
+def build_table(title: str, columns: Sequence[Column], rows: Iterable[Any], **attrs: Any) -> Table:
+    """Return the table of rows, whose columns read them; with a footer where columns have totals. attrs: of
+    the table."""
+    rows = list(rows)
+    if any(column.total for column in columns):
+        attrs.setdefault("footer", build_footer(rows, columns))
+    return Table(title, columns, build_cells(rows, columns), **attrs)
+
+
 class Field(NamedTuple):
     """A line of an info page. A list value takes one line an item."""
 

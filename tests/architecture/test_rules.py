@@ -129,6 +129,9 @@ SHARED = {
     "server consumer-check": "server/stream_check.py",
     "server network add": "server/network/scale.py",
     "server network env": "server/network/shell.py",
+    "server report gateways": "server/report/routes.py",
+    "server report leafnodes": "server/report/routes.py",
+    "server report mem": "server/report/cpu.py",
     "service ping": "service/list_.py",
     "stream state": "stream/info.py",
 } | {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from jsctl.commands.server import list_
-from jsctl.commands.server.report import accounts, jetstream
+from jsctl.commands.server.report import accounts, jetstream, routes
 from jsctl.views.result import Cell, Column, build_cells
 from jsctl.views.server import reports
 from jsctl.views.shared.orders import list_orders, select_largest, sort_rows
@@ -65,4 +65,6 @@ def test_what_sort_takes() -> None:
     assert {"cluster", "name", "streams", "mbytes", "store", "err"} <= set(list_orders(jetstream.COLUMNS))
     assert {"in-bytes", "out-msgs", "conns", "subs"} <= set(list_orders(accounts.COLUMNS))
     assert {"in-bytes", "uptime", "cid", "subs"} <= set(reports.CONNECTION_SORTS)
-    assert {"server", "cluster", "name", "account", "subs", "in-msgs"} <= set(reports.LINK_SORTS)
+    assert {"server", "cluster", "name", "account", "subs", "in-msgs"} <= set(
+        list_orders(routes.ROUTES + routes.LEAF_NODES)
+    )

@@ -10,7 +10,7 @@ from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
 from jsctl.jetstream.backup.prune import Candidate, parse_retention, plan_prune, remove
 from jsctl.views.intent import Intent
-from jsctl.views.result import Column, Result, Table, build_cells
+from jsctl.views.result import Column, Result, build_table
 
 _COLUMNS = (
     Column("Backup", "path", read=lambda each: str(each.path)),
@@ -33,7 +33,7 @@ def _build_intent(folder: Path, candidates: Sequence[Candidate]) -> Intent:
 
 def _show_candidates(folder: Path, candidates: Sequence[Candidate]) -> Result:
     """Return what was removed and kept, and why."""
-    table = Table(f"Backups in {folder}", _COLUMNS, build_cells(candidates, _COLUMNS))
+    table = build_table(f"Backups in {folder}", _COLUMNS, candidates)
     data = [{column.key: column.get_raw(each) for column in _COLUMNS} for each in candidates]
     return Result([table], data=data)
 

@@ -18,7 +18,7 @@ from jsctl.monitor.report.figures.lists import ROW_KEYS
 from jsctl.monitor.stream.rows import fetch_snapshot
 from jsctl.prompts.prompter import Choice
 from jsctl.views.consumer.unreachable import unreachable_consumers
-from jsctl.views.result import Part, Result, Table, Text, build_cells, recorder
+from jsctl.views.result import Part, Result, Table, Text, build_table, recorder
 from jsctl.views.shared.figures import Line, build_columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.orders import list_orders, sort_rows
@@ -64,7 +64,7 @@ def _build_table(rows: Sequence[ConsumerLine], stream: str, streams: int, raw: b
     where = stream or pluralize(streams, "stream")
     title = f"Consumer report for {where} with {pluralize(len(rows), 'consumer')}"
     columns = build_columns("consumers", "own", raw=raw)[1 if stream else 0 :]
-    return Table(title, columns, build_cells(map(Line, rows), columns))
+    return build_table(title, columns, map(Line, rows))
 
 
 @command(

@@ -21,7 +21,16 @@ from jsctl.commands.server.report.flags import ARCHIVE
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.monitor.server.requests import fetch_servers
-from jsctl.views.result import Cell, Column, Result, Table, build_cells, build_footer, count_distinct
+from jsctl.views.result import (
+    Cell,
+    Column,
+    Result,
+    Table,
+    build_cells,
+    build_footer,
+    build_table,
+    count_distinct,
+)
 from jsctl.views.server.reports import build_column, build_slow_cell, count_all
 from jsctl.views.server.short_names import short_names
 from jsctl.views.shared.orders import find_order, list_orders
@@ -130,8 +139,7 @@ def _show_servers(
     for row in rows:
         members.setdefault(row["server"].get("cluster") or "", []).append(row)
     if clusters := sorted((name, own) for name, own in members.items() if name):
-        cells, footer = build_cells(clusters, _CLUSTERS), build_footer(clusters, _CLUSTERS)
-        parts.append(Table("Cluster Overview", _CLUSTERS, cells, footer))
+        parts.append(build_table("Cluster Overview", _CLUSTERS, clusters))
     return Result(parts, data=[reply for _, reply in pairs])
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from jsctl.auth.check.model import Finding, has_errors
 from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
-from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_cells, recorder
+from jsctl.views.result import Column, Lines, Part, Result, Text, build_table, recorder
 
 _COLUMNS = (
     Column("Severity", "severity"),
@@ -20,7 +20,7 @@ _record = recorder(("severity", "code", "operator", "account", "user", "path", "
 
 def findings_result(findings: Sequence[Finding], scope: str) -> Result:
     """Show findings; the status is a failure if one is an error. scope: what was checked, "operator OP"."""
-    table = Table("Findings", _COLUMNS, build_cells(findings, _COLUMNS))
+    table = build_table("Findings", _COLUMNS, findings)
     errors = sum(finding.severity == "error" for finding in findings)
     data = {
         "errors": errors,

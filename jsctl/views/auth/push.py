@@ -8,7 +8,7 @@ from jsctl.auth.resolver import SAME, Difference, Outcome
 from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.views.intent import Intent
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_table
 
 __all__ = ["Difference", "differences", "outcomes"]
 
@@ -34,11 +34,9 @@ _OUTCOMES = (Column("Account", "account"), Column("Server", "server"), Column("R
 
 def differences(rows: Sequence[Difference], *, is_failure: bool = True) -> Result:
     """Show how accounts differ. is_failure: set the exit status if one differs."""
-    cells = build_cells(rows, _DIFFERENCES)
     differ = is_failure and any(change.state != SAME for change in rows)
     status = ExitStatus.DIFFERENT if differ else ExitStatus.OK
-    table = Table("Accounts", _DIFFERENCES, cells, empty="No accounts")
-    return Result([table], status=status)
+    return Result([build_table("Accounts", _DIFFERENCES, rows, empty="No accounts")], status=status)
 
 
 def push_intent(

@@ -4,7 +4,7 @@ from jsctl.base.units import format_count, format_duration, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.backup.account_files import AccountResult, StreamOutcome
 from jsctl.views.intent import NOTHING
-from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text, build_cells, recorder
+from jsctl.views.result import Cell, Column, Part, Result, Style, Table, Text, build_table, recorder
 
 _COLUMNS = (
     Column("Stream", "stream"),
@@ -55,4 +55,4 @@ def _collect_streams(title: str, result: AccountResult) -> tuple[list[StreamOutc
     """Return the outcomes by stream, the names of those that failed, and the table."""
     ordered = sorted(result.streams, key=lambda outcome: outcome.stream)
     failed = [outcome.stream for outcome in result.streams if outcome.status == "failed"]
-    return ordered, failed, Table(title, _COLUMNS, build_cells(ordered, _COLUMNS))
+    return ordered, failed, build_table(title, _COLUMNS, ordered)

@@ -12,7 +12,7 @@ from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
 from jsctl.views.auth.push import CHANGES
 from jsctl.views.declared.plan import DONE, MARKS, Asked, join_counts
-from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_cells
+from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_table
 from jsctl.views.shared.config import format_change, format_value
 
 _COLUMNS = (
@@ -36,12 +36,8 @@ def add_plan(result: Result, plan: AuthPlan, differences: Sequence[Account] | No
     parts += [Text(_build_summary(plan)), *_build_owed_parts(plan)]
     data = _with_auth(result, plan)
     if differences is not None:
-        table = Table(
-            "To Send to Servers",
-            _TO_SEND,
-            build_cells(differences, _TO_SEND),
-            empty=_REST_SENT if plan.owed else _ALL_SENT,
-        )
+        empty = _REST_SENT if plan.owed else _ALL_SENT
+        table = build_table("To Send to Servers", _TO_SEND, differences, empty=empty)
         parts.append(table)
         data["auth"]["push"] = table.records()
     streams = [] if _is_empty(result) else result.parts

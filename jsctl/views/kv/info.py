@@ -1,7 +1,5 @@
 """`kv info`: a bucket's info page; and the lists of buckets."""
 
-from operator import itemgetter
-
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_server_time, read_known_time
 from jsctl.jetstream.api import Json
@@ -9,7 +7,7 @@ from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.config import BUCKET
 from jsctl.jetstream.kv.names import stream_to_bucket
 from jsctl.jetstream.paging import Collected
-from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text, build_cells
+from jsctl.views.result import Column, Field, InfoPage, Result, Section, Text, build_table
 from jsctl.views.shared.config import config_lines
 from jsctl.views.shared.infos import (
     CREATED,
@@ -113,13 +111,12 @@ _COLUMNS = (
 def listing(buckets: Collected[Json], now: float) -> Result:
     """Show the list of `kv ls` without a bucket, smallest first. now: seconds since the epoch."""
     infos = [date_info(info, now) for info in buckets.items.values()]
-    rows = sorted(build_cells(infos, _COLUMNS), key=itemgetter(_COLUMNS.index(SIZE), 0))
+    infos.sort(key=lambda info: (info["state"]["bytes"], info["config"]["name"]))
     unreachable = unreachable_streams(buckets.missing, buckets.offline)
-    data = sorted(row[0] for row in rows)
-    if not rows and not unreachable:
+    data = sorted(stream_to_bucket(info["config"]["name"]) for info in infos)
+    if not infos and not unreachable:
         return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
-    table = Table("Key-Value Buckets", _COLUMNS, rows)
-    return Result([table, *unreachable], data=data)
+    return Result([build_table("Key-Value Buckets", _COLUMNS, infos), *unreachable], data=data)
 
 
 def named(label: str, bucket: Bucket) -> Result:

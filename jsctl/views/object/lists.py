@@ -13,7 +13,7 @@ from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.paging import Collected
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.object_info import one_object
-from jsctl.views.result import Column, Lines, Result, Table, Text, build_cells
+from jsctl.views.result import Column, Lines, Result, Table, Text, build_table
 from jsctl.views.shared.infos import CREATED, DESCRIPTION, SIZE, build_age_column, date_info
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
@@ -60,9 +60,8 @@ def buckets(collected: Collected[Json], now: float) -> Result:
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
         return Result([Text("No Object Store buckets found")], data=[])
-    rows = build_cells([date_info(info, now) for info in infos], _BUCKETS)
-    table = Table("Object Store Buckets", _BUCKETS, rows)
-    return Result([table, *unreachable], data=sorted(row[0] for row in rows))
+    table = build_table("Object Store Buckets", _BUCKETS, [date_info(info, now) for info in infos])
+    return Result([table, *unreachable], data=sorted(map(get_bucket, infos)))
 
 
 def objects(infos: Sequence[ObjectInfo]) -> Result:
@@ -72,7 +71,7 @@ def objects(infos: Sequence[ObjectInfo]) -> Result:
         return Result([Text("No entries found")], data=data)
     has_links = any(object_info.link for object_info in infos)
     columns = _OBJECTS if has_links else _OBJECTS[:-1]
-    table = Table("Bucket Contents", columns, build_cells(infos, columns))
+    table = build_table("Bucket Contents", columns, infos)
     return Result([table], data=data)
 
 
@@ -80,14 +79,14 @@ def status(rows: Sequence[tuple[Json, int, int]]) -> Result:
     """Show the state of buckets. rows: a bucket's info, its number of objects, and of unfinished puts."""
     if not rows:
         return Result([Text("No Object Store buckets found")], data=[])
-    return Result([Table("Object Store Buckets", _STATUS, build_cells(rows, _STATUS))])
+    return Result([build_table("Object Store Buckets", _STATUS, rows)])
 
 
 def stored(infos: Sequence[ObjectInfo]) -> Result:
     """Show what a put stored: the info page of one object, or a table of several."""
     if len(infos) == 1:
         return one_object(infos[0])
-    table = Table("Stored Objects", _STORED, build_cells(infos, _STORED))
+    table = build_table("Stored Objects", _STORED, infos)
     return Result([table], data=[object_info.data for object_info in infos])
 
 

@@ -1,4 +1,4 @@
-"""What the reports on servers share: columns that read the JSON of servers, connections, links, use."""
+"""What the reports on servers share: columns that read the JSON of servers, and connections."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,9 @@ from jsctl.views.result import (
     Kind,
     Result,
     Table,
-    build_cells,
-    build_footer,
-    count_distinct,
+    build_table,
 )
-from jsctl.views.shared.orders import find_order, list_orders, sort_rows
+from jsctl.views.shared.orders import list_orders, sort_rows
 
 _MISSING: Mapping[str, Any] = {"text": "", "bool": False}
 
@@ -44,12 +42,9 @@ def count_all(values: Sequence[Any]) -> str:
     return str(len(values))
 
 
-def _read_address(link: Json) -> str:
+def read_address(link: Json) -> str:
+    """Return the address of the other end of a connection or link."""
     return f"{link.get('ip', '')}:{link.get('port', 0)}"
-
-
-def _read_name(link: Json) -> str:
-    return str(link.get("remote_name", link.get("name", "")))
 
 
 def _read_account(connection: Json) -> str:
@@ -72,7 +67,7 @@ CONNECTIONS = (
     build_column("Name", "name", hideable=13, total=count_all),
     build_column("Server", "server", path="server.name"),
     build_column("Cluster", "cluster", path="server.cluster", hideable=15),
-    Column("IP", "address", hideable=18, read=_read_address),
+    Column("IP", "address", hideable=18, read=read_address),
     Column("Account", "account", read=_read_account),
     build_column("Uptime", "uptime", "duration", sort=("uptime",), hideable=14),
     *TRAFFIC,
@@ -84,24 +79,6 @@ _SERVER_COUNTS = (
     Column("Cluster", "cluster"),
     Column("Connections", "connections", "count"),
 )
-
-SERVER = build_column("Server", "server", path="server.name", sort=("server",), total=count_distinct)
-CLUSTER = build_column(
-    "Cluster", "cluster", path="server.cluster", sort=("cluster",), hideable=1, total=count_distinct
-)
-NAME = Column("Name", "name", sort=("name",), read=_read_name)
-ACCOUNT = build_column("Account", "account", sort=("account",))
-ADDRESS = Column("Address", "address", hideable=18, read=_read_address, total=count_all)
-ID = Column(
-    *("ID", "id"),
-    hideable=8,
-    read=lambda link: str(link.get("rid", link.get("cid", link.get("id", "")))),
-)
-UPTIME = build_column("Uptime", "uptime", "duration", hideable=4)
-RTT = build_column("RTT", "rtt", "duration", hideable=2)
-_LINKS = (SERVER, CLUSTER, NAME, ACCOUNT, *TRAFFIC)
-LINK_SORTS = list_orders(_LINKS)
-_BAR = 30  #: columns of the longest bar
 
 
 def select_top(
@@ -116,11 +93,10 @@ def connections(rows: Sequence[Json], order: str, reverse: bool, top: int, *, cl
     """Report on connections. order: one of CONNECTION_SORTS. closed: with why they were closed."""
     shown = select_top(rows, CONNECTIONS, order, reverse, top)
     columns = (*CONNECTIONS, _REASON) if closed else CONNECTIONS
-    table = Table(
+    table = build_table(
         f"Top {len(shown)} Connections out of {len(rows)} by {order}",
         columns,
-        build_cells(shown, columns),
-        build_footer(shown, columns),
+        shown,
         empty="the servers have no such connections",
         rising=not reverse,
     )
@@ -134,44 +110,3 @@ def _build_server_counts(counts: Mapping[tuple[str, str], int], reverse: bool) -
     lines = [(server, cluster, number) for (server, cluster), number in counts.items()]
     lines.sort(key=lambda line: (line[2], line[0]), reverse=reverse)
     return Table("Connections per Server", _SERVER_COUNTS, lines, rising=not reverse)
-
-
-def links(
-    title: str, noun: str, columns: Sequence[Column], rows: Sequence[Json], order: str, reverse: bool
-) -> Result:
-    """Report on leaf node connections, routes or gateways. order: one of LINK_SORTS."""
-    ordered = sort_rows(rows, _LINKS, order, reverse=reverse)
-    table = Table(
-        title,
-        columns,
-        build_cells(ordered, columns),
-        build_footer(ordered, columns),
-        empty=f"{title}: the servers have no {noun}",
-        # The largest comes last, as for numbers; names are read from the first.
-        rising=not reverse and find_order(_LINKS, order).kind != "text",
-    )
-    return Result([table])
-
-
-def usage(replies: Sequence[Json], key: str, *, with_rows: bool = False) -> Result:
-    """Compare CPU or memory use of servers. key: "cpu" (percent of a core) or "mem" (bytes), of VARZ.
-
-    The document is an object of the values by server, or with `with_rows` a list.
-    """
-    values = sorted((_read_use(reply, key), str(reply["server"]["name"])) for reply in replies)
-    highest = max((value for value, _ in values), default=0)
-    columns = (
-        Column("Server", "server"),
-        Column("CPU %", key, "number") if key == "cpu" else Column("Memory", key, "bytes"),
-        Column("", "bar"),
-    )
-    rows = [(name, value, "█" * round(value / highest * _BAR) if highest else "") for value, name in values]
-    title = "CPU Usage" if key == "cpu" else "Memory Usage"
-    data = [{"server": name, key: value} for value, name in values]
-    by_server = {name: value for value, name in values}
-    return Result([Table(title, columns, rows, rising=True)], data=data if with_rows else by_server)
-
-
-def _read_use(reply: Json, key: str) -> float:
-    value = (reply.get("data") or {}).get(key, 0)
-    return float(value) if key == "cpu" else int(value)

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsctl.base.units import format_count
 from jsctl.monitor.server.watching import AccountRow, ServerRow
-from jsctl.views.result import Cell, Column, Result, Table, build_cells
+from jsctl.views.result import Cell, Column, Result, build_table
 from jsctl.views.server.reports import build_slow_cell
 from jsctl.views.shared.orders import select_largest
 
@@ -104,7 +104,7 @@ def show_largest(
     """Show the largest rows. order: a name in `sort` of a column. number: how many at most; 0 for all."""
     chosen = select_largest(rows, columns, order, number)
     title = format_title(noun, len(chosen), len(rows))
-    return Result([Table(title, columns, build_cells(chosen, columns))])
+    return Result([build_table(title, columns, chosen)])
 
 
 def format_title(noun: str, shown: int, total: int) -> str:

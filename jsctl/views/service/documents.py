@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import parse_time
 from jsctl.services.statistics import Row
-from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table, Text, build_cells
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table, Text, build_table
 
 Json = dict[str, Any]
 
@@ -174,4 +174,4 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
 
 def rates(rows: Sequence[Row]) -> Result:
     """Show the rates of `service stats --watch`."""
-    return Result([Table("Service Statistics", _RATES, build_cells(rows, _RATES))])
+    return Result([build_table("Service Statistics", _RATES, rows)])

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from jsctl.commands.server.report.gateways import COLUMNS as GATEWAYS
 from jsctl.commands.server.report.jetstream import JetStreamReport, show_report
+from jsctl.commands.server.report.routes import GATEWAYS, show_links
 from jsctl.monitor.report.lines import LinkLine
 from jsctl.monitor.server.reports import build_connection_request, build_connection_rows, list_gateways
 from jsctl.monitor.server.requests import deduplicate_servers
 from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.render.table import format_boxed
 from jsctl.views.result import Table, build_cells, build_footer, count_distinct
-from jsctl.views.server.reports import build_column, links
+from jsctl.views.server.reports import build_column
 from jsctl.views.shared.figures import Line, build_columns
 from jsctl.views.shared.orders import sort_rows
 
@@ -74,7 +74,7 @@ def test_gateways_have_ports_and_accounts_and_totals() -> None:
         ("Outbound", 7222, 2),
         ("Inbound", 7222, 0),
     ]
-    (table,) = links("Gateways", "gateways", GATEWAYS, rows, "server", False).tables()
+    (table,) = show_links("Gateways", "gateways", GATEWAYS, rows, "server", False).tables()
     totals = dict(zip([column.key for column in table.columns], table.footer or (), strict=True))
     assert (totals["server"], totals["cluster"], totals["address"], totals["bytes"]) == ("1", "1", "2", 14)
 

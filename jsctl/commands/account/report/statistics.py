@@ -7,7 +7,7 @@ from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or
 from jsctl.env import Env
 from jsctl.jetstream.api import Json
 from jsctl.monitor.server.requests import ping_account
-from jsctl.views.result import Column, Result, Table, build_cells, build_footer
+from jsctl.views.result import Column, Result, build_table
 from jsctl.views.server.reports import build_column, count_all
 
 _COLUMNS = (
@@ -38,8 +38,7 @@ def _show_statistics(replies: Sequence[Json]) -> Result:
         for reply in sorted(replies, key=lambda reply: str(reply["server"]["name"]))
         for account in ((reply.get("data") or {}).get("account_statz") or ())[:1]
     ]
-    cells, footer = build_cells(rows, _COLUMNS), build_footer(rows, _COLUMNS)
-    return Result([Table("Server Statistics", _COLUMNS, cells, footer)])
+    return Result([build_table("Server Statistics", _COLUMNS, rows)])
 
 
 @command(

@@ -10,7 +10,7 @@ from jsctl.commands.server.report.flags import Flags, Json, is_reversed, report,
 from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.monitor.server.reports import build_connection_request, build_connection_rows
-from jsctl.views.result import Result, Table, build_cells
+from jsctl.views.result import Result, build_table
 from jsctl.views.server.reports import TRAFFIC, build_column, select_top
 from jsctl.views.shared.orders import list_orders
 
@@ -46,7 +46,7 @@ def _show_accounts(accounts: Sequence[Json], order: str, reverse: bool, top: int
     list."""
     shown = select_top(accounts, COLUMNS, order, reverse, top)
     title = f"{len(shown)} Accounts Overview"
-    table = Table(title, COLUMNS, build_cells(shown, COLUMNS), rising=not reverse)
+    table = build_table(title, COLUMNS, shown, footer=None, rising=not reverse)
     return Result([table], data=shown[0] if one else shown)
 
 

@@ -10,7 +10,7 @@ from jsctl.commands.server.report.flags import ARCHIVE, Flags, Json, report_answ
 from jsctl.env import Env
 from jsctl.monitor.server.downgrade import ConsumerLevel, StreamLevel, find_incompatible
 from jsctl.monitor.server.requests import fetch_details
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text, recorder
+from jsctl.views.result import Cell, Column, Part, Result, Text, build_table, recorder
 
 _STREAMS = (
     Column("Account", "account"),
@@ -19,7 +19,11 @@ _STREAMS = (
 )
 _CONSUMERS = (
     Column("Account", "account"),
-    Column("Stream", "stream"),
+    Column(
+        "Stream",
+        "stream",
+        read=lambda consumer: Cell(consumer.stream, consumer.stream + "*" * (not consumer.stays)),
+    ),
     Column("Consumer", "name"),
     Column("Required API Level", "api_level", "number"),
 )
@@ -31,13 +35,9 @@ def _show_downgrade(streams: Sequence[StreamLevel], consumers: Sequence[Consumer
     """Show what needs more than an API level; a star marks streams that need more themselves."""
     parts: list[Part] = []
     if streams:
-        parts.append(Table("Streams", _STREAMS, streams))
+        parts.append(build_table("Streams", _STREAMS, streams))
     if consumers:
-        rows = [
-            (item.account, Cell(item.stream, item.stream + "*" * (not item.stays)), item.name, item.api_level)
-            for item in consumers
-        ]
-        parts.append(Table("Consumers", _CONSUMERS, rows))
+        parts.append(build_table("Consumers", _CONSUMERS, consumers))
     if not parts:
         parts.append(Text(f"All streams and consumers work with API level {level}.", "good"))
     document = {

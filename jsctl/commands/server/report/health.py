@@ -1,6 +1,7 @@
 """`jsctl server report health`."""
 
 from collections.abc import Sequence
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from jsctl.commands.cli import command, option
@@ -8,29 +9,36 @@ from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import Flags, report, report_flags
 from jsctl.env import Env
 from jsctl.monitor.server.reports import HealthRow, build_health_rows
-from jsctl.views.result import Cell, Column, Result, Table
+from jsctl.views.result import Cell, Column, Result, build_footer, build_table
+from jsctl.views.server.reports import count_all
+
+
+def _build_status_cell(line: tuple[HealthRow, str, str]) -> Cell:
+    row = line[0]
+    return Cell(row.status, f"{row.status} ({row.code})", "good" if row.status == "ok" else "bad")
+
+
+def _count_statuses(statuses: Sequence[str]) -> str:
+    good = statuses.count("ok")
+    return f"ok: {good} / err: {len(statuses) - good}"
+
 
 _COLUMNS = (
-    Column("Server", "server"),
-    Column("Cluster", "cluster"),
-    Column("Domain", "domain", hideable=1),
-    Column("Status", "status"),
-    Column("Type", "type", hideable=2),
-    Column("Error", "error", "prose"),
+    Column("Server", "server", read=lambda line: line[0].server, total=count_all),
+    Column("Cluster", "cluster", read=lambda line: line[0].cluster, total=lambda values: str(len({*values}))),
+    Column("Domain", "domain", read=lambda line: line[0].domain, hideable=1),
+    Column("Status", "status", read=_build_status_cell, total=_count_statuses),
+    Column("Type", "type", read=itemgetter(1), hideable=2),
+    Column("Error", "error", "prose", read=itemgetter(2)),
 )
 
 
 def _show_health(rows: Sequence[HealthRow]) -> Result:
-    """Report on health: a line for each error, and one for a server without any."""
-    lines: list[list[Any]] = []
-    for row in sorted(rows, key=lambda row: row.server):
-        status = Cell(row.status, f"{row.status} ({row.code})", "good" if row.status == "ok" else "bad")
-        for kind, error in row.errors or [("", "")]:
-            lines.append([row.server, row.cluster, row.domain, status, kind, error])
-    good = sum(row.status == "ok" for row in rows)
-    clusters = str(len({row.cluster for row in rows}))
-    footer = [str(len(rows)), clusters, "", f"ok: {good} / err: {len(rows) - good}", "", ""]
-    return Result([Table("Health Report", _COLUMNS, lines, footer)])
+    """Report on health: a line for each error, and one for a server without any. Totals are of servers."""
+    rows = sorted(rows, key=attrgetter("server"))
+    lines = [(row, kind, error) for row in rows for kind, error in row.errors or [("", "")]]
+    footer = build_footer([(row, "", "") for row in rows], _COLUMNS)
+    return Result([build_table("Health Report", _COLUMNS, lines, footer=footer)])
 
 
 @command(

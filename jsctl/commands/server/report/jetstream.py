@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 
 import click
 
@@ -20,7 +21,8 @@ from jsctl.env import Env
 from jsctl.monitor.server import requests
 from jsctl.monitor.server.rows import JetStreamRow, Json, build_jetstream_row
 from jsctl.monitor.trouble import is_away
-from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells, build_footer
+from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells, build_footer, build_table
+from jsctl.views.server.reports import build_column
 from jsctl.views.server.short_names import short_names
 from jsctl.views.shared.leaders import leader_table
 from jsctl.views.shared.orders import find_order, list_orders
@@ -42,13 +44,17 @@ COLUMNS = (
     Column("Rescuing", "rescue", "bool", hideable=9, optional=True),
 )
 _META = (
-    Column("Connection Name", "name"),
-    Column("ID", "id", hideable=2),
-    Column("Leader", "leader"),
-    Column("Current", "current", "bool"),
-    Column("Online", "online"),
-    Column("Active", "active", "duration", hideable=1),
-    Column("Lag", "lag", "count"),
+    Column("Connection Name", "name", read=itemgetter("name")),
+    build_column("ID", "id", path="peer", hideable=2),
+    Column("Leader", "leader", read=lambda peer: "yes" if peer.get("leads") else ""),
+    build_column("Current", "current", "bool"),
+    Column(
+        "Online",
+        "online",
+        read=lambda peer: Cell(False, "false", "bad") if is_away(peer) else Cell(True, "true"),
+    ),
+    Column("Active", "active", "duration", read=lambda peer: int(peer.get("active", 0)), hideable=1),
+    build_column("Lag", "lag", "count"),
 )
 
 
@@ -135,24 +141,13 @@ def _list_meta_groups(replies: Sequence[Json], compact: bool) -> list[Part]:
 
 
 def _build_meta_group_table(meta: Json, compact: bool) -> Table:
-    leader = {"name": meta["leader"], "peer": meta.get("peer", ""), "current": True}
+    leader = {"name": meta["leader"], "peer": meta.get("peer", ""), "current": True, "leads": True}
     peers = sorted([*(meta.get("replicas") or []), leader], key=lambda peer: str(peer["name"]))
     names = [str(peer["name"]) for peer in peers]
-    shown = short_names(names) if compact else names
-    rows = [
-        (
-            Cell(peer["name"], name),
-            peer.get("peer", ""),
-            "yes" if peer["name"] == meta["leader"] else "",
-            bool(peer.get("current")),
-            Cell(False, "false", "bad") if is_away(peer) else Cell(True, "true"),
-            int(peer.get("active", 0)),
-            int(peer.get("lag", 0)),
-        )
-        for peer, name in zip(peers, shown, strict=True)
-    ]
+    shown = map(Cell, names, short_names(names) if compact else names)
+    rows = [{**peer, "name": name} for peer, name in zip(peers, shown, strict=True)]
     title = f"RAFT Meta Group Information - Lead cluster: {meta.get('name', '')}"
-    return Table(title, _META, rows)
+    return build_table(title, _META, rows)
 
 
 @command(

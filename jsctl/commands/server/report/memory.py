@@ -11,19 +11,25 @@ from jsctl.env import Env
 from jsctl.errors import NotFound
 from jsctl.monitor.server.replicas import Replica, list_consumer_replicas, list_stream_replicas
 from jsctl.monitor.server.requests import fetch_details, ping
-from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.result import Column, Result, Table, Text, build_table
+from jsctl.views.server.reports import build_column
 
 Json = dict[str, Any]
 
+_MEMORY = build_column("Memory", "memory", "bytes", "data.mem")
+_JETSTREAM_MEMORY = build_column("JetStream Memory", "jetstream_memory", "bytes", "jetstream.memory")
 _SERVERS = (
-    Column("Server", "server"),
-    Column("Memory", "memory", "bytes"),
-    Column("JetStream Memory", "jetstream_memory", "bytes"),
-    Column("Other", "other", "bytes"),
-    Column("Streams", "streams", "count"),
-    Column("Consumers", "consumers", "count"),
-    Column("Connections", "connections", "count"),
-    Column("Subscriptions", "subscriptions", "count"),
+    build_column("Server", "server", path="server.name"),
+    _MEMORY,
+    _JETSTREAM_MEMORY,
+    Column(
+        *("Other", "other", "bytes"),
+        read=lambda server: max(0, _MEMORY.get(server) - _JETSTREAM_MEMORY.get(server)),
+    ),
+    build_column("Streams", "streams", "count", "jetstream.streams"),
+    build_column("Consumers", "consumers", "count", "jetstream.consumers"),
+    build_column("Connections", "connections", "count", "data.connections"),
+    build_column("Subscriptions", "subscriptions", "count", "data.subscriptions"),
 )
 _HOLDERS = (
     Column("Server", "server"),
@@ -42,14 +48,6 @@ _UNKNOWN = (
     " keep in memory, but not its bytes: subjects, deleted messages, unacknowledged and redelivered messages."
     " Other is all that JetStream does not count: these, connections, caches and the Go runtime."
 )
-
-
-def _build_server(reply: Json, jetstream: Json) -> tuple[Any, ...]:
-    data = reply.get("data") or {}
-    memory, held = int(data.get("mem") or 0), int(jetstream.get("memory") or 0)
-    counts = (int(jetstream.get(key) or 0) for key in ("streams", "consumers"))
-    sums = (int(data.get(key) or 0) for key in ("connections", "subscriptions"))
-    return reply["server"]["name"], memory, held, max(0, memory - held), *counts, *sums
 
 
 def _build_holder(replica: Replica) -> tuple[Any, ...]:
@@ -79,13 +77,13 @@ def show_memory(variables: Sequence[Json], details: Sequence[Json], server: str,
     if not variables:
         raise NotFound(f"no server {server!r} answers", "jsctl server list shows the servers")
     by_id = {reply["server"]["id"]: reply.get("data") or {} for reply in details}
-    servers = [_build_server(reply, by_id.get(reply["server"]["id"], {})) for reply in variables]
-    servers.sort(key=lambda row: (-row[1], row[0]))
+    servers = [{**reply, "jetstream": by_id.get(reply["server"]["id"])} for reply in variables]
+    servers.sort(key=lambda server: (-_MEMORY.get(server), server["server"]["name"]))
     replicas = [*list_stream_replicas(details), *list_consumer_replicas(details)]
     holders = [_build_holder(each) for each in replicas if server in ("", each.server)]
     holders = sorted((row for row in holders if any(_rank(row))), key=_rank, reverse=True)
     parts = [
-        Table("Memory of Servers", _SERVERS, servers),
+        build_table("Memory of Servers", _SERVERS, servers),
         Table("What Holds Memory", _HOLDERS, holders[:top]),
     ]
     document = {"servers": parts[0].records(), "holders": Table("", _HOLDERS, holders).records()}
