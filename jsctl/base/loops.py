@@ -107,6 +107,42 @@ def wait_for_thread(future: "Future[T]") -> T:
     return future.result()
 
 
+async def run_in_thread(
+    work: Callable[..., T], *arguments: Any, advance: Callable[[int], object] | None = None
+) -> T:
+    """Run work that waits for the disk in a thread, and return its result. A cancellation waits until the
+    work has ended: a file must not be closed while it is used.
+
+    advance: for work that takes long, and calls it now and then. It gets it as its last argument, in a form
+    that ends the work once this is cancelled.
+    """
+    if is_stepped():  # ctrl-C raises KeyboardInterrupt in it
+        return work(*arguments, *[advance] * (advance is not None))
+    import asyncio
+
+    cancelled: asyncio.CancelledError | None = None
+
+    def advance_or_end(count: int) -> None:
+        if cancelled is not None:
+            raise asyncio.CancelledError
+        if advance is not None:
+            advance(count)
+
+    if advance is not None:
+        arguments = (*arguments, advance_or_end)
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # otherwise asyncio would log that it was never retrieved
+    raise cancelled
+
+
 def _find_first(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import click
 
 from jsctl.base.command_lines import build_flag, build_line, format_arguments
+from jsctl.base.loops import run_in_thread
 from jsctl.base.units import HOUR, seconds_to_ns
 from jsctl.calls import Call
 from jsctl.commands.backup.paths import resolve_backup_path
@@ -135,7 +136,7 @@ async def doctor(env: Env, options: Options) -> Result:
         return parts_view.for_spark(list_parts())
     if options.backups:
         folder = resolve_backup_path(options.backups)
-        newest = await asyncio.to_thread(find_newest, folder)
+        newest = await run_in_thread(find_newest, folder, advance=lambda size: None)
         max_age = _MAX_BACKUP_AGE if options.max_backup_age is None else options.max_backup_age
         return ages_view.ages(folder, newest, seconds_to_ns(env.clock()), max_age)
     places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])

@@ -1,9 +1,9 @@
 """`jsctl backup prune`."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from jsctl.base.loops import run_in_thread
 from jsctl.base.units import format_rfc3339, pluralize
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, destructive, option
@@ -58,7 +58,7 @@ async def prune(env: Env, folder: str, keep: str, force: bool) -> Result:
     when it was made, or holds other files. Links in other folders are not looked for.
     """
     path = resolve_backup_path(folder)
-    candidates = await asyncio.to_thread(plan_prune, path, parse_retention(keep))
+    candidates = await run_in_thread(plan_prune, path, parse_retention(keep), advance=lambda size: None)
     outdated = [candidate for candidate in candidates if not candidate.reasons]
     intent = _build_intent(path, candidates)
     env.announce(intent)

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from jsctl.base.loops import run_in_thread
 from jsctl.base.units import pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
@@ -70,7 +72,9 @@ async def sync(
     objects = {object_info.name: object_info for object_info in await requests.list_all(api, bucket)}
     files, ignored = plans.list_files(path) if up or path.exists() else ({}, {})
     make_plan = plans.plan_upload if up else plans.plan_download
-    plan = await asyncio.to_thread(make_plan, path, files, objects, remove=delete)
+    plan = await run_in_thread(
+        partial(make_plan, remove=delete), path, files, objects, advance=lambda size: None
+    )
     in_folder, in_bucket = f"{path}/", f"{bucket} > "
     source, target = (in_folder, in_bucket) if up else (in_bucket, in_folder)
     if up:

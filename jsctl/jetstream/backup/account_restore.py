@@ -1,11 +1,11 @@
 """Restoring the streams of an account."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.loops import run_in_thread
 from jsctl.base.units import pluralize
 from jsctl.errors import Cancelled, Declined, JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -73,7 +73,7 @@ async def restore_account(
     with observer.progress(Phase("verify"), account_backup.size) as advance:
         for backup in account_backup.backups:
             try:
-                await asyncio.to_thread(verify_backup, backup, advance)
+                await run_in_thread(verify_backup, backup, advance=advance)
             except (JsctlError, OSError) as error:
                 outcomes.append(build_outcome(backup.stream, "failed", remark=str(error)))
             else:

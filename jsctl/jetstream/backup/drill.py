@@ -1,11 +1,11 @@
 """Rehearsals of a restore: a backup is restored on a server of our own, and compared with what came of it."""
 
-import asyncio
 import time
 from contextlib import aclosing, closing
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from jsctl.base.loops import run_in_thread
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.archive import ArchiveReader, Consumer, Item, Message, State
 from jsctl.jetstream.backup.chain import read_entries
@@ -72,7 +72,7 @@ async def run_drill(api: Api, backup: Backup, observer: Observer) -> Drill:
     """
     started = time.monotonic_ns()
     with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
-        await asyncio.to_thread(read_backup, backup, advance)
+        await run_in_thread(read_backup, backup, advance=advance)
     verified = time.monotonic_ns()
     config = {key: value for key, value in backup.config.items() if key not in _LEFT_OUT}
     config = {**remove_mark(STREAM.without_server_keys(config)), "num_replicas": 1}
@@ -102,9 +102,9 @@ async def _compare(api: Api, backup: Backup, observer: Observer) -> DrillCompari
         ):
             async for chunk in chunks:
                 before = comparer.result.messages
-                await asyncio.to_thread(comparer.feed, chunk)
+                await run_in_thread(comparer.feed, chunk)
                 advance(comparer.result.messages - before)
-        await asyncio.to_thread(comparer.finish)
+        await run_in_thread(comparer.finish)
     return comparer.result
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from jsctl.base.units import parse_time_ns
 from jsctl.errors import JsctlError, NotFound
+from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import open_backup, open_part
 from jsctl.jetstream.backup.finding import list_stream_backups
 from jsctl.jetstream.backup.verification import verify_backup
@@ -22,11 +23,12 @@ class NewestBackup(NamedTuple):
     damaged: list[str]
 
 
-def find_newest(folder: Path) -> list[NewestBackup]:
+def find_newest(folder: Path, advance: Advance = lambda size: None) -> list[NewestBackup]:
     """Return the newest backup of each stream that is intact, in a folder and in account backups in it.
 
     Reads all of each backup that it returns, and of damaged ones that are newer. Backups that do not say when
-    they were made are left out. Raises NotFound for a folder without backups.
+    they were made are left out. advance: called with the number of bytes read. Blocks: call it in a thread.
+    Raises NotFound for a folder without backups.
     """
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
@@ -47,15 +49,18 @@ def find_newest(folder: Path) -> list[NewestBackup]:
         by_stream.setdefault(part.stream, []).append((started, path))
     if not by_stream and not unreadable:
         raise NotFound(f"there is no backup in {folder} that says when it was made")
-    newest = (_find_good(name, sorted(backups, reverse=True)) for name, backups in sorted(by_stream.items()))
+    newest = (
+        _find_good(name, sorted(backups, reverse=True), advance)
+        for name, backups in sorted(by_stream.items())
+    )
     return [*newest, *unreadable]
 
 
-def _find_good(stream: str, backups: list[tuple[int, Path]]) -> NewestBackup:
+def _find_good(stream: str, backups: list[tuple[int, Path]], advance: Advance) -> NewestBackup:
     damaged = []
     for started, path in backups:
         try:
-            verify_backup(open_backup(path))
+            verify_backup(open_backup(path), advance)
         except (JsctlError, OSError) as error:
             damaged.append(str(error))
             continue

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import open_backup
 from jsctl.jetstream.backup.finding import list_stream_backups
 from jsctl.jetstream.backup.target import lock_target, remove_path
@@ -50,12 +51,12 @@ class Candidate:
     fault: str | None = None
 
 
-def plan_prune(folder: Path, retention: Retention) -> list[Candidate]:
+def plan_prune(folder: Path, retention: Retention, advance: Advance = lambda size: None) -> list[Candidate]:
     """Return the backups of streams in a folder, the newest first, and why they are kept.
 
     Reads all of those that count for a day or week, and of damaged ones that are newer, which are kept. What
-    cannot be read, does not say when it was made, or holds other files, is kept as well. Blocks: call it in a
-    thread. Raises NotFound.
+    cannot be read, does not say when it was made, or holds other files, is kept as well. advance: called with
+    the number of bytes read. Blocks: call it in a thread. Raises NotFound.
     """
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
@@ -67,8 +68,8 @@ def plan_prune(folder: Path, retention: Retention) -> list[Candidate]:
         if candidate.started:
             by_stream.setdefault(candidate.stream, []).append(candidate)
     for backups in by_stream.values():
-        _keep_newest(backups, "day", "%Y-%m-%d", retention.days)
-        _keep_newest(backups, "week", "%G-W%V", retention.weeks)
+        _keep_newest(backups, "day", "%Y-%m-%d", retention.days, advance)
+        _keep_newest(backups, "week", "%G-W%V", retention.weeks, advance)
     _keep_parents(candidates)
     return candidates
 
@@ -115,7 +116,7 @@ def _read(path: Path) -> Candidate:
     return Candidate(path, part.stream, time, part.digest, since, reasons)
 
 
-def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int) -> None:
+def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int, advance: Advance) -> None:
     """Keep the newest intact backup of each of the newest days or weeks (UTC) that have one, and damaged ones
     that are newer."""
     periods: set[str] = set()
@@ -125,7 +126,7 @@ def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int
             continue
         if len(periods) == count:
             break
-        if backup.fault is None and (fault := _find_fault(backup.path)):
+        if backup.fault is None and (fault := _find_fault(backup.path, advance)):
             backup.reasons.append(f"it is damaged: {fault}")
             backup.fault = fault
         elif not backup.fault:
@@ -134,10 +135,10 @@ def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int
             periods.add(period)
 
 
-def _find_fault(path: Path) -> str:
+def _find_fault(path: Path, advance: Advance) -> str:
     """Return what is wrong with the data of a backup and of its parents; empty for nothing."""
     try:
-        verify_backup(open_backup(path))
+        verify_backup(open_backup(path), advance)
     except (JsctlError, OSError) as error:
         return str(error)
     return ""

@@ -1,14 +1,14 @@
 """Backing up one stream."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from jsctl import __version__
+from jsctl.base.loops import run_in_thread
 from jsctl.base.units import MS, format_rfc3339
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -28,8 +28,6 @@ from jsctl.jetstream.backup.target import lock_target, remove_path
 from jsctl.jetstream.backup.writer import BackupWriter, put_backup
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.stream import requests as streams
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ async def backup_stream(
                     target=target,
                     parent=parent,
                 )
-                await _run_in_thread(put_backup, folder, locked)
+                await run_in_thread(put_backup, folder, locked)
             finally:
                 with suppress(OSError):
                     remove_path(folder)
@@ -176,14 +174,14 @@ async def save_stream(
             async with aclosing(snapshot.chunks) as chunks:
                 async for chunk in chunks:
                     unpacked_before = writer.scanner.unpacked
-                    await _run_in_thread(writer.write, chunk)
+                    await run_in_thread(writer.write, chunk)
                     chunk_count += 1
                     advance(writer.scanner.unpacked - unpacked_before)
             if (await streams.fetch_info(api, stream))["created"] != created:
                 raise JsctlError(f"stream {stream} was made anew during its backup", "back it up again")
             saved_consumers = await _fetch_consumer_configs(api, stream) if options.consumers else {}
             outcome = {"chunks": chunk_count, "finished": _format_now(), **saved_consumers}
-            manifest = await _run_in_thread(writer.finish, snapshot.config, state, outcome)
+            manifest = await run_in_thread(writer.finish, snapshot.config, state, outcome)
         except BaseException:
             writer.abandon()
             raise
@@ -199,23 +197,6 @@ async def _fetch_consumer_configs(api: Api, stream: str) -> Json:
         listing = await consumers.list_consumers(api, stream)
         return {"consumers": [info["config"] for info in listing.infos if info.get("config")]}
     return {}
-
-
-async def _run_in_thread(work: Callable[..., T], *args: Any) -> T:
-    """Run work that waits for the disk in a thread. Every cancellation waits until the work has ended: a file
-    must not be closed while it is being written."""
-    task = asyncio.ensure_future(asyncio.to_thread(work, *args))
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is None:
-        return task.result()
-    if not task.cancelled():
-        task.exception()  # otherwise asyncio would log that it was never retrieved
-    raise cancelled
 
 
 def _format_now() -> str:

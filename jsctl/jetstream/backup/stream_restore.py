@@ -12,6 +12,7 @@ from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from jsctl.base.command_lines import build_line
+from jsctl.base.loops import run_in_thread
 from jsctl.base.units import format_rfc3339, parse_time_ns
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream import api_levels
@@ -73,7 +74,7 @@ async def restore_stream(
     explanation, Cancelled.
     """
     with observer.progress(Phase("verify", backup.stream), backup.size) as advance:
-        await asyncio.to_thread(verify_backup, backup, advance)
+        await run_in_thread(verify_backup, backup, advance=advance)
     if not backup.manifest:
         observer.notify(DigestMissing(backup.path))
     api = await connect()
@@ -112,7 +113,7 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
 
     async def read() -> Chunks:
         with opening_snapshot(backup) as file:
-            while chunk := await asyncio.to_thread(file.read, _READ_SIZE):
+            while chunk := await run_in_thread(file.read, _READ_SIZE):
                 yield chunk
 
     async with aclosing(read()) as chunks:
@@ -136,7 +137,7 @@ async def _compare_with_backup(backup: Backup, state: Json) -> list[str]:
     if not differences:
         return []
     with suppress(JsctlError):  # of servers before 2.15
-        held = (await asyncio.to_thread(read_backup, backup)).totals.messages
+        held = (await run_in_thread(read_backup, backup, advance=lambda size: None)).totals.messages
         return compare_states({**backup.state, "messages": held}, state)
     return differences
 

@@ -11,6 +11,9 @@ from jsctl.base.files import TEMPORARY, is_temporary, resolve_path
 from jsctl.errors import BadInput
 from jsctl.jetstream.object.model import ObjectInfo, format_digest, validate_object_name
 
+_Advance = Callable[[int], object]
+
+_READ_SIZE = 1 << 20
 _JOINERS = "\u00ad\u200c\u200d"
 
 
@@ -70,10 +73,16 @@ def _raise_unreadable(error: OSError) -> None:
 
 
 def plan_upload(
-    folder: Path, files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *, remove: bool
+    folder: Path,
+    files: Mapping[str, Path],
+    objects: Mapping[str, ObjectInfo],
+    advance: _Advance = lambda size: None,
+    *,
+    remove: bool,
 ) -> Plan:
     """Return the changes that make a bucket equal to a folder. remove: also remove objects without a file,
-    unless the folder could not hold them."""
+    unless the folder could not hold them. advance: called with the number of bytes read. Blocks: call it in a
+    thread."""
     changes: list[Change] = []
     left_out: dict[str, str] = {}
     for name, path in sorted(files.items()):
@@ -82,7 +91,7 @@ def plan_upload(
             left_out[name] = reason
         elif existing is None:
             changes.append(Change("add", name, path.stat().st_size))
-        elif not is_same(path, existing):
+        elif not is_same(path, existing, advance):
             changes.append(Change("replace", name, path.stat().st_size))
     same = len(files) - len(left_out) - len(changes)
     stored = [name for name in files if name not in left_out]
@@ -102,7 +111,12 @@ def plan_upload(
 
 
 def plan_download(
-    folder: Path, files: Mapping[str, Path], objects: Mapping[str, ObjectInfo], *, remove: bool
+    folder: Path,
+    files: Mapping[str, Path],
+    objects: Mapping[str, ObjectInfo],
+    advance: _Advance = lambda size: None,
+    *,
+    remove: bool,
 ) -> Plan:
     """Return the changes that make a folder equal to a bucket. remove: also remove files without an object,
     unless the bucket could not hold them."""
@@ -111,7 +125,7 @@ def plan_download(
     same: list[str] = []
     wanted: list[str] = []
     for name, info in objects.items():
-        if name in files and is_same(files[name], info):
+        if name in files and is_same(files[name], info, advance):
             same.append(name)
         elif reason := _explain_unwritable(folder, info, free=removed.values()):
             left_out[name] = reason
@@ -139,14 +153,18 @@ def plan_download(
     return Plan(changes, len(same), left_out, preserved, {})
 
 
-def is_same(path: Path, object_info: ObjectInfo) -> bool:
+def is_same(path: Path, object_info: ObjectInfo, advance: _Advance) -> bool:
     """Return whether a file and an object have the same content. Raises BadInput for a file that cannot be
     read."""
     try:
         if object_info.link is not None or path.stat().st_size != object_info.size:
             return False
+        digest = hashlib.sha256()
         with path.open("rb") as file:
-            return format_digest(hashlib.file_digest(file, "sha256").digest()) == object_info.digest
+            while block := file.read(_READ_SIZE):
+                digest.update(block)
+                advance(len(block))
+        return format_digest(digest.digest()) == object_info.digest
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from None
 

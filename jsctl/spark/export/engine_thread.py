@@ -3,8 +3,9 @@ to it.
 
 The main thread, which gets the signals, hands over one piece of work after the other (`run`), and waits for
 each. Ctrl-C sets `stop`, and then ends what the engine runs, again and again until the work has ended; work
-looks at `stop` where it may end by itself. What work opens (`enter`) is closed in the thread, after all work,
-when the `with` block of the main thread ends, and so does the thread. It ends nowhere else.
+looks at `stop` where it may end by itself. A second ctrl-C ends the JVM. What work opens (`enter`) is closed
+in the thread, after all work, when the `with` block of the main thread ends, and so does the thread. It ends
+nowhere else.
 """
 
 import threading
@@ -22,8 +23,8 @@ from jsctl.spark.session import jvm
 T = TypeVar("T")
 
 _GRACE = 15.0
-"""Seconds after ctrl-C in which what is under way may end by itself. Then the JVM is ended, for which exports
-are made: it may wait for a store that does not answer."""
+"""Seconds after ctrl-C in which what is under way may end by itself, unless ctrl-C comes again. Then the JVM
+is ended, for which exports are made: it may wait for a store that does not answer."""
 
 
 @dataclass(slots=True)
@@ -40,9 +41,16 @@ class EngineThread:
 
     def __exit__(self, kind: object, *_: object) -> None:
         closing = self._executor.submit(self._stack.close)
-        self._executor.shutdown()
-        if kind is None:
-            closing.result()
+        try:
+            wait_for_thread(closing)
+        except KeyboardInterrupt:
+            self._end(closing)
+            raise
+        except Exception:
+            if kind is None:
+                raise
+        finally:
+            self._executor.shutdown()
 
     # -- called by the main thread --
 
@@ -67,13 +75,16 @@ class EngineThread:
     def _end(self, future: "Future[T]") -> None:
         deadline = time.monotonic() + _GRACE
         while not future.done():
-            if self.engine is not None and time.monotonic() < deadline:
-                self.engine.cancel()
-            else:
-                jvm.abort()
-            if time.monotonic() > deadline:
-                jvm.kill()
-            wait([future], THREAD_WAIT)
+            try:
+                if time.monotonic() >= deadline:
+                    jvm.kill()
+                if self.engine is None:
+                    jvm.abort()
+                else:
+                    self.engine.cancel()
+                wait([future], THREAD_WAIT)
+            except KeyboardInterrupt:
+                deadline = time.monotonic()
 
     # -- called by the work --
 

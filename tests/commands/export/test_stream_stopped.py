@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,28 @@ def test_ctrl_c_does_not_wait_for_spark_to_start(line: str, cli: Cli, url: str, 
         process.communicate()
     wait_for(lambda: not processes(process.pid), "a process is left")
     assert not any(temporary.iterdir()) and not to.exists()
+
+
+@pytest.mark.long
+def test_a_second_ctrl_c_does_not_wait_for_a_store(cli: Cli, url: str, tmp_path: Path) -> None:
+    fill(url, 100)
+    with socket.create_server(("127.0.0.1", 0)) as store:  # it never answers
+        to = f"hdfs://127.0.0.1:{store.getsockname()[1]}/out"
+        process = cli.start(f"export stream ORDERS --to {to}", start_new_session=True)
+        try:
+            store.settimeout(60)
+            held, _ = store.accept()
+            process.send_signal(signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=10)  # the grace of the first one is 15 s
+            held.close()
+        finally:
+            process.kill()
+            process.communicate()
+    assert (process.returncode, out, err.strip()) == (130, "", "")
+    wait_for(lambda: not processes(process.pid), "a process is left")
 
 
 def processes(session: int) -> list[str]:
