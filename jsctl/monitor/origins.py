@@ -123,27 +123,27 @@ async def fetch_replication_rows(api: Api, snap: Snapshot) -> Sequence[Replicati
     return (await check_origins(api, facts, [*snap.missing, *snap.offline], links)).rows
 
 
-async def measure_links(api: Api, info: Json) -> Mapping[LinkKey, ReplicationRow]:
-    """Return the mirror and the sources of one stream, with the lag that their origins show."""
-    name = str(info["config"]["name"])
-    facts, place = {name: select_link_facts(info)}, _Place(api)
+async def measure_lag(api: Api, info: Json) -> Json:
+    """Return a stream's info with what the origins of its mirror and sources show of them: `lag`, and `ahead`
+    where they are ahead, see `Progress`. Without any, the info is as it was."""
+    name, place = str(info["config"]["name"]), _Place(api)
+    facts = {name: select_link_facts(info)}
     for origin in list_origins(facts[name]):
         where, origin_name = place.find_origin("", origin)
         with suppress(JsctlError):  # of a login that may not ask
             if not where and (near := await streams.fetch_info_or_none(api, origin_name)) is not None:
                 facts[origin_name] = select_link_facts(near)
     rows = (await check_origins(api, facts, (), build_stream_links(info))).rows
-    return {build_link_key(row): row for row in rows}
+    by_key = {build_link_key(row): row for row in rows}
 
+    def add(kind: str, origin: Json) -> Json:
+        row = by_key.get(build_origin_key(name, kind, origin))
+        return {**origin, **({"lag": row.lag, "ahead": row.ahead} if row else {})}
 
-async def measure_lag(api: Api, info: Json) -> Json:
-    """Return a stream's info with the `lag` of its mirror and sources, as their origins tell it."""
-    name, links = str(info["config"]["name"]), await measure_links(api, info)
-    for kind, own in (("mirror", [info.get("mirror")]), ("source", info.get("sources") or ())):
-        for origin in filter(None, own):
-            if row := links.get(build_origin_key(name, kind, origin)):
-                origin["lag"] = row.lag
-    return info
+    parts: Json = {"mirror": add("mirror", info["mirror"])} if info.get("mirror") else {}
+    if sources := info.get("sources"):
+        parts["sources"] = [add("source", source) for source in sources]
+    return {**info, **parts}
 
 
 class _Place:

@@ -63,6 +63,8 @@ def test_a_copy_that_is_ahead(cli: Cli, url: str) -> None:
     assert {row["Stream"]: row["Error"] for row in table} == {"MIRROR": "4 ahead", "PART": "4 ahead"}
     page = cli("stream info MIRROR", status=0).out
     assert re.search(r"Lag: 0\n +Ahead: 4 sequences past its origin\n", page), page
+    outcome = cli("server check stream --stream MIRROR", status=2).out
+    assert "CRITICAL MIRROR Crit:it is 4 sequences past the last one of O" in outcome
     one = finding(cli, "LINK_AHEAD", "MIRROR")
     assert "4 sequences past the last one of O" in one["seen"]
     line = one["fix"].rpartition(": jsctl ")[2]

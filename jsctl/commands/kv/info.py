@@ -13,4 +13,8 @@ from jsctl.views.result import Result
 async def info(env: Env, bucket: str) -> Result:
     """Show how many keys have a value; in a bucket with more than 10,000 keys, deleted ones count, too."""
     opened = await open_named(env, bucket)
+    if env.form in ("table", "plain") and (opened.info.get("mirror") or opened.info.get("sources")):
+        from jsctl.monitor.origins import measure_lag
+
+        opened = opened._replace(info=await measure_lag(opened.api, opened.info))
     return view.info_page(opened, await read.count_keys(opened))

@@ -18,11 +18,11 @@ async def info(env: Env, stream: str, state: bool, no_select: bool) -> Result:
     api, name = await open_stream(env, stream)
     stream_info = await streams.fetch_info(api, name)
     copies = bool(stream_info.get("mirror") or stream_info.get("sources"))
-    if state or not copies or env.form not in ("table", "plain"):
-        return view.info_page(stream_info, state_only=state)
-    from jsctl.monitor.origins import measure_links
+    if copies and not state and env.form in ("table", "plain"):
+        from jsctl.monitor.origins import measure_lag
 
-    return view.info_page(stream_info, links=await measure_links(api, stream_info))
+        stream_info = await measure_lag(api, stream_info)
+    return view.info_page(stream_info, state_only=state)
 
 
 @command("state", examples=["jsctl stream state ORDERS", "jsctl stream state ORDERS --json"])

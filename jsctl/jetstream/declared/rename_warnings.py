@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.config.origins import domain_to_api, list_origins
-from jsctl.jetstream.declared.compare import fetch_stream
+from jsctl.jetstream.config.origins import domain_to_api, find_reached, list_origins, pair_origins
 from jsctl.jetstream.declared.step import Key, Step, Target
 from jsctl.jetstream.stream import requests as streams
 
@@ -36,7 +35,11 @@ async def _iterate_sentences(
             step = by_key.get((target.key, name, "", ""))
             if copied and name != rename.other_name and (step is None or step.after is not None):
                 after = step.after if step and step.after else info["config"]
-                last = await _find_last(rename, info)
+                last = next(
+                    find_reached(info, state)
+                    for origin, state in pair_origins(info)
+                    if _is_from(origin, target, rename)
+                )
                 for text in _describe(rename, info["config"], after, target, last):
                     yield f"{rename.position}: stream {name}{_format_domain(target)} {text}"
 
@@ -62,14 +65,6 @@ def _is_from(origin: Json, target: Target, stream: Step) -> bool:
     if str(origin["name"]) != stream.stream:
         return False
     return api == domain_to_api(stream.target.domain) if api else target.key == stream.target.key
-
-
-async def _find_last(rename: Step, info: Json) -> int | None:
-    """Return the last sequence of a stream that a copy has; None if it is unknown."""
-    states = [info.get("mirror") or {}, *(info.get("sources") or ())]
-    lag = next((state.get("lag") for state in states if state.get("name") == rename.stream), None)
-    old = await fetch_stream(rename.target, rename.stream)
-    return None if lag is None or old is None else int(old["state"]["last_seq"]) - int(lag)
 
 
 def _format_domain(target: Target) -> str:

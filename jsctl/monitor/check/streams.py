@@ -42,7 +42,7 @@ def with_metadata(limits: Limits, config: Json) -> dict[str, float]:
 async def check_stream(api: Api, name: str, flags: Limits) -> Check:
     """Check mirror, sources, replicas, messages and subjects of a stream. Raises JsctlError."""
     info = await streams.fetch_info(api, name)
-    if list_origins(info["config"]):
+    if list_origins(info["config"]):  # others do not import what measures it
         from jsctl.monitor.origins import measure_lag
 
         info = await measure_lag(api, info)
@@ -96,6 +96,8 @@ def _is_silent(origin: Json, max_silence: float | None) -> bool:
 def _check_origin(check: Check, origin: Json, limits: Limits, suffix: str) -> None:
     """Check a mirror's or source's origin. suffix: of the names of its numbers."""
     name, lag, active = origin["name"], origin.get("lag", 0), origin.get("active", -1)
+    if ahead := origin.get("ahead"):
+        check.criticals.append(f"it is {pluralize(ahead, 'sequence')} past the last one of {name}")
     if origin.get("error"):
         check.criticals.append(f"{name}: {origin['error'].get('description', 'an error')}")
     check.measure(f"lag{suffix}", lag, f"lag behind {name}", (None, get_limit(limits, "lag-critical")))

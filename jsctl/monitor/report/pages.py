@@ -12,6 +12,7 @@ from jsctl.monitor.consumer.diagnosis import find_causes
 from jsctl.monitor.consumer.facts import Cause, Facts
 from jsctl.monitor.consumer.why import fetch_facts
 from jsctl.monitor.counters import Counters
+from jsctl.monitor.origins import measure_lag
 
 _MAX_VALUES = 120  #: values of the graph of a page
 
@@ -59,7 +60,7 @@ async def fetch_stream_page(api: Api, stream: str) -> StreamPage:
     subjects: Mapping[str, int] | None = None
     if int(info["state"].get("num_subjects", 0)) <= MANY_SUBJECTS:
         subjects = await streams.count_subjects(api, stream)
-    return StreamPage(info, consumers, subjects)
+    return StreamPage(await measure_lag(api, info), consumers, subjects)
 
 
 async def fetch_consumer_page(api: Api, stream: str, consumer: str) -> ConsumerPage:

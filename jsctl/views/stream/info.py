@@ -1,7 +1,5 @@
 """A stream's info page, in the words of the `nats` tool."""
 
-from typing import TYPE_CHECKING
-
 from jsctl.base.units import (
     NEVER,
     compute_age,
@@ -17,11 +15,6 @@ from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filte
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.views.result import Field, InfoPage, Result, Section
 from jsctl.views.shared.config import config_lines, list_other_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from jsctl.monitor.stream.rows import LinkKey, ReplicationRow
 
 _BASICS = (
     "description",
@@ -50,30 +43,16 @@ _OPTIONS = list_other_labels(STREAM, *_BASICS, "retention", "no_ack", "discard",
 _RESERVED = "_nats."
 
 
-def info_page(
-    info: Json, *, state_only: bool = False, links: "Mapping[LinkKey, ReplicationRow] | None" = None
-) -> Result:
-    """Show a stream, for `stream info`; the document is the server's info.
-
-    links: its mirror and sources with the lag that their origins show; otherwise it is what the server says.
-    """
+def info_page(info: Json, *, state_only: bool = False) -> Result:
+    """Show a stream, for `stream info`; the document is the server's info."""
     config = info["config"]
-
-    def find_row(kind: str, origin: Json) -> "ReplicationRow | None":
-        if not links:
-            return None
-        from jsctl.monitor.stream.rows import build_origin_key
-
-        return links.get(build_origin_key(str(config["name"]), kind, origin))
-
     title = "State" if state_only else "Information"
     heading = f"{title} for Stream {config['name']} created {format_server_time(info.get('created'))}"
     sections = [] if state_only else _build_configuration_sections(config)
     sections += cluster_sections(info)
     if not state_only:
         if mirror := info.get("mirror"):
-            lines = origin_lines(mirror, find_row("mirror", mirror))
-            sections.append(Section("Mirror Information", lines))
+            sections.append(Section("Mirror Information", origin_lines(mirror)))
         sources = sorted(
             info.get("sources") or [],
             key=lambda source: (
@@ -83,7 +62,7 @@ def info_page(
             ),
         )
         sections += [
-            Section("" if number else "Source Information", origin_lines(source, find_row("source", source)))
+            Section("" if number else "Source Information", origin_lines(source))
             for number, source in enumerate(sources)
         ]
     sections.append(Section("State", _build_state_fields(info)))
@@ -146,8 +125,8 @@ def _format_origin(origin: Json) -> str:
     return ", ".join(parts)
 
 
-def origin_lines(source: Json, row: "ReplicationRow | None" = None) -> list[Field]:
-    """Return the lines of the state of a mirror or source. row: what its origin shows of it."""
+def origin_lines(source: Json) -> list[Field]:
+    """Return the lines of the state of a mirror or source."""
     transforms = source.get("subject_transforms") or []
     label = "Subject Filters and Transforms" if len(transforms) > 1 else "Subject Filter and Transform"
     moves = [
@@ -155,13 +134,13 @@ def origin_lines(source: Json, row: "ReplicationRow | None" = None) -> list[Fiel
         for move in transforms
     ]
     error = source.get("error") or {}
-    external = source.get("external") or {}
+    external, ahead = source.get("external") or {}, int(source.get("ahead", 0))
     return present(
         Field("Stream Name", source.get("name", "")),
         Field("Subject Filter", source.get("filter_subject")),
         Field(label, moves or None),
-        Field("Lag", row.lag if row else source.get("lag", 0), "count"),
-        Field("Ahead", f"{pluralize(row.ahead, 'sequence')} past its origin" if row and row.ahead else None),
+        Field("Lag", source.get("lag", 0), "count"),
+        Field("Ahead", f"{pluralize(ahead, 'sequence')} past its origin" if ahead else None),
         Field("Last Seen", read_last_active(source), "ago"),
         Field("Ext. API Prefix", external.get("api")),
         Field("Ext. Delivery Prefix", external.get("deliver")),

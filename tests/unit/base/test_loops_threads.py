@@ -1,11 +1,12 @@
-"""What a backup does in threads ends before its files are closed, however often it is cancelled."""
+"""What runs in threads ends before its files are closed, however often it is cancelled."""
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 import pytest
 
-from jsctl.jetstream.backup.stream_backup import _run_in_thread
+from jsctl.base.loops import run_in_thread
 
 
 def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> None:
@@ -17,7 +18,7 @@ def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> No
         raise OSError("the disk is full")
 
     async def work() -> None:
-        task = asyncio.ensure_future(_run_in_thread(write))
+        task = asyncio.ensure_future(run_in_thread(write))
         for _ in range(2):
             await asyncio.sleep(0)
             await asyncio.sleep(0)
@@ -31,10 +32,28 @@ def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> No
     assert not caplog.records  # asyncio writes tracebacks of errors that nobody has seen
 
 
+def test_work_that_calls_its_progress_ends_when_it_is_cancelled() -> None:
+    going = threading.Event()
+
+    def read(advance: Callable[[int], object]) -> None:
+        while True:
+            advance(1)
+            going.set()
+
+    async def work() -> None:
+        task = asyncio.ensure_future(run_in_thread(read, advance=lambda count: None))
+        await asyncio.to_thread(going.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 10)
+
+    asyncio.run(work())
+
+
 def test_the_result_and_the_error_come_through() -> None:
-    assert asyncio.run(_run_in_thread(len, "abc")) == 3
+    assert asyncio.run(run_in_thread(len, "abc")) == 3
     with pytest.raises(OSError, match="full"):
-        asyncio.run(_run_in_thread(_fail))
+        asyncio.run(run_in_thread(_fail))
 
 
 def _fail() -> None:
