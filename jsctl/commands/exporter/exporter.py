@@ -5,6 +5,7 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from jsctl.base.signals import handle_signals
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, command, option
+from jsctl.commands.options.flag_file import flag_file, use_global_flags
 from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.env import Env
@@ -40,6 +42,8 @@ class Options:
     names: Names
     prefix: str
     web_config: str
+    subjects: int
+    config: dict[str, Any]
 
     @property
     def address(self) -> tuple[str, int] | None:
@@ -74,6 +78,7 @@ def check_prefix(prefix: str) -> None:
         "jsctl exporter --listen :7777 --web-config web.yml",
         "jsctl exporter --textfile /var/lib/node_exporter/jetstream.prom --interval 30s",
         "jsctl exporter --textfile - --count 1",
+        "jsctl exporter --config exporter.yaml",
     ],
 )
 @option("--listen", metavar="HOST:PORT", default="", help=f"Where to answer scrapes ({_DEFAULT_ADDRESS})")
@@ -99,15 +104,35 @@ def check_prefix(prefix: str) -> None:
     help="Metrics with the names of prometheus-nats-exporter, those of jsctl, or all",
 )
 @prefix_flag
+@option(
+    "--subjects",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Messages by subject, for N subjects of each stream and the rest (0)",
+)
+@flag_file("Read flags from a YAML file, by name, such as context: [east, west]", ("web-config", "textfile"))
 async def exporter(env: Env, options: Options) -> Events[Result]:
     """Export the metrics of streams, consumers, replication and problems, with the login of an account, and
     those of servers, if a context has a login of the system account. --context and --js-domain may be
     repeated. Servers are asked once per interval, however often metrics are scraped; jsctl_up is 0 for a
     context or domain that does not answer.
 
+    Several exporters with the same configuration may run side by side. Their series differ in labels that
+    Prometheus adds, such as instance, so that max by the other labels counts each once: the dashboards and
+    rules of jsctl exporter dashboards do so.
+
+    --subjects asks each stream for its subjects, in each round. A subject that has a series keeps it; the
+    places that are free go to those with the most messages, and all others are the subject "(other)".
+
+    The keys of --config are flags without the two hyphens, with those for contexts and logins (context,
+    js-domain, server, creds, ...). What is on the command line or in the environment replaces them; paths
+    begin at the folder of the file.
+
     It runs until ctrl-C, or for --count rounds: the exit status is then 4 if one did not answer in the last
     round.
     """
+    use_global_flags(env, options.config)
     check_interval(options.interval, "15s is the default", "--interval")
     check_prefix(options.prefix)
     _check_folder(options.textfile)
@@ -137,6 +162,7 @@ async def _collect_rounds(
         consumers=options.consumers,
         names=options.names,
         prefix=options.prefix,
+        subjects=options.subjects,
         clock=env.clock,
         trace=env.trace,
     )

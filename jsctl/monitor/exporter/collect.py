@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jsctl.contexts.settings import Settings
@@ -13,6 +13,7 @@ from jsctl.jetstream.identity import Identity, fetch_identity
 from jsctl.monitor.account import fetch_login
 from jsctl.monitor.exporter.metrics import Account, Names, build_samples
 from jsctl.monitor.exporter.sample import Sample
+from jsctl.monitor.exporter.subjects import SubjectCounts
 from jsctl.monitor.exporter.text import format_samples
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.places import Answers, Place, Places
@@ -22,7 +23,10 @@ T = TypeVar("T")
 
 
 class Exporter:
-    """An exporter of the metrics of several places. text: the output of the last round."""
+    """An exporter of the metrics of several places. text: the output of the last round.
+
+    subjects: how many of each stream have a metric of their own, 0 for none.
+    """
 
     def __init__(
         self,
@@ -32,6 +36,7 @@ class Exporter:
         consumers: bool,
         names: Names,
         prefix: str = "",
+        subjects: int = 0,
         clock: Clock = time.time,
         trace: Trace | None = None,
     ) -> None:
@@ -46,6 +51,7 @@ class Exporter:
         self._names, self._prefix = names, prefix
         self._clock = clock
         self._accounts: dict[int, tuple[Identity, Account]] = {}
+        self._subjects = [SubjectCounts(subjects) for _ in targets] if subjects else []
         self.text = ""
 
     async def close(self) -> None:
@@ -79,7 +85,10 @@ class Exporter:
             problems = place.problems(self._clock())
             if answers is not None and self._is_repeated(index):
                 answers, problems = Answers(account={}), []
-            samples += build_samples(place, answers, problems, account, self._names, is_alone=is_alone)
+            counts = await self._count_subjects(index, answers)
+            samples += build_samples(
+                place, answers, problems, account, self._names, counts, is_alone=is_alone
+            )
         self.text = format_samples(samples, self._prefix)
         return places
 
@@ -88,6 +97,15 @@ class Exporter:
         if index not in self._accounts:
             with contextlib.suppress(JsctlError):
                 self._accounts[index] = await self._places.ask(index, _fetch_account)
+
+    async def _count_subjects(self, index: int, answers: Answers | None) -> Mapping[str, Mapping[str, int]]:
+        """Return the messages by subject of each stream that answers, if they are asked for."""
+        if not self._subjects or answers is None or answers.overview is None:
+            return {}
+        streams = [row.stream for row in answers.overview.streams if row.offline is None]
+        with contextlib.suppress(JsctlError):
+            return await self._places.ask(index, lambda api: self._subjects[index].fetch(api, streams))
+        return {}
 
     def _is_repeated(self, index: int) -> bool:
         """Return whether an earlier place that answers is the same JetStream: its metrics count once."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from jsctl.monitor.exporter.metrics import HELP
 
 _PLACE = '{context=~"$context",domain=~"$domain"}'
-_BY, _PLACE_NAME = "context, domain", "{{context}} {{domain}}"
 _STREAM = '{context=~"$context",domain=~"$domain",stream_name=~"$stream"}'
 
 
@@ -25,22 +24,64 @@ class Panel(NamedTuple):
     width: int = 12
 
 
+def _merge(labels: str, series: str, merge: str = "max") -> str:
+    """Return the expression of series that several exporters have, each once. labels: what identifies them
+    in a place, separated by commas; instance, and the leader that one of them does not know yet, do not."""
+    names = ", ".join(["context", "domain", *filter(None, [labels])])
+    return f"{merge} by ({names}) ({series})"
+
+
+def _merge_streams(metric: str, labels: str = "") -> str:
+    return _merge(", ".join(["stream_name", *filter(None, [labels])]), metric + _STREAM)
+
+
+def _merge_consumers(metric: str) -> str:
+    return _merge_streams(metric, "consumer_name")
+
+
+_UP = _merge("", f"jsctl_up{_PLACE}")
+_CONSUMER_NAME = "{{stream_name}} > {{consumer_name}}"
+_STREAM_NAME = "{{domain}} {{stream_name}}"
+
+
+def _build_problem_count(title: str, level: str) -> Panel:
+    series = f'jsctl_problems{{level="{level}",{_PLACE[1:]}'
+    return Panel(title, "short", [(f"sum({_merge('', series)})", "")], "stat", 4)
+
+
 _OVERVIEW = (
-    Panel("Places that answer", "short", [(f"sum(jsctl_up{_PLACE})", "")], "stat", 4),
+    Panel("Places that answer", "short", [(f"sum({_UP})", "")], "stat", 4),
+    Panel("Places that do not answer", "short", [(f"count({_UP} == 0) or vector(0)", "")], "stat", 4),
+    _build_problem_count("Broken", "bad"),
+    _build_problem_count("To watch", "warning"),
     Panel(
-        "Places that do not answer", "short", [(f"count(jsctl_up{_PLACE} == 0) or vector(0)", "")], "stat", 4
+        "Not checked",
+        "short",
+        [(f"sum({_merge('part', f'jsctl_not_checked{_PLACE}', 'min')})", "")],
+        "stat",
+        4,
     ),
-    Panel("Broken", "short", [('sum(jsctl_problems{level="bad",' + _PLACE[1:] + ")", "")], "stat", 4),
-    Panel("To watch", "short", [('sum(jsctl_problems{level="warning",' + _PLACE[1:] + ")", "")], "stat", 4),
-    Panel("Not checked", "short", [(f"sum(jsctl_not_checked{_PLACE})", "")], "stat", 4),
     Panel("Largest lag", "short", [(f"max(jetstream_consumer_num_pending{_PLACE})", "")], "stat", 4),
-    Panel("Problems", "short", [(f"jsctl_problem{_PLACE}", "{{kind}} {{name}}: {{problem}}")], "table", 24),
+    Panel(
+        "Problems",
+        "short",
+        [
+            (
+                _merge("kind, name, problem, code, level", f"jsctl_problem{_PLACE}"),
+                "{{kind}} {{name}}: {{problem}}",
+            )
+        ],
+        "table",
+        24,
+    ),
     Panel(
         "Messages stored per second",
         "short",
         [
             (
-                f"sum by (context, domain) (jsctl_stream_stored_messages_per_second{_PLACE})",
+                "sum by (context, domain) ("
+                + _merge("stream_name", f"jsctl_stream_stored_messages_per_second{_PLACE}")
+                + ")",
                 "{{context}} {{domain}}",
             )
         ],
@@ -48,65 +89,90 @@ _OVERVIEW = (
     Panel(
         "Bytes in streams",
         "bytes",
-        [(f"sum by ({_BY}) (jetstream_stream_total_bytes{_PLACE})", _PLACE_NAME)],
+        [
+            (
+                "sum by (context, domain) ("
+                + _merge("stream_name", f"jetstream_stream_total_bytes{_PLACE}")
+                + ")",
+                "{{context}} {{domain}}",
+            )
+        ],
     ),
     Panel(
         "Storage used by accounts",
         "bytes",
         [
-            (f"jetstream_account_storage_used{_PLACE}", "{{account}} files"),
-            (f"jetstream_account_memory_used{_PLACE}", "{{account}} memory"),
+            (_merge("account, tier", f"jetstream_account_storage_used{_PLACE}"), "{{account}} files"),
+            (_merge("account, tier", f"jetstream_account_memory_used{_PLACE}"), "{{account}} memory"),
         ],
     ),
     Panel(
         "Errors of the JetStream API per second",
         "short",
-        [(f"rate(jsctl_account_api_errors{_PLACE}[5m])", "{{context}} {{domain}} {{account}}")],
+        [
+            (
+                _merge("account", f"rate(jsctl_account_api_errors{_PLACE}[5m])"),
+                "{{context}} {{domain}} {{account}}",
+            )
+        ],
     ),
-    Panel("Processor time of servers", "percent", [("gnatsd_varz_cpu", "{{server_name}}")]),
-    Panel("Memory of servers", "bytes", [("gnatsd_varz_mem", "{{server_name}}")]),
+    Panel(
+        "Processor time of servers",
+        "percent",
+        [("max by (server_name) (gnatsd_varz_cpu)", "{{server_name}}")],
+    ),
+    Panel("Memory of servers", "bytes", [("max by (server_name) (gnatsd_varz_mem)", "{{server_name}}")]),
 )
 _STREAMS = (
-    Panel("Messages", "short", [(f"jetstream_stream_total_messages{_STREAM}", "{{domain}} {{stream_name}}")]),
+    Panel("Messages", "short", [(_merge_streams("jetstream_stream_total_messages"), _STREAM_NAME)]),
     Panel(
         "Stored per second",
         "short",
-        [(f"jsctl_stream_stored_messages_per_second{_STREAM}", "{{domain}} {{stream_name}}")],
+        [(_merge_streams("jsctl_stream_stored_messages_per_second"), _STREAM_NAME)],
     ),
-    Panel("How full", "percentunit", [(f"jsctl_stream_used_ratio{_STREAM}", "{{domain}} {{stream_name}}")]),
-    Panel("Time until full", "s", [(f"jsctl_stream_full_seconds{_STREAM}", "{{domain}} {{stream_name}}")]),
+    Panel("How full", "percentunit", [(_merge_streams("jsctl_stream_used_ratio"), _STREAM_NAME)]),
+    Panel("Time until full", "s", [(_merge_streams("jsctl_stream_full_seconds"), _STREAM_NAME)]),
     Panel(
-        "Lag of consumers",
-        "short",
-        [(f"jetstream_consumer_num_pending{_STREAM}", "{{stream_name}} > {{consumer_name}}")],
+        "Lag of consumers", "short", [(_merge_consumers("jetstream_consumer_num_pending"), _CONSUMER_NAME)]
     ),
     Panel(
         "Not acknowledged",
         "short",
-        [(f"jetstream_consumer_num_ack_pending{_STREAM}", "{{stream_name}} > {{consumer_name}}")],
+        [(_merge_consumers("jetstream_consumer_num_ack_pending"), _CONSUMER_NAME)],
     ),
     Panel(
         "Delivered per second",
         "short",
-        [(f"jsctl_consumer_delivered_messages_per_second{_STREAM}", "{{stream_name}} > {{consumer_name}}")],
+        [(_merge_consumers("jsctl_consumer_delivered_messages_per_second"), _CONSUMER_NAME)],
     ),
     Panel(
         "Time until nothing is left to deliver",
         "s",
-        [(f"jsctl_consumer_drain_seconds{_STREAM}", "{{stream_name}} > {{consumer_name}}")],
+        [(_merge_consumers("jsctl_consumer_drain_seconds"), _CONSUMER_NAME)],
     ),
     Panel(
         "Lag of mirrors and sources",
         "short",
         [
-            (f"jetstream_stream_mirror_lag{_STREAM}", "{{stream_name}} of {{mirror_name}}"),
-            (f"jetstream_stream_source_lag{_STREAM}", "{{stream_name}} of {{source_name}}"),
+            (
+                _merge_streams("jetstream_stream_mirror_lag", "mirror_name"),
+                "{{stream_name}} of {{mirror_name}}",
+            ),
+            (
+                _merge_streams("jetstream_stream_source_lag", "source_name, source_filter"),
+                "{{stream_name}} of {{source_name}} {{source_filter}}",
+            ),
         ],
     ),
     Panel(
         "Replicas behind their leader",
         "short",
-        [(f"jsctl_stream_replica_lag{_STREAM}", "{{stream_name}} on {{replica}}")],
+        [(_merge_streams("jsctl_stream_replica_lag", "replica"), "{{stream_name}} on {{replica}}")],
+    ),
+    Panel(
+        "Messages by subject (--subjects)",
+        "short",
+        [(_merge_streams("jsctl_stream_subject_messages", "subject"), "{{stream_name}} {{subject}}")],
     ),
 )
 _METRIC = re.compile(r"\b(?:" + "|".join(sorted(HELP, key=len, reverse=True)) + r")\b")

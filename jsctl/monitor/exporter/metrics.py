@@ -7,6 +7,7 @@ names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from jsctl.base.units import NEVER, SECOND, compute_age, parse_time_ns, read_known_time
@@ -64,6 +65,7 @@ HELP: Mapping[str, str] = {
     "jsctl_stream_replica_lag": "Operations that a replica of the stream is behind its leader",
     "jsctl_stream_replica_offline": "Whether a replica of the stream is offline",
     "jsctl_stream_replica_current": "Whether a replica of the stream is up to date",
+    "jsctl_stream_subject_messages": "Messages of a subject; (other) is all that have no series of their own",
     "jsctl_consumers": "Consumers behind one series of the other metrics, 1 for a durable one",
     **{
         name: metric.help for own in FIGURES.values() for metric in list_metrics(own) for name in metric.names
@@ -79,15 +81,16 @@ def build_samples(
     problems: Sequence[TroubleLine],
     account: Account,
     names: Names,
+    subjects: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
     *,
     is_alone: bool = False,
 ) -> Iterator[Sample]:
     """Yield the samples of a context and domain.
 
-    answers: of this round; None when it did not answer, which is then all that is reported. is_alone: whether
-    no other place reports streams.
+    answers: of this round; None when it did not answer, which is then all that is reported. subjects: the
+    messages by subject of streams. is_alone: whether no other place reports streams.
     """
-    samples = _build_all_samples(place, answers, problems, account, is_alone)
+    samples = _build_all_samples(place, answers, problems, account, subjects, is_alone)
     return (
         sample
         for sample in samples
@@ -96,7 +99,12 @@ def build_samples(
 
 
 def _build_all_samples(
-    place: Place, answers: Answers | None, problems: Sequence[TroubleLine], account: Account, is_alone: bool
+    place: Place,
+    answers: Answers | None,
+    problems: Sequence[TroubleLine],
+    account: Account,
+    subjects: Mapping[str, Mapping[str, int]],
+    is_alone: bool,
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.where}
     answers = Answers() if answers is None or place.error else answers
@@ -119,6 +127,9 @@ def _build_all_samples(
     for stream in tracker.streams or ():
         labels[stream.row.stream] = hosts.stream_labels(stream)
         yield from _build_stream_samples(stream, labels[stream.row.stream])
+        for subject, count in subjects.get(stream.row.stream, {}).items():
+            subject_labels = {**labels[stream.row.stream], "subject": subject}
+            yield Sample("jsctl_stream_subject_messages", subject_labels, count)
         limits = overview.limits.get(stream.row.stream)
         if stream.row.offline is None:
             stream_labels = labels[stream.row.stream]
