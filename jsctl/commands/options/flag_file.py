@@ -54,13 +54,14 @@ def _read_flags(
     }
     keys = parse_document(read_text(Path(path)), file).read_keys("the configuration", params)
     global_flags: dict[str, Any] = {}
-    ctx.default_map = own_flags = {}
+    own_flags: dict[str, Any] = {}
     for key, node in keys.items():
         param = params[key]
         value = _convert(ctx, param, key, node)
         if (key in paths or param.name in PATHS) and value not in ("", "-"):
             value = str(path.parent / expand_home(value))
         (global_flags if isinstance(param, GlobalOption) else own_flags)[param.name or ""] = value
+    ctx.default_map = own_flags
     return global_flags
 
 

@@ -103,9 +103,10 @@ class Exporter:
         if not self._subjects or answers is None or answers.overview is None:
             return {}
         streams = [row.stream for row in answers.overview.streams if row.offline is None]
+        counts: dict[str, dict[str, int]] = {}
         with contextlib.suppress(JsctlError):
-            return await self._places.ask(index, lambda api: self._subjects[index].fetch(api, streams))
-        return {}
+            counts = await self._places.ask(index, lambda api: self._subjects[index].fetch(api, streams))
+        return counts
 
     def _is_repeated(self, index: int) -> bool:
         """Return whether an earlier place that answers is the same JetStream: its metrics count once."""
