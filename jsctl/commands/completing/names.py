@@ -44,9 +44,13 @@ def complete_names(noun_name: str, ctx: click.Context, incomplete: str, parent: 
         return []
     if noun.offline:
         return _list_safe_names(lambda: list_offline(env, noun), incomplete)
-    return _list_safe_names(
-        lambda: _list_cached(env, noun.name, parent, lambda: list_names(env, noun, parent)), incomplete
-    )
+    codec = ctx.params.get("codec") if noun.name == "key" else None
+
+    def list_all() -> list[str]:
+        names = _list_cached(env, noun.name, parent, lambda: list_names(env, noun, parent))
+        return codec.decode_known(names) if codec else names
+
+    return _list_safe_names(list_all, incomplete)
 
 
 def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":

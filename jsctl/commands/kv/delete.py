@@ -2,9 +2,10 @@
 
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.removing import remove_keys
-from jsctl.commands.kv.shared import open_named
+from jsctl.commands.kv.shared import codec_flag, open_named
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
+from jsctl.jetstream.kv.codec import Codec
 from jsctl.jetstream.kv.entry import DELETE
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.kv import changes as view
@@ -21,17 +22,18 @@ from jsctl.views.result import Result
 )
 @argument("bucket")
 @argument("key", nargs=-1)
+@codec_flag
 @unprotect_flag
 @destructive("Delete without asking", "Only show what would be deleted", missing_ok=True)
 async def delete(
-    env: Env, bucket: str, key: tuple[str, ...], unprotect: tuple[str, ...], force: bool
+    env: Env, bucket: str, key: tuple[str, ...], codec: Codec, unprotect: tuple[str, ...], force: bool
 ) -> Result:
     """Delete KEY, or the whole bucket without KEY. KEY is a key or a pattern: in 'user.*' the * stands for
     one token, in 'user.>' the > for the rest. Earlier values of deleted keys stay as long as the bucket's
     history keeps them; jsctl kv purge removes them, too. A key that does not exist, or is deleted
     already, is an error with status 3, but not with --force.
     """
-    store = await open_named(env, bucket)
+    store = await open_named(env, bucket, codec=codec)
     refuse_protected([store.info], unprotect)
     if key:
         return await remove_keys(env, store, key, DELETE, force=force)

@@ -6,12 +6,20 @@ from typing import NamedTuple
 from jsctl.base.loops import gather
 from jsctl.base.units import format_time, pluralize
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import at_flag, open_named, parse_at, parse_patterns, warn_of_unknown
+from jsctl.commands.kv.shared import (
+    at_flag,
+    codec_flag,
+    open_named,
+    parse_at,
+    parse_patterns,
+    warn_of_unknown,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.identity import are_same
 from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.codec import Codec
 from jsctl.jetstream.kv.compare import KeyDifference, compare, fetch_values
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.past import fetch_past
@@ -100,6 +108,7 @@ def _build_side(difference: KeyDifference, side: int) -> Json | None:
 @option("--to-context", metavar="NAME", default="", noun="context", help="Context of the second bucket")
 @option("--from-domain", metavar="DOMAIN", default=None, help="JetStream domain of the first bucket")
 @option("--to-domain", metavar="DOMAIN", default=None, help="JetStream domain of the second bucket")
+@codec_flag
 async def diff(
     env: Env,
     bucket: str,
@@ -111,6 +120,7 @@ async def diff(
     to_context: str,
     from_domain: str | None,
     to_domain: str | None,
+    codec: Codec,
 ) -> Result:
     """Compare the newest values of all keys, or of those that match KEY; deleted keys count as missing.
     NAME@DOMAIN is a bucket of another JetStream domain. With --at, one bucket is compared with itself as it
@@ -119,14 +129,16 @@ async def diff(
     if not other and not at:
         raise BadInput("the second bucket is missing", "specify BUCKET twice, or --at TIME")
     times = [parse_at(env, text, flag) if text else None for text, flag in ((at, "--at"), (to_at, "--to-at"))]
-    patterns = parse_patterns(env, keys)
-    first = await _open_bucket(env, bucket, from_context, from_domain)
-    second = await _open_bucket(env, other or bucket, to_context, to_domain)
+    patterns = parse_patterns(env, keys, codec)
+    first = await _open_bucket(env, bucket, from_context, from_domain, codec)
+    second = await _open_bucket(env, other or bucket, to_context, to_domain, codec)
     stores = zip((first, second), times, strict=True)
     sides = await gather(_fetch_side(env, store, patterns, time) for store, time in stores)
     unknown = sorted({key for side in sides for key in side.unknown})
     values = [{key: entry for key, entry in side.values.items() if key not in unknown} for side in sides]
     differing, same = compare(*values)
+    differing = [each._replace(key=first.decode_key(each.key)) for each in differing]
+    unknown = list(map(first.decode_key, unknown))
     label = _format_label(bucket, from_context, from_domain, times[0])
     other_label = _format_label(other or bucket, to_context, to_domain, times[1])
     other_label += " now" if times[1] is None and not other else ""
@@ -149,14 +161,14 @@ async def _fetch_side(env: Env, store: Bucket, patterns: Sequence[str], time: in
     if time is None:
         return _Side(await fetch_values(store, patterns))
     past = await fetch_past(store, patterns, time)
-    warn_of_unknown(env, past)
+    warn_of_unknown(env, store, past)
     return _Side(past.values, past.unknown)
 
 
-async def _open_bucket(env: Env, text: str, context: str, domain: str | None) -> Bucket:
+async def _open_bucket(env: Env, text: str, context: str, domain: str | None, codec: Codec) -> Bucket:
     name, mark, name_domain = text.partition("@")
     api = await env.jetstream(context or None, name_domain if mark else domain)
-    return await open_named(env, name, api)
+    return await open_named(env, name, api, codec)
 
 
 def _format_label(name: str, context: str, domain: str | None, time: int | None) -> str:

@@ -5,7 +5,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
-from jsctl.commands.kv.shared import open_named
+from jsctl.commands.kv.shared import codec_flag, open_named
 from jsctl.commands.options.data_loss import Losing, find_losing
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -13,6 +13,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.codec import Codec
 from jsctl.jetstream.kv.config import BUCKET, find_warnings
 from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
 from jsctl.jetstream.message.held import find_change_warnings
@@ -32,9 +33,12 @@ from jsctl.views.result import Result, Text
 )
 @argument("bucket", default="")
 @argument("key", default="")
+@codec_flag
 @edit_flags("bucket")
 @config_flags(BUCKET, "edit")
-async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: ConfigFlags) -> Result:
+async def edit(
+    env: Env, bucket: str, key: str, codec: Codec, editing: EditOptions, flags: ConfigFlags
+) -> Result:
     """Edit the value of KEY in your EDITOR; it is stored if nobody else has changed it meanwhile.
 
     Without KEY the bucket's configuration changes; settings that no flag names stay as they are.
@@ -42,7 +46,9 @@ async def edit(env: Env, bucket: str, key: str, editing: EditOptions, flags: Con
     if key:
         if flags.fields or editing.config_file or editing.replace:
             raise BadInput("configuration flags and KEY cannot be used together", "leave out one of them")
-        return await _edit_value(env, bucket, key, dry_run=editing.dry_run)
+        return await _edit_value(env, bucket, key, codec, dry_run=editing.dry_run)
+    if codec.names:
+        raise BadInput("--codec is for the key of a value", "specify KEY, or leave --codec out")
     file = editing.read_config(env, BUCKET, changed=bool(flags.fields))
     opened = await open_named(env, bucket or BUCKET.get_name(file or {}))
     versions = [opened]
@@ -101,23 +107,24 @@ def _warn_of_lost_keys(bucket: Bucket, draft: Json) -> list[str]:
     ]
 
 
-async def _edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Result:
+async def _edit_value(env: Env, name: str, text: str, codec: Codec, *, dry_run: bool) -> Result:
     """Let the user edit the value of a key; it is stored only in place of the value that the editor showed.
 
     Raises BadInput for one that is not text, Conflict when somebody else has changed it meanwhile.
     """
     if dry_run:
         raise BadInput("--dry-run is for configurations", "leave it out, or leave out KEY")
-    bucket = await open_named(env, name)
-    key = parse_existing_key(text)
-    entry = await read.get(bucket, key)
+    bucket = await open_named(env, name, codec=codec)
+    stored = parse_existing_key(text, codec)
+    key = bucket.decode_key(stored)
+    entry = await read.get(bucket, stored)
     try:
         before = entry.value.decode()
     except UnicodeDecodeError:
         raise BadInput(
             f"the value of key {key} is not text",
-            f"{build_line('kv get', bucket.name, key, flags=['--raw'])} and"
-            f" {build_line('kv put', bucket.name, key)} change it as a file",
+            f"{build_line('kv get', bucket.name, key, flags=['--raw', *codec.flags])} and"
+            f" {bucket.build_key_line('kv put', stored)} change it as a file",
         ) from None
     expected = entry.revision
 
@@ -126,7 +133,7 @@ async def _edit_value(env: Env, name: str, text: str, *, dry_run: bool) -> Resul
         # Editors end the last line; a value that had no line end gets none.
         after = edited if before.endswith("\n") else edited.removesuffix("\n")
         try:
-            return await write.update(bucket, key, after.encode(), expected)
+            return await write.update(bucket, stored, after.encode(), expected)
         except write.Conflict as conflict:
             expected = conflict.newest.revision
             raise write.Conflict(

@@ -6,11 +6,12 @@ from contextlib import aclosing
 
 from jsctl.base.files import open_output
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import open_named, parse_patterns
+from jsctl.commands.kv.shared import codec_flag, open_named, parse_patterns
 from jsctl.env import Env
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.codec import Codec
+from jsctl.jetstream.kv.entry import Entry, decode_keys
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.kv import changes
@@ -24,20 +25,22 @@ from jsctl.views.result import Result
         "jsctl kv export CONFIG > config.jsonl",
         "jsctl kv export CONFIG 'user.*' --latest --output users.jsonl",
         "jsctl kv export CONFIG | jsctl kv import COPY",
+        "jsctl kv export OLD --codec path | jsctl kv import NEW --codec path,base64",
     ],
 )
 @argument("bucket")
 @argument("key", nargs=-1)
 @option("--latest", is_flag=True, help="Only the newest value of each key, and no deleted keys")
 @option("--output", metavar="FILE", default="-", help="Write into this file in place of stdout")
+@codec_flag
 async def export(
-    env: Env, bucket: str, key: tuple[str, ...], latest: bool, output: str
+    env: Env, bucket: str, key: tuple[str, ...], latest: bool, output: str, codec: Codec
 ) -> Result | Events[Entry]:
     """Write every value that the bucket keeps, with its revision and time, and the markers of deleted keys,
     in order. jsctl kv import stores them again.
     """
-    patterns = read.deduplicate_patterns(parse_patterns(env, key))
-    store = await open_named(env, bucket)
+    patterns = read.deduplicate_patterns(parse_patterns(env, key, codec), codec)
+    store = await open_named(env, bucket, codec=codec)
     batches = _read_entries(store, patterns, latest=latest)
     if output == "-":
         return Events(
@@ -74,6 +77,6 @@ async def _read_entries(
             async for page in pages:
                 entries = [entry for entry in page if entry.is_value or not latest]
                 count += len(entries)
-                yield entries
+                yield decode_keys(store, entries)
         if not count and not is_pattern(pattern):
             await read.get(store, pattern)

@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import REVISION, at_flag, check_found, open_named, parse_at, warn_of_unknown
+from jsctl.commands.kv.shared import (
+    REVISION,
+    at_flag,
+    check_found,
+    codec_flag,
+    open_named,
+    parse_at,
+    warn_of_unknown,
+)
 from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.entry import PUT, Entry
+from jsctl.jetstream.kv.codec import Codec
+from jsctl.jetstream.kv.entry import PUT, Entry, decode_keys
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.views.events import Events, once
 from jsctl.views.kv import entries as view
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
         "jsctl kv get CONFIG 'user.*' --json",
         "jsctl kv get CONFIG user.1 --revision 7",
         "jsctl kv get CONFIG user.1 --at 2h",
+        "jsctl kv get FILES '/etc/*' --codec path",
     ],
 )
 @argument("bucket")
@@ -39,6 +49,7 @@ if TYPE_CHECKING:
 @option(
     "--raw", is_flag=True, help="Only the value, in a pipe byte for byte; with several keys, one per line"
 )
+@codec_flag
 @match_flag
 @decoding_flags
 async def get(
@@ -48,6 +59,7 @@ async def get(
     revision: int | None,
     at: str,
     raw: bool,
+    codec: Codec,
     condition: "Condition | None",
     decoding: Decoding,
 ) -> Events[Any]:
@@ -57,7 +69,7 @@ async def get(
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")
-    patterns = [parse_key_pattern(pattern) for pattern in key]
+    patterns = [parse_key_pattern(pattern, codec) for pattern in key]
     single = len(patterns) == 1 and not is_pattern(patterns[0])
     if revision and not single:
         raise BadInput(
@@ -69,17 +81,18 @@ async def get(
     if single and condition is not None:
         raise BadInput("--match is for several keys", "name a pattern such as 'user.*'")
     reader = decoding.build_reader(env, condition)
-    store = await open_named(env, bucket)
+    store = await open_named(env, bucket, codec=codec)
     batches: AsyncIterator[Sequence[Entry]]
     if time is not None:
         batches = _read_past(env, store, patterns, time)
     elif single and revision:
         entry = await read.fetch_revision(store, patterns[0], revision)
         if not entry.is_value:
-            raise BadInput(f"revision {revision} of key {entry.key} has no value: it {entry.removal} then")
-        batches = once(entry)
+            name = store.decode_key(entry.key)
+            raise BadInput(f"revision {revision} of key {name} has no value: it {entry.removal} then")
+        batches = once(*decode_keys(store, [entry]))
     elif single:
-        batches = once(await read.get(store, patterns[0]))
+        batches = once(*decode_keys(store, [await read.get(store, patterns[0])]))
     else:
         batches = _read_several(store, patterns)
     return decode_events(view.values(store.name, batches, raw=raw, single=single), reader, view.LENS)
@@ -96,8 +109,8 @@ async def _read_past(
     past = await fetch_past(store, patterns, time)
     named = [key for key in patterns if not is_pattern(key)]
     if len(named) < len(patterns):
-        warn_of_unknown(env, past)
-    yield list(past.values.values())
+        warn_of_unknown(env, store, past)
+    yield decode_keys(store, list(past.values.values()))
     check_found(store, patterns, past.values)
     for key in named:
         get_value(store, past, key)
@@ -112,7 +125,7 @@ async def _read_several(store: Bucket, patterns: Sequence[str]) -> AsyncGenerato
         async for page in pages:
             values = [entry for entry in page if entry.operation == PUT]
             keys_with_value.update([entry.key for entry in values])
-            yield values
+            yield decode_keys(store, values)
     check_found(store, patterns, keys_with_value)
     for pattern in patterns:
         if not is_pattern(pattern) and pattern not in keys_with_value:

@@ -9,12 +9,13 @@ from contextlib import aclosing, contextmanager
 from jsctl.base.units import format_count, pluralize
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import argument, command, destructive, option
-from jsctl.commands.kv.shared import open_named
+from jsctl.commands.kv.shared import codec_flag, open_named
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.kv import write
 from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.codec import Codec
 from jsctl.jetstream.kv.transfer import read_entries
 from jsctl.nats.message import OutgoingMessage
 from jsctl.views.kv import changes as view
@@ -32,20 +33,21 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("file", default="-")
 @option("--atomic", is_flag=True, help="Store all entries or none of them; up to 1,000")
+@codec_flag
 @unprotect_flag
 @destructive(
     "Replace values of a bucket that is not empty without asking",
     "Only read the file, and show how much would be stored",
 )
 async def import_(
-    env: Env, bucket: str, file: str, atomic: bool, unprotect: tuple[str, ...], force: bool
+    env: Env, bucket: str, file: str, atomic: bool, codec: Codec, unprotect: tuple[str, ...], force: bool
 ) -> Result:
     """Read lines that jsctl kv export wrote from FILE, or from stdin without FILE or with -. Values, markers,
     TTLs and their order are as exported; revisions and times are new. A file is checked before anything is
     stored; a pipe is not, and if it fails the status is 1. With --atomic a pipe is checked, too, and all is
     stored as one batch; this needs nats-server 2.12 and a bucket whose stream allows batches.
     """
-    store = await open_named(env, bucket)
+    store = await open_named(env, bucket, codec=codec)
     if atomic:
         write.require_batches(store)
     messages = int(store.info["state"]["messages"])
@@ -103,7 +105,7 @@ async def _read_bursts(
     env: Env, store: Bucket, file: str, counts: Counter[bool]
 ) -> AsyncGenerator[list[OutgoingMessage], None]:
     """Yield the messages of a file's entries, and count values and markers. Raises BadInput."""
-    async with aclosing(read_entries(file, env.streams.stdin)) as groups:
+    async with aclosing(read_entries(file, env.streams.stdin, store.codec)) as groups:
         async for entries in groups:
             messages = [write.as_message(store, entry) for entry in entries]
             for message in messages:

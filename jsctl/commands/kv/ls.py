@@ -2,15 +2,24 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from operator import attrgetter
 
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import at_flag, open_named, parse_at, parse_patterns, warn_of_unknown
+from jsctl.commands.kv.shared import (
+    at_flag,
+    codec_flag,
+    open_named,
+    parse_at,
+    parse_patterns,
+    warn_of_unknown,
+)
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read
 from jsctl.jetstream.kv.bucket import Bucket
-from jsctl.jetstream.kv.entry import Entry
+from jsctl.jetstream.kv.codec import Codec
+from jsctl.jetstream.kv.entry import Entry, decode_keys
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.views.events import Events, names
 from jsctl.views.kv import entries as view
@@ -26,6 +35,7 @@ from jsctl.views.result import Result
         "jsctl kv ls CONFIG",
         "jsctl kv ls CONFIG 'user.*' --verbose --display-value",
         "jsctl kv ls CONFIG --at 2026-11-21T06:57:05Z",
+        "jsctl kv ls FILES '/etc/>' --codec path",
     ],
 )
 @argument("bucket", default="")
@@ -34,8 +44,16 @@ from jsctl.views.result import Result
 @option("--verbose", "-v", is_flag=True, help="Show when each key was stored, its revision and its size")
 @option("--display-value", is_flag=True, help="Show values, too; needs --verbose")
 @at_flag("The keys that had a value at this time, or this long ago: 2h")
+@codec_flag
 async def ls(
-    env: Env, bucket: str, key: tuple[str, ...], names_only: bool, verbose: bool, display_value: bool, at: str
+    env: Env,
+    bucket: str,
+    key: tuple[str, ...],
+    names_only: bool,
+    verbose: bool,
+    display_value: bool,
+    at: str,
+    codec: Codec,
 ) -> Result | Events[str]:
     """Show the keys that match KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>'
     the > for the rest. Deleted keys are left out; jsctl kv history shows them. With --at, warnings say which
@@ -49,15 +67,18 @@ async def ls(
         if names_only:
             return names(_split_pages(sorted(await buckets.list_names(api))))
         return info.listing(await buckets.collect(api), env.clock())
-    store = await open_named(env, bucket, api)
-    patterns = parse_patterns(env, key)
+    store = await open_named(env, bucket, api, codec)
+    patterns = parse_patterns(env, key, codec)
     with_values = verbose and display_value and not names_only
     if time is not None:
-        entries = await _list_past_entries(env, store, patterns, time)
+        stored = await _list_past_entries(env, store, patterns, time)
     else:
-        entries = await _list_entries(store, patterns, with_values=with_values)
+        stored = await _list_entries(store, patterns, with_values=with_values)
+    entries = decode_keys(store, stored)
+    if codec.names:
+        entries = sorted(entries, key=attrgetter("key"))
     if not entries:
-        condition = f" that match {', '.join(patterns)}" if key else ""
+        condition = f" that match {', '.join(key)}" if key else ""
         env.inform(f"jsctl: no keys{condition} in bucket {store.name}")
     if not verbose or names_only:
         return names(_split_pages([entry.key for entry in entries]))
@@ -87,7 +108,7 @@ async def _list_past_entries(env: Env, store: Bucket, patterns: Sequence[str], t
     from jsctl.jetstream.kv.past import fetch_past, get_value
 
     past = await fetch_past(store, patterns, time)
-    warn_of_unknown(env, past)
+    warn_of_unknown(env, store, past)
     for key in patterns:
         if not is_pattern(key):
             get_value(store, past, key)

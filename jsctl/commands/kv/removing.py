@@ -31,17 +31,18 @@ async def remove_keys(
     names = await _list_removable_keys(env, bucket, keys, operation, force=force)
     if not names:
         return view.marked(done, bucket.name, [])
-    await env.confirm(view.intent(verb, bucket.name, names), force=force)
+    shown = list(map(bucket.decode_key, names))
+    await env.confirm(view.intent(verb, bucket.name, shown), force=force)
     with env.progress(f"{verb.capitalize()[:-1]}ing", len(names)) as advance:
         await write.mark_all(bucket, names, operation, ttl, advance)
-    return view.marked(done, bucket.name, names)
+    return view.marked(done, bucket.name, shown)
 
 
 async def _list_removable_keys(
     env: Env, bucket: Bucket, keys: Sequence[str], operation: str, *, force: bool
 ) -> list[str]:
     """Return the keys that have something to remove."""
-    patterns = parse_patterns(env, keys)
+    patterns = parse_patterns(env, keys, bucket.codec)
     globs = [pattern for pattern in patterns if is_pattern(pattern)]
     literal = [pattern for pattern in patterns if not is_pattern(pattern)]
     names: dict[str, None] = {}

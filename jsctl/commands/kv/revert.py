@@ -1,12 +1,13 @@
 """`jsctl kv revert`."""
 
-from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.history import fetch_history
-from jsctl.commands.kv.shared import REVISION, open_named
+from jsctl.commands.kv.shared import REVISION, codec_flag, open_named
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read, write
+from jsctl.jetstream.kv.codec import Codec
+from jsctl.jetstream.kv.entry import decode_keys
 from jsctl.jetstream.kv.names import parse_existing_key
 from jsctl.views.kv import changes
 from jsctl.views.kv import entries as view
@@ -21,24 +22,26 @@ from jsctl.views.result import Result
 @argument("bucket")
 @argument("key")
 @argument("revision", type=REVISION)
+@codec_flag
 @destructive("Revert without asking", no_force=True)
-async def revert(env: Env, bucket: str, key: str, revision: int, force: bool) -> Result:
+async def revert(env: Env, bucket: str, key: str, revision: int, codec: Codec, force: bool) -> Result:
     """Store the value again, as a new revision, if nobody has changed the key meanwhile. jsctl kv history
     shows the revisions.
     """
-    key = parse_existing_key(key)
-    store = await open_named(env, bucket)
-    latest = await read.fetch_newest_entry(store, key)
+    stored = parse_existing_key(key, codec)
+    store = await open_named(env, bucket, codec=codec)
+    latest = await read.fetch_newest_entry(store, stored)
     if latest is None:
-        raise read.missing_key_error(store, key)
-    entry = await read.fetch_revision(store, key, revision)
+        raise read.missing_key_error(store, stored)
+    entry = await read.fetch_revision(store, stored, revision)
     if not entry.is_value:
         raise BadInput(
             f"revision {revision} of key {key} has no value: it {entry.removal} then",
-            f"{build_line('kv del', store.name, key)} deletes it",
+            f"{store.build_key_line('kv del', stored)} deletes it",
         )
     if entry.revision == latest.revision:
         raise BadInput(f"key {key} is already at revision {revision}")
-    await env.confirm(changes.revert_intent(store.name, entry, latest), force=force)
-    await write.update(store, key, entry.value, latest.revision)
-    return view.history(store.name, key, await decode_all(await fetch_history(store, key), None, view.LENS))
+    await env.confirm(changes.revert_intent(store.name, decode_keys(store, [entry])[0], latest), force=force)
+    await write.update(store, stored, entry.value, latest.revision)
+    entries = decode_keys(store, await fetch_history(store, stored))
+    return view.history(store.name, store.decode_key(stored), await decode_all(entries, None, view.LENS))

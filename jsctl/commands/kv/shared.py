@@ -8,6 +8,7 @@ import click
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import MINUTE, format_exact_duration, seconds_to_ns
 from jsctl.commands.cli import option
+from jsctl.commands.cli.values import Parsed
 from jsctl.commands.options.past_time import parse_time_flag_ns
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
@@ -15,6 +16,7 @@ from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv.bucket import Bucket
+from jsctl.jetstream.kv.codec import CODECS, PLAIN, Codec, parse_codec
 from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.nats.subjects import explain_wildcards
 
@@ -25,21 +27,32 @@ REVISION = click.IntRange(min=1)
 """The type of a revision on the command line."""
 
 
-async def open_named(env: Env, name: str, api: Api | None = None) -> Bucket:
+codec_flag = option(
+    "--codec",
+    type=Parsed("codec", parse_codec),
+    default="",
+    metavar="|".join(CODECS),
+    help="How keys are encoded in the bucket; several in turn: path,base64",
+)
+"""Declare the flag of a `Codec`."""
+
+
+async def open_named(env: Env, name: str, api: Api | None = None, codec: Codec = PLAIN) -> Bucket:
     """Return the bucket of this name; without one, the bucket that the user picks. Raises NotFound,
     BadInput.
     """
     api = api or await env.jetstream()
-    return await buckets.open_bucket(api, await pick(env, "bucket", name, api=api))
+    bucket = await buckets.open_bucket(api, await pick(env, "bucket", name, api=api))
+    return bucket._replace(codec=codec)
 
 
-def parse_patterns(env: Env, keys: Sequence[str]) -> list[str]:
-    """Return keys and patterns from the command line; without any, the pattern of all keys. Raises
-    BadInput.
+def parse_patterns(env: Env, keys: Sequence[str], codec: Codec = PLAIN) -> list[str]:
+    """Return the stored forms of keys and patterns from the command line; without any, the pattern of all
+    keys. Raises BadInput.
     """
-    if note := explain_wildcards(keys):
+    if not codec.names and (note := explain_wildcards(keys)):
         env.say(f"jsctl: {note}, as in 'user.*'")
-    return [parse_key_pattern(key) for key in keys] or [">"]
+    return [parse_key_pattern(key, codec) for key in keys] or [">"]
 
 
 def at_flag(help: str, name: str = "--at") -> Callable[[Any], Any]:
@@ -55,9 +68,9 @@ def parse_at(env: Env, text: str, flag: str = "--at") -> int:
     return time
 
 
-def warn_of_unknown(env: Env, past: "Past") -> None:
+def warn_of_unknown(env: Env, bucket: Bucket, past: "Past") -> None:
     """Warn of what is not known of keys at a time."""
-    for sentence in past.describe_unknown():
+    for sentence in past.describe_unknown(bucket):
         env.say(f"warning: {sentence}")
 
 
@@ -67,8 +80,8 @@ def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) 
 
     for pattern in patterns:
         if is_pattern(pattern) and not any(matches(pattern, key) for key in keys):
-            hint = f"{build_line('kv ls', bucket.name)} lists the keys"
-            raise NotFound(f"no key matches {pattern} in bucket {bucket.name}", hint)
+            hint = f"{build_line('kv ls', bucket.name, flags=bucket.codec.flags)} lists the keys"
+            raise NotFound(f"no key matches {bucket.decode_key(pattern)} in bucket {bucket.name}", hint)
 
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:

@@ -7,13 +7,14 @@ import click
 
 from jsctl.base.loops import enter_event_loop
 from jsctl.commands.cli import argument, command, option
-from jsctl.commands.kv.shared import REVISION, open_named, parse_patterns
+from jsctl.commands.kv.shared import REVISION, codec_flag, open_named, parse_patterns
 from jsctl.commands.options.decoding import Decoding, decoding_flags, match_flag
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import read
-from jsctl.jetstream.kv.entry import Entry, decode_entry
+from jsctl.jetstream.kv.codec import Codec
+from jsctl.jetstream.kv.entry import Entry, decode_entry, decode_keys
 from jsctl.nats.message import Message
 from jsctl.views.events import Events
 from jsctl.views.kv import entries as view
@@ -35,6 +36,7 @@ class Options:
     revision: int | None
     count: int
     wait: int
+    codec: Codec
     condition: "Condition | None"
     decoding: Decoding
 
@@ -69,6 +71,7 @@ class Options:
 @option("--updates", "--updates-only", is_flag=True, help="Show only what is stored from now on")
 @option("--revision", type=REVISION, metavar="REVISION", help="Start at this revision")
 @option("--count", type=click.IntRange(min=0), default=0, metavar="N", help="End after N changes")
+@codec_flag
 @match_flag
 @wait_flag
 @decoding_flags
@@ -79,10 +82,10 @@ async def watch(env: Env, options: Options) -> Events[Any]:
     """
     reader = options.decoding.build_reader(env, options.condition)
     await enter_event_loop()  # entries arrive while others are shown
-    store = await open_named(env, options.bucket)
+    store = await open_named(env, options.bucket, codec=options.codec)
     receiver = read.read_entries(
         store,
-        parse_patterns(env, options.keys),
+        parse_patterns(env, options.keys, options.codec),
         options.start,
         sequence=options.revision or 0,
         limit=options.count if options.deletes and options.condition is None else 0,
@@ -90,7 +93,7 @@ async def watch(env: Env, options: Options) -> Events[Any]:
 
     def decode(message: Message) -> Entry | None:
         entry = decode_entry(store, message)
-        return entry if options.deletes or entry.is_value else None
+        return decode_keys(store, [entry])[0] if options.deletes or entry.is_value else None
 
     batches = receiver.read_decoded(decode)
     events = view.changes(store.name, batches, limit=options.count, stop=receiver.stop)

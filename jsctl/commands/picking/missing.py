@@ -59,7 +59,7 @@ async def _ask_for(
     help = getattr(ctx.command, "summary", "")
     flag = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx)
     noun = registry.find_noun(param.noun) if param.noun else None
-    if noun:
+    if noun and not ctx.params.get("codec"):  # whose keys are not listed as people call them
         parent = answers.get(noun.parent) or find_name(ctx, noun.parent)
         if not noun.parent or parent:
             parent = validate_name(noun.parent, parent) if parent else ""

@@ -10,6 +10,7 @@ from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, JsctlError, MissingName
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json, build_api_prefix
+from jsctl.jetstream.kv.codec import PLAIN, Codec
 from jsctl.jetstream.kv.names import bucket_to_stream, build_subject_prefix, is_bucket, stream_to_bucket
 from jsctl.jetstream.paging import Collected
 from jsctl.jetstream.stream import requests as streams
@@ -23,7 +24,7 @@ class Bucket(NamedTuple):
 
     info: its stream's, as the server sent it. prefix: of the subjects of its stored keys; those of a mirror
     contain the origin's name. target: the prefix of the subject to which a key's values are published; those
-    of a mirror go to its origin.
+    of a mirror go to its origin. codec: of the keys that are shown; elsewhere they are as they are stored.
     """
 
     api: Api
@@ -31,6 +32,7 @@ class Bucket(NamedTuple):
     info: Json
     prefix: str
     target: str
+    codec: Codec = PLAIN
 
     @property
     def stream(self) -> str:
@@ -58,6 +60,20 @@ class Bucket(NamedTuple):
     def subject_to_key(self, subject: str) -> str:
         """Return the key of a stored subject."""
         return subject.removeprefix(self.prefix)
+
+    def decode_key(self, key: str) -> str:
+        """Return a stored key as people call it. Raises JsctlError for one that the codec has not made."""
+        try:
+            return self.codec.decode(key) if self.codec.names else key
+        except ValueError:
+            raise JsctlError(
+                f"key {key} of bucket {self.name} cannot be decoded by {' '.join(self.codec.flags)}",
+                "leave --codec out to see keys as they are stored, or name keys that it encoded",
+            ) from None
+
+    def build_key_line(self, verb: str, key: str) -> str:
+        """Return a command line about a stored key."""
+        return build_line(verb, self.name, self.decode_key(key), flags=self.codec.flags)
 
 
 async def list_names(api: Api) -> list[str]:

@@ -89,6 +89,13 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
     )
 
 
+def decode_keys(bucket: Bucket, entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Return the entries with the keys as people call them, to be shown. Raises JsctlError."""
+    if not bucket.codec.names:
+        return entries
+    return [entry._replace(key=bucket.decode_key(entry.key)) for entry in entries]
+
+
 def build_headers(operation: str, ttl: str = "", expected: int | None = None) -> list[tuple[str, str]]:
     """Return the headers that store an entry.
 

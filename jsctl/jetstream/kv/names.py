@@ -7,6 +7,7 @@ read and removed whatever their names.
 import re
 
 from jsctl.errors import BadInput
+from jsctl.jetstream.kv.codec import PLAIN, Codec
 from jsctl.nats.subjects import is_sendable, is_subject, validate_existing_name
 
 STREAM_PREFIX = "KV_"
@@ -34,45 +35,61 @@ def build_subject_prefix(bucket: str) -> str:
     return f"$KV.{bucket}."
 
 
-def validate_new_key(key: str) -> str:
-    """Return a key if every client can read it. Raises BadInput."""
-    if not re.fullmatch(_KEY, key) or not is_subject(key):
-        raise BadInput(
-            f"{key!r} is not a valid key",
-            "use letters, digits and -/_= in tokens separated by dots",
-        )
-    return key
+def validate_new_key(key: str, codec: Codec = PLAIN) -> str:
+    """Return the stored form of a key if every client can read it. Raises BadInput."""
+    stored = encode_key(key, codec)
+    if not re.fullmatch(_KEY, stored) or not is_subject(stored):
+        raise _invalid_error(key, stored, codec, "use letters, digits and -/_= in tokens separated by dots")
+    return stored
 
 
-def parse_existing_key(text: str) -> str:
-    """Return an existing key; its control characters may be typed as they are, or as jsctl shows them.
+def parse_existing_key(text: str, codec: Codec = PLAIN) -> str:
+    """Return the stored form of an existing key. Without a codec, its control characters may be typed as they
+    are, or as jsctl shows them.
 
     Raises BadInput.
     """
-    key = text
-    if "\\" in text:
+    key = encode_key(text, codec)
+    if "\\" in text and not codec.names:
         key = ".".join(_unescape_token(token) for token in text.split("."))
     if not is_subject(key) or is_pattern(key) or not is_sendable(key):
-        raise BadInput(f"{text!r} is not a valid key", "use tokens separated by dots")
+        raise _invalid_error(text, key, codec, "use tokens separated by dots")
     return key
 
 
-def parse_key_pattern(text: str) -> str:
-    """Return a key or a pattern of keys, in which `*` stands for a token and `>` for the rest.
+def parse_key_pattern(text: str, codec: Codec = PLAIN) -> str:
+    """Return the stored form of a key, or of a pattern in which `*` stands for a token and `>` for the rest.
     Raises BadInput."""
-    if not is_pattern(text):
-        return parse_existing_key(text)
-    if not is_subject(text) or not is_sendable(text):
+    pattern = encode_key(text, codec, is_pattern=True)
+    if not is_pattern(pattern):
+        return parse_existing_key(text, codec)
+    if not is_subject(pattern) or not is_sendable(pattern):
         raise BadInput(
             f"{text!r} is not a valid pattern of keys",
             "* stands for a whole token, > for the rest: 'user.*', 'user.>'",
         )
-    return text
+    return pattern
 
 
 def is_pattern(key: str) -> bool:
     """Return whether a key has wildcards, and so stands for several keys."""
     return any(token in _WILDCARDS for token in key.split("."))
+
+
+def encode_key(text: str, codec: Codec, *, is_pattern: bool = False) -> str:
+    """Return the stored form of a key or pattern. Raises BadInput for text that cannot be sent as UTF-8."""
+    try:
+        return codec.encode(text, is_pattern=is_pattern)
+    except ValueError:
+        raise BadInput(f"{text!r} is not a valid key", "use UTF-8") from None
+
+
+def _invalid_error(key: str, stored: str, codec: Codec, hint: str) -> BadInput:
+    if not codec.names:
+        return BadInput(f"{key!r} is not a valid key", hint)
+    return BadInput(
+        f"{key!r} is not a valid key for {' '.join(codec.flags)}", f"it would be stored as {stored!r}: {hint}"
+    )
 
 
 def _unescape_token(token: str) -> str:

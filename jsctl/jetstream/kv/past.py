@@ -45,12 +45,12 @@ class Past(NamedTuple):
         """The keys that may have had a value that is gone, sorted."""
         return [] if self.is_complete else sorted(self.later)
 
-    def describe_unknown(self) -> list[str]:
+    def describe_unknown(self, bucket: Bucket) -> list[str]:
         """Return sentences about what cannot be known."""
         when, unknown = format_time(self.time), self.unknown
         sentences = []
         if unknown:
-            names = ", ".join(unknown[:_NAMED]) + ", ..." * (len(unknown) > _NAMED)
+            names = ", ".join(map(bucket.decode_key, unknown[:_NAMED])) + ", ..." * (len(unknown) > _NAMED)
             keys = pluralize(len(unknown), "key")
             sentences.append(
                 f"what {keys} had at {when} cannot be known, only later values are left: {names}"
@@ -69,7 +69,7 @@ async def fetch_past(bucket: Bucket, patterns: Sequence[str], time: int) -> Past
     newest: dict[str, Entry] = {}
     later: dict[str, Entry] = {}
     end = 0  #: the first sequence that is later than the time, of those that were read
-    for pattern in deduplicate_patterns(patterns):
+    for pattern in deduplicate_patterns(patterns, bucket.codec):
         async with aclosing(fetch_history(bucket, pattern)) as pages:
             async for page in pages:
                 for entry in page:
@@ -91,19 +91,20 @@ async def fetch_past(bucket: Bucket, patterns: Sequence[str], time: int) -> Past
 
 def get_value(bucket: Bucket, past: Past, key: str) -> Entry:
     """Return the value that a key had. Raises NotFound if it had none, JsctlError if that cannot be known."""
+    name = bucket.decode_key(key)
     entry, later, when = past.newest.get(key), past.later.get(key), format_time(past.time)
     if entry is not None and entry.is_value:
         return entry
     if entry is not None:
-        raise NotFound(f"key {key} had no value at {when}: it {entry.removal} at {format_time(entry.time)}")
+        raise NotFound(f"key {name} had no value at {when}: it {entry.removal} at {format_time(entry.time)}")
     if later is None:
         error = missing_key_error(bucket, key)
         error.message += "" if past.is_complete else f", and what it was at {when} cannot be known"
         raise error
     oldest = f"revision {later.revision} of {format_time(later.time)}"
     if past.is_complete:
-        raise NotFound(f"key {key} did not exist at {when}: its first value is {oldest}")
+        raise NotFound(f"key {name} did not exist at {when}: its first value is {oldest}")
     raise JsctlError(
-        f"what key {key} was at {when} cannot be known: its oldest entry that is left is {oldest}",
+        f"what key {name} was at {when} cannot be known: its oldest entry that is left is {oldest}",
         "a larger --history keeps more",
     )

@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from jsctl import registry
-from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_time
 from jsctl.errors import BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
+from jsctl.jetstream.kv.codec import PLAIN, Codec
 from jsctl.jetstream.kv.entry import Entry, decode_entry
 from jsctl.jetstream.kv.names import is_pattern
 from jsctl.jetstream.message import browse
@@ -47,15 +47,16 @@ async def get(bucket: Bucket, key: str) -> Entry:
         raise missing_key_error(bucket, key)
     if not entry.is_value:
         raise NotFound(
-            f"key {key} {entry.removal} at {format_time(entry.time)} (revision {entry.revision})",
-            f"{build_line('kv history', bucket.name, key)} shows what is left",
+            f"key {bucket.decode_key(key)} {entry.removal} at {format_time(entry.time)}"
+            f" (revision {entry.revision})",
+            f"{bucket.build_key_line('kv history', key)} shows what is left",
         )
     return entry
 
 
 async def fetch_revision(bucket: Bucket, key: str, number: int) -> Entry:
     """Fetch the entry of a key at a revision. Raises NotFound."""
-    hint = f"{build_line('kv history', bucket.name, key)} shows the revisions"
+    hint = f"{bucket.build_key_line('kv history', key)} shows the revisions"
     if number < 1:
         raise BadInput("a revision must be 1 or more", hint)
     try:
@@ -63,19 +64,23 @@ async def fetch_revision(bucket: Bucket, key: str, number: int) -> Entry:
     except NotFound:
         entry = None
     if entry is None or entry.key != key:
-        raise NotFound(f"key {key} has no revision {number} in bucket {bucket.name}", hint)
+        raise NotFound(f"key {bucket.decode_key(key)} has no revision {number} in bucket {bucket.name}", hint)
     return entry
 
 
 def missing_key_error(bucket: Bucket, key: str) -> JsctlError:
     """Return the error for a key that a bucket does not have."""
-    text, hint = registry.find_noun("key").missing(key, bucket.name, domain=bucket.api.domain)
+    name = bucket.decode_key(key)
+    text, hint = registry.find_noun("key").missing(name, bucket.name, domain=bucket.api.domain)
     if "*" in key or ">" in key:
         hint = f"* stands for a whole token, > for the rest: 'user.*'; {hint}"
     if int(bucket.info["state"].get("num_subjects") or 0) > _LISTED:
         return NotFound(text, hint)
-    list_names = partial(list_matching_keys, bucket, [">"])
-    return MissingName(ErrorCode.NO_MESSAGE_FOUND, (text, hint), key, list_names)
+
+    async def list_names() -> list[str]:
+        return bucket.codec.decode_known(await list_matching_keys(bucket, [">"]))
+
+    return MissingName(ErrorCode.NO_MESSAGE_FOUND, (text, hint), name, list_names)
 
 
 async def list_keys(api: Api, bucket: str) -> list[str]:
@@ -151,7 +156,7 @@ def read_entries(
     return receive_stored(
         bucket.api,
         bucket.stream_config,
-        [bucket.prefix + pattern for pattern in deduplicate_patterns(patterns)],
+        [bucket.prefix + pattern for pattern in deduplicate_patterns(patterns, bucket.codec)],
         policy,
         limit=limit,
         headers_only=headers_only,
@@ -159,13 +164,14 @@ def read_entries(
     )
 
 
-def deduplicate_patterns(patterns: Sequence[str]) -> list[str]:
+def deduplicate_patterns(patterns: Sequence[str], codec: Codec = PLAIN) -> list[str]:
     """Return the patterns without repetitions. Raises BadInput when two overlap, which consumers refuse."""
     distinct = list(dict.fromkeys(patterns))
     for at, pattern in enumerate(distinct):
         for other in distinct[:at]:
             if overlaps(pattern, other):
-                raise BadInput(f"{other} and {pattern} overlap", "leave one of them out")
+                names = " and ".join(map(codec.decode, (other, pattern)))
+                raise BadInput(f"{names} overlap", "leave one of them out")
     return distinct
 
 

@@ -15,20 +15,22 @@ from typing import Any, TextIO
 
 from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput
+from jsctl.jetstream.kv.codec import PLAIN, Codec
 from jsctl.jetstream.kv.entry import DELETE, PURGE, PUT, Entry
-from jsctl.jetstream.kv.names import is_pattern
+from jsctl.jetstream.kv.names import encode_key, is_pattern
 from jsctl.jetstream.message.payload import decode_headers_field
 from jsctl.jetstream.message.stdin import STDIN, LineSplitter, read_chunks
 from jsctl.nats.subjects import is_subject
 
 
-def parse_entry(record: Any) -> Entry:
-    """Parse the entry that a line describes. Raises BadInput."""
+def parse_entry(record: Any, codec: Codec = PLAIN) -> Entry:
+    """Parse the entry that a line describes; its key becomes the stored one. Raises BadInput."""
     if not isinstance(record, dict):
         raise BadInput("an entry must be a JSON object")
     key, operation = record.get("key"), record.get("operation", PUT)
-    if not isinstance(key, str) or not is_subject(key) or is_pattern(key):
-        raise BadInput(f"{key!r} is not a valid key")
+    stored = encode_key(key, codec) if isinstance(key, str) else ""
+    if not isinstance(key, str) or not is_subject(stored) or is_pattern(stored):
+        raise BadInput(f"{key!r} is not a valid key{' for ' * bool(codec.names)}{' '.join(codec.flags)}")
     if operation == "DEL":  # as in the header of a marker
         operation = DELETE
     if operation not in (PUT, DELETE, PURGE):
@@ -40,7 +42,7 @@ def parse_entry(record: Any) -> Entry:
         headers = decode_headers_field(record)
     except (TypeError, AttributeError, ValueError):
         raise BadInput(f"the ttl or the headers of key {key} cannot be read") from None
-    return Entry(key, _decode_value(key, record), 0, "", operation, ttl=ttl, headers=headers)
+    return Entry(stored, _decode_value(key, record), 0, "", operation, ttl=ttl, headers=headers)
 
 
 def _decode_value(key: str, record: dict[str, Any]) -> bytes:
@@ -63,7 +65,7 @@ async def read_lines(path: str, stdin: TextIO) -> AsyncGenerator[list[bytes], No
     yield splitter.end()
 
 
-async def read_entries(path: str, stdin: TextIO) -> AsyncGenerator[list[Entry], None]:
+async def read_entries(path: str, stdin: TextIO, codec: Codec = PLAIN) -> AsyncGenerator[list[Entry], None]:
     """Yield the entries of a file of JSON lines in groups; of stdin for `-`. Raises BadInput."""
     number, name = 0, "stdin" if path == "-" else path
     async with aclosing(read_lines(path, stdin)) as groups:
@@ -72,13 +74,13 @@ async def read_entries(path: str, stdin: TextIO) -> AsyncGenerator[list[Entry], 
             for line in lines:
                 number += 1
                 if line.strip():
-                    entries.append(_parse_line(line, f"{name} line {number}"))
+                    entries.append(_parse_line(line, f"{name} line {number}", codec))
             yield entries
 
 
-def _parse_line(line: bytes, place: str) -> Entry:
+def _parse_line(line: bytes, place: str, codec: Codec) -> Entry:
     try:
-        return parse_entry(parse_json(line))
+        return parse_entry(parse_json(line), codec)
     except BadInput as error:
         raise BadInput(f"{place}: {error.message}", error.hint) from None
     except ValueError:

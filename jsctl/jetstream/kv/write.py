@@ -63,9 +63,9 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
             raise refusal  # it keeps changing, or it is not an ordinary bucket
         if entry.is_value:
             raise Conflict(
-                f"key {key} already exists at revision {entry.revision}",
-                f"{build_line('kv put', bucket.name, key)} replaces it, and"
-                f" {build_line('kv update', bucket.name, key)} a given revision",
+                f"key {bucket.decode_key(key)} already exists at revision {entry.revision}",
+                f"{bucket.build_key_line('kv put', key)} replaces it, and"
+                f" {bucket.build_key_line('kv update', key)} a given revision",
                 entry,
             )
         expected = entry.revision
@@ -83,8 +83,8 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int, *, ttl: 
     if entry is None:
         raise missing_key_error(bucket, key)
     raise Conflict(
-        f"key {key} is at revision {entry.revision}, not {expected}",
-        f"{build_line('kv history', bucket.name, key)} shows what it was",
+        f"key {bucket.decode_key(key)} is at revision {entry.revision}, not {expected}",
+        f"{bucket.build_key_line('kv history', key)} shows what it was",
         entry,
     )
 
