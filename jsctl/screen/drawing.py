@@ -1,7 +1,7 @@
 """The state of a screen as lines of styled text: (model, size) -> lines. No I/O."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -22,6 +22,7 @@ from jsctl.screen.columns import (
 )
 from jsctl.screen.keys import HELP, PICTURE_HELP, REPLAY_HELP
 from jsctl.screen.model import Model, sort_key
+from jsctl.screen.tabs import draw_tabs
 from jsctl.views.board import Grid
 from jsctl.views.result import Cell, Chart, ChartStack, Column, Result, Text
 
@@ -114,36 +115,6 @@ def _describe_filter(model: Model, width: int) -> str:
     words = f"  {cut(clean(model.within.title), width // 3)}" if model.within is not None else ""
     words += f"  /{cut(clean(model.filter), width // 3)}" if model.filter and model.mode != "filter" else ""
     return words + ("  only what is wrong" if model.faults else "")
-
-
-def draw_tabs(model: Model, width: int) -> Line:
-    """Return the line of parts, a fragment for each."""
-    # If they do not fit, the titles of other parts are shortened, then their counts are, and last these go.
-    formats: Sequence[tuple[int, Callable[[int], str]]] = (
-        *((limit, format_count) for limit in (width, 24, 16, 10, 6, 3)),
-        *((limit, _round_count) for limit in (6, 3)),
-        *((limit, lambda rows: "") for limit in (6, 0)),
-    )
-    for limit, format_rows in formats:
-        line: Line = []
-        for index, part in enumerate(model.board.parts, 1):
-            is_shown, title = part.key == model.part, clean(part.title)
-            known = model.counts.get(part.key) if is_shown or part.total is None else part.total
-            count = "" if known is None else format_count(known) if is_shown else format_rows(known)
-            if known is not None and not count and part.is_vital:
-                count = format_count(known)
-            number_text = f"{index} " if len(model.board.parts) > 1 else ""
-            short = title if is_shown else cut(title, limit) if limit > 3 else title[:limit]
-            words = f" {number_text}{short} {f'{count} ' if count else ''}"
-            line.append(("tab on" if is_shown else "tab", words))
-        if sum(measure(words) for _, words in line) <= width:
-            return line
-    return [(style, cut_end(words, width // len(line))) for style, words in line]
-
-
-def _round_count(rows: int) -> str:
-    """Format a number of rows in at most four characters: `9999`, `10k`."""
-    return str(rows) if rows < 10_000 else f"{rows // 1000}k"
 
 
 _KEYS = (

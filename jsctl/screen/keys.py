@@ -28,7 +28,7 @@ Act = Callable[[Model], Model]
 
 HELP = (
     ("up down j k", "move a row; page keys, home, end (or g, G) move further"),
-    ("1 … 9, tab", "show another part; parts, titles and rows can be clicked"),
+    ("1 … 9 0, tab", "show another part; parts, titles and rows can be clicked"),
     ("enter, esc", "open the selected row; go back"),
     ("c", "show the consumers of the selected stream; go back"),
     ("/", "filter by a regular expression; !TEXT inverts it, esc clears it"),
@@ -93,8 +93,8 @@ def press(model: Model, key: str) -> Model:
 def _press_in_table(model: Model, key: str) -> Model:
     if key in _MOVES:
         return move_to(model, _MOVES[key](model))
-    if key.isdigit() and key != "0":
-        index = int(key) - 1
+    if key.isdigit():
+        index = (int(key) - 1) % 10
         parts = model.board.parts
         return with_part(model, parts[index].key) if index < len(parts) else model
     act = _TABLE.get(key)
@@ -104,7 +104,7 @@ def _press_in_table(model: Model, key: str) -> Model:
 def _press_in_page(model: Model, key: str) -> Model:
     if key in ("escape", "enter", "h", "left", "backspace"):
         return close_page(model)
-    if key.isdigit() and key != "0":
+    if key.isdigit():
         return _press_in_table(model, key)
     return _scroll(model, key)
 

@@ -120,7 +120,9 @@ class Model(NamedTuple):
     def query(self) -> Query:
         """The query for what is on the screen."""
         page = self.pages[-1] if self.pages else None
-        return Query(page, self.refresh, self.position, self.height - _FRAME if self.pages else 0)
+        rows = self.height - _FRAME if self.pages else 0
+        part = self.part if self.part in self.start.asked else ""
+        return Query(page, self.refresh, self.position, rows, part)
 
     def with_view(self, **changes: Any) -> "Model":
         """Return the state with another view of the part that is shown."""

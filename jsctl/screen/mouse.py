@@ -5,9 +5,10 @@ from typing import Any
 
 from jsctl.render.text import measure
 from jsctl.screen.columns import GAP, MARK_WIDTH, choose_columns
-from jsctl.screen.drawing import draw_head, draw_tabs, find_top_row
+from jsctl.screen.drawing import draw_head, find_top_row
 from jsctl.screen.keys import press
 from jsctl.screen.model import Model, arrange, move_to, sort_key, sort_keys, with_part
+from jsctl.screen.tabs import draw_tabs
 from jsctl.views.board import Grid
 
 

@@ -22,17 +22,18 @@ Key = tuple[str, str, str]
 class Row(NamedTuple):
     """An endpoint over all of its instances.
 
-    rates: per second. average: ns of processing per request since the previous sample, -1 without requests.
-    skew: the busiest instance's share relative to an even one, 1.0 for even work; 0.0 without requests.
+    rates: per second, None if unknown. average: ns of processing per request since the previous sample, -1
+    without requests. skew: the busiest instance's share relative to an even one, 1.0 for even work; 0.0
+    without requests.
     """
 
     service: str
     endpoint: str
     instances: int
     requests: int
-    rate: float
+    rate: float | None
     errors: int
-    error_rate: float
+    error_rate: float | None
     average: int
     skew: float
 

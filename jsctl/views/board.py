@@ -167,7 +167,8 @@ class Board(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What is on the screen. page: what `enter` opened, None for no page. again: counts the requests to fetch
+    """What is on the screen. page: what `enter` opened, None for no page. part: the part that is shown, if it
+    is fetched only then. again: counts the requests to fetch
     at once. position: the round that a replay shows, from 0. rows: for which a page has room; 0 without one.
     """
 
@@ -175,6 +176,7 @@ class Query(NamedTuple):
     again: int = 0
     position: int = 0
     rows: int = 0
+    part: str = ""
 
 
 class Fetch(Protocol):
@@ -189,7 +191,8 @@ class Fetch(Protocol):
 
 class Start(NamedTuple):
     """How a screen begins, as the flags say. title: the command. sort: the key of a column. marks: styles
-    and texts beside the title. allows_changes: whether keys may change something."""
+    and texts beside the title. allows_changes: whether keys may change something. asked: the parts that are
+    fetched only while they are shown."""
 
     title: str
     part: str = ""
@@ -198,6 +201,7 @@ class Start(NamedTuple):
     faults: bool = False
     marks: Sequence[tuple[str, str]] = ()
     allows_changes: bool = False
+    asked: Sequence[str] = ()
 
 
 class Live(NamedTuple):

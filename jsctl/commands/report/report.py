@@ -29,6 +29,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import TimedCondition
 from jsctl.monitor.report.lines import PARTS
+from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.places import Place, Round
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
@@ -50,8 +51,8 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
         "jsctl report --watch --context east --context west",
         "jsctl report --watch 5s --js-domain hub --js-domain leaf",
         "jsctl report --watch --part consumers --sort lag --stream 'ORDERS*'",
-        "jsctl report --watch --all-contexts --problems --filter '!^test'",
         "jsctl report --watch 10s --count 6 --json",
+        "jsctl report --watch --all-contexts --problems --filter '!^test'",
         "jsctl report --watch --spark /shared/progress",
         "jsctl report --record today.jsctl --keep 48h",
         "jsctl report --replay today.jsctl",
@@ -146,8 +147,8 @@ async def report(
     With --json, one document {"at", "reports": [{"context", "domain", "at", "error", "trouble", "login",
     "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}; with --watch, one
     on each line. On a terminal, --watch is a screen with keys: ? lists them. Without --allow-changes, none of
-    them changes anything on a server. --part servers and accounts are shown only if they are asked for.
-
+    them changes anything on a server. --part servers, accounts, buckets, objects, services, connections and
+    schedules are shown only if they are asked for; the last five are a further list of the JSON then.
     --columns takes the keys of a list, of --part or of streams, of a report that is shown once.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
@@ -218,6 +219,8 @@ async def report(
         if record or fail_on or is_by_name or allow_changes:
             hint = "leave out --record, --fail-on, --allow-changes and contexts"
             raise BadInput("--replay shows a recorded file", hint)
+        if selection.part in LISTED:
+            raise BadInput(f"a recording has no {selection.part}", "leave out --part, or --replay")
         if alert:
             return await try_alerts(env, alert, replay)
         recording = Replay(expand_home(replay))
@@ -228,7 +231,7 @@ async def report(
     alerting = Alerting(env, alert, alert_state, targets, pattern, has_stderr=True) if alert else None
     if alerting is not None:
         alerting.refuse_what_cannot_hold(has_consumers=consumers)
-    needs = condition.needs or ("all" if record or selection.part == "servers" else "lists")
+    needs = condition.needs or ("all" if record or selection.part in ("servers", "connections") else "lists")
     needs = alerting.needs if alerting is not None and needs == "lists" else needs
     watched = watch_places(env, targets, selection, needs)
     if is_single:

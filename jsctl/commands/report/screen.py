@@ -17,6 +17,7 @@ from jsctl.commands.report.open_pages import OpenPages
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
 from jsctl.errors import BadInput
+from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.places import Needs, Place, Places, Round
 from jsctl.monitor.report.recording import Recorder
 from jsctl.monitor.report.replay import Replay
@@ -138,8 +139,9 @@ def build_screen(
             return
         open_pages.close()
         number += 1
+        places.listing = query().part
         async for current_places in places.one_round(selection.interval / SECOND):
-            last_board = view.board(current_places, env.clock(), number, queries())
+            last_board = view.board(current_places, env.clock(), number, queries(), places.listing)
             yield last_board
         _record(recorder, places, current_places, env.clock(), alerting)
         condition.evaluate(current_places)
@@ -169,6 +171,7 @@ def watch_places(env: Env, targets: Sequence[Settings], selection: Selection, ne
         pattern=selection.pattern,
         with_consumers=selection.consumers,
         needs=needs,
+        listing=selection.part if selection.part in LISTED else "",
         clock=env.clock,
         trace=env.trace,
         say=env.say,
@@ -193,10 +196,10 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     gaps = sorted(after - before for before, after in pairwise(times))
     median = gaps[len(gaps) // 2] if gaps else 1.0
     interval = min(max(round(median * SECOND), SECOND // 5), 5 * SECOND)
-    return Live(fetch, _build_start(selection), interval, times=times)
+    return Live(fetch, _build_start(selection, is_replay=True), interval, times=times)
 
 
-def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Start:
+def _build_start(selection: Selection, targets: Sequence[Settings] = (), *, is_replay: bool = False) -> Start:
     part = selection.part or "streams"
     production = {one.context: one.colors or "red" for one in targets if one.production and one.context}
     marks = [(f"scheme-{color}", name) for name, color in production.items()]
@@ -209,4 +212,5 @@ def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Star
         faults=selection.problems,
         marks=marks,
         allows_changes=selection.allow_changes,
+        asked=() if is_replay else LISTED,
     )

@@ -13,6 +13,7 @@ from jsctl.base.command_lines import Suggestion
 from jsctl.base.units import NEVER, compute_age
 from jsctl.jetstream.api import Json
 from jsctl.monitor.counters import NO_TREND, Trend
+from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.overview import Hosting
 from jsctl.monitor.server.rows import JetStreamRow, build_jetstream_row
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow
@@ -21,7 +22,7 @@ from jsctl.monitor.trouble import Trouble, find_level
 Kind = Literal["context", "stream", "consumer", "mirror", "source", "account", "server"]
 """What a problem is of."""
 
-PARTS = ("streams", "consumers", "replication", "servers", "accounts", "problems")
+PARTS = ("streams", "consumers", "replication", "servers", "accounts", "problems", *LISTED)
 """The parts of the screen, by their number."""
 
 

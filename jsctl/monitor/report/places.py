@@ -1,5 +1,6 @@
 """Contexts and domains on a screen, asked in rounds for what the screen shows, and tracked over time."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
@@ -12,6 +13,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.lines import TroubleLine
+from jsctl.monitor.report.listings import Lister, Listing
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_overview, is_static
 from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
@@ -31,12 +33,13 @@ _LATE_AFTER = 3.0  #: seconds without an answer after which the screen says so
 
 class Answers(NamedTuple):
     """The answers of one place in one round; None for what was not requested. gap: why the account's limits
-    or what servers do are not known."""
+    or what servers do are not known. listing: what is recorded nowhere."""
 
     overview: Overview | None = None
     account: Json | None = None
     servers: tuple[Sequence[Json], Sequence[Json]] | None = None
     gap: Gap | None = None
+    listing: Listing | None = None
 
 
 Needs = Literal[
@@ -171,7 +174,8 @@ class Round(NamedTuple):
 class Places:
     """The connections to several contexts and domains, until `close`.
 
-    pattern: glob of streams. with_consumers: False fetches none. needs: what is asked in each round.
+    pattern: glob of streams. with_consumers: False fetches none. needs: what is asked in each round. listing:
+    one of LISTED that is asked for beside it, which may be changed between rounds; empty for none.
     """
 
     def __init__(
@@ -181,19 +185,33 @@ class Places:
         pattern: str,
         with_consumers: bool,
         needs: Needs,
+        listing: str = "",
         clock: Clock = time.time,
         trace: Trace | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self._clock = clock
         self._say = say
+        self.listing = listing
 
         self._seconds = 0.0
         self._orders = [PollingOrder(lambda: self._seconds, clock) for _ in targets]
 
         def build_fetch(number: int) -> Fetch[Answers]:
             order, memory = self._orders[number], Memory[StreamParts](is_static)
-            return lambda api: fetch_answers(api, needs, pattern, with_consumers, order, memory)
+            lister = Lister(pattern)
+
+            async def fetch(api: Api) -> Answers:
+                asking = fetch_answers(api, needs, pattern, with_consumers, order, memory)
+                if not self.listing:
+                    return await asking
+                listing = asyncio.ensure_future(lister.fetch(api, self.listing))
+                try:
+                    return (await asking)._replace(listing=await listing)
+                finally:
+                    listing.cancel()
+
+            return fetch
 
         self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace)
         self.trackers = [Tracker() for _ in self._watch.pollers]
@@ -287,6 +305,8 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
     """Add a place's answers to its tracker. at: seconds of a monotonic clock."""
     if answers.overview is not None:
         await tracker.add(at, answers.overview)
+    if answers.listing is not None:
+        tracker.listings[answers.listing.part] = answers.listing
     if answers.account is not None:
         tracker.add_account(at, answers.account)
     if answers.gap is not None:

@@ -20,6 +20,7 @@ from jsctl.monitor.report.lines import (
     build_account_lines,
     build_server_line,
 )
+from jsctl.monitor.report.listings import Listing
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.rules import objects
 from jsctl.monitor.stream.rows import ReplicationRow, StreamRow, build_link_key
@@ -37,8 +38,8 @@ class Tracker:
     login: what is wrong with the login. gaps: what was not looked at when it was last asked for. rounds: how
     many overviews were added. as_of: when each part was looked at by the last one, None for not.
     consumers_at: when the consumers that were asked longest ago were, in seconds since 1970; None when all
-    are as old as the last answer. is_single: whether there is one round only, so that nothing is kept for
-    the rates and trends of streams."""
+    are as old as the last answer. listings: by part. is_single: whether there is one round only, so that
+    nothing is kept for the rates and trends of streams."""
 
     def __init__(self) -> None:
         self.streams: Sequence[StreamLine] | None = None
@@ -47,6 +48,7 @@ class Tracker:
         self.accounts: Sequence[AccountLine] | None = None
         self.servers: Sequence[ServerLine] | None = None
         self.gaps: Sequence[Gap] = ()
+        self.listings: dict[str, Listing] = {}
         self.consumers_at: float | None = None
         self.login: Sequence[Trouble] = ()
         self.rounds = 0

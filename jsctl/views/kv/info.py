@@ -98,7 +98,7 @@ def _build_origin_fields(origin: Json, label: str) -> list[Field]:
     return present(Field(label, stream_to_bucket(str(origin.get("name", "")))), *lines)
 
 
-_COLUMNS = (
+BUCKETS = (
     Column("Bucket", "bucket", read=lambda info: stream_to_bucket(info["config"]["name"])),
     DESCRIPTION,
     CREATED,
@@ -116,7 +116,7 @@ def listing(buckets: Collected[Json], now: float) -> Result:
     data = sorted(stream_to_bucket(info["config"]["name"]) for info in infos)
     if not infos and not unreachable:
         return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
-    return Result([build_table("Key-Value Buckets", _COLUMNS, infos), *unreachable], data=data)
+    return Result([build_table("Key-Value Buckets", BUCKETS, infos), *unreachable], data=data)
 
 
 def named(label: str, bucket: Bucket) -> Result:

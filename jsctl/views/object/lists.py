@@ -21,7 +21,7 @@ from jsctl.views.shared.text import transfer_rate
 if TYPE_CHECKING:
     from jsctl.jetstream.object.sync import Plan
 
-_BUCKETS = (
+BUCKETS = (
     Column("Bucket", "bucket", read=get_bucket),
     DESCRIPTION,
     CREATED,
@@ -60,7 +60,7 @@ def buckets(collected: Collected[Json], now: float) -> Result:
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
         return Result([Text("No Object Store buckets found")], data=[])
-    table = build_table("Object Store Buckets", _BUCKETS, [date_info(info, now) for info in infos])
+    table = build_table("Object Store Buckets", BUCKETS, [date_info(info, now) for info in infos])
     return Result([table, *unreachable], data=sorted(map(get_bucket, infos)))
 
 

@@ -1,4 +1,5 @@
-"""The parts of `jsctl report --watch`: streams, consumers, replication, servers, accounts, problems. Pure."""
+"""The parts of `jsctl report --watch`: streams, consumers, replication, servers, accounts, problems, and what
+is fetched only where it is shown. Pure."""
 
 from collections.abc import Sequence
 
@@ -6,7 +7,7 @@ from jsctl.base.units import format_clock, seconds_to_ns
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.views.board import Board, Grid, Part, table_to_grid
-from jsctl.views.report import list_grids, problem_grid, spark_queries
+from jsctl.views.report import list_grids, listings, problem_grid, spark_queries
 from jsctl.views.report.grid_cells import age_words
 from jsctl.views.result import Text
 
@@ -14,10 +15,14 @@ _OLD = 5.0  #: seconds after which the age of a part is shown
 
 
 def board(
-    places: Sequence[Place], now: float, number: int, queries: Sequence[SparkQuery] | None = None
+    places: Sequence[Place],
+    now: float,
+    number: int,
+    queries: Sequence[SparkQuery] | None = None,
+    listing: str | None = None,
 ) -> Board:
     """Return the board of a round. now: seconds since 1970. queries: Spark's; None when they were not asked
-    for.
+    for. listing: which of LISTED is shown; None where there are none.
     """
 
     def count(list_name: str) -> int | None:
@@ -40,13 +45,16 @@ def board(
             is_vital=True,
         ),
     ]
+    if listing is not None:
+        parts += listings.list_parts(places, now)
     if queries is not None:
         parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))
     titles = ", ".join(place.title for place in places[:4])
     if len(places) > 4:
         titles += f" and {len(places) - 4} more"
     heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
-    return Board(parts, heading, _list_notices(places, now), number)
+    notices = _list_notices(places, now) + (listings.list_notices(places, listing) if listing else [])
+    return Board(parts, heading, notices, number)
 
 
 def _build_spark_grid(queries: Sequence[SparkQuery], now: float) -> Grid:

@@ -7,6 +7,7 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
+from jsctl.views.report.listings import TITLES
 from jsctl.views.shared.figures import Line
 
 LISTS = tuple(FIGURES)
@@ -16,6 +17,7 @@ EMPTY = {
     "consumers": "there are no consumers, or none was listed yet",
     "servers": "no cluster is known; a login of the system account shows all servers",
     "accounts": "this login is not allowed to ask about its account",
+    **{part: f"there are no {title.lower()}" for part, title in TITLES.items()},
 }
 """What is shown in the place of a list without rows."""
 

@@ -109,11 +109,11 @@ def place_grid(
         columns = [WHERE, *columns]
     if is_waiting(places):
         attrs["empty"] = WAITING
+    attrs.setdefault("level", lambda row: find_level(row.line.troubles))
     return Grid(
         columns,
         rows,
         key=lambda row: (row.number, key(row.line)),
-        level=lambda row: find_level(row.line.troubles),
         dim=lambda row: bool(row.place.error),
         **attrs,
     )

@@ -14,12 +14,14 @@ from jsctl.base.units import (
 )
 from jsctl.errors import ExitStatus
 from jsctl.monitor.report.figures.lists import list_figures
+from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.places import DEFAULT_PREFIX, Place, name_failure
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
 from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import EMPTY, LISTS, Choice, build_lines
+from jsctl.views.report.listings import Records, list_keys, list_rows
 from jsctl.views.report.panes import Pane
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
 from jsctl.views.shared.figures import STYLES, Line, build_columns
@@ -46,8 +48,8 @@ def document(
     sort: str = "name",
 ) -> dict[str, Any]:
     """Return the JSON form: `{"at", "reports": [{"context", "domain", "at", "error", "trouble", "login",
-    "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}`, and `spark` with
-    queries of Spark if they were requested.
+    "not_checked", "as_of", "streams", "replication", "consumers", "servers", "accounts"}]}`, with the
+    list of a part in LISTED if that was chosen, and `spark` with queries of Spark if they were requested.
 
     `trouble` is all that is wrong with the login, account, streams, mirrors, sources and consumers; the same
     stands with each of them. `not_checked` is what was not looked at, and is neither well nor wrong; `as_of`
@@ -63,6 +65,10 @@ def document(
             if outage and place.find_outage("servers")
             else choice.choose(build_lines(tracker, sort), _name_place(place, places))
         )
+        listed = _list_listed(place, places, choice, now, sort)
+        gaps = _list_gaps(place)
+        if listed is not None and listed.rows is None and not outage:
+            gaps = [*gaps, Gap(choice.part, listed.why)]
         reports.append(
             {
                 "context": place.context,
@@ -74,7 +80,7 @@ def document(
                     "trouble": [trouble.words for trouble in tracker.login],
                     "codes": [trouble.code for trouble in tracker.login],
                 },
-                "not_checked": [{"part": gap.part, "why": gap.why} for gap in _list_gaps(place)],
+                "not_checked": [{"part": gap.part, "why": gap.why} for gap in gaps],
                 "as_of": {
                     part: None if at is None else format_rfc3339(to_ns(at))
                     for part, at in tracker.as_of.items()
@@ -83,10 +89,20 @@ def document(
                     kind: None if rows is None else [row.record for row in rows]
                     for kind, rows in lines.items()
                 },
+                **({} if listed is None else {choice.part: listed.list_records()}),
             }
         )
     spark = {} if queries is None else {"spark": spark_queries.records(queries, now)}
     return {"at": _format_utc(now), "reports": reports, **spark}
+
+
+def _list_listed(
+    place: Place, places: Sequence[Place], choice: Choice, now: float, sort: str
+) -> Records | None:
+    """Return the list that is fetched only where its part is chosen; None if that is another."""
+    if choice.part not in LISTED:
+        return None
+    return list_rows(place, choice.part, now, sort, choice.search, _name_place(place, places))
 
 
 def _list_gaps(place: Place) -> Sequence[Gap]:
@@ -145,7 +161,8 @@ def result(
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend([*part.messages, *part.tables])
     for place in places:
-        part = _build_pane(place, sort, choice, _name_place(place, places))
+        listed = _list_listed(place, places, choice, now, sort)
+        part = _build_pane(place, sort, choice, _name_place(place, places), listed)
         # Only the live screen shows tables from before a failure.
         parts.append(Text(f"{part.title}: {part.summary.text}", part.summary.style or "bold"))
         parts.extend(part.messages)
@@ -160,6 +177,15 @@ def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str =
     row. now: seconds since 1970."""
     reports = document(places, now, choice=choice, sort=sort)["reports"]
     parts = []
+    if choice.part in LISTED:
+        keys = ["context", "domain", *list_keys(choice.part)]
+        values = [
+            [report["context"], report["domain"], *row.values()]
+            for report in reports
+            for row in report[choice.part] or ()
+        ]
+        parts = [Table(choice.part, [Column(key, key) for key in keys], values)]
+        return Result(parts, reports, _find_status(places))
     for kind in (choice.part,) if choice.part in LISTS else _SHOWN:
         rows = [
             {"context": report["context"], "domain": report["domain"], **row}
@@ -200,9 +226,9 @@ def _name_place(place: Place, places: Sequence[Place]) -> str:
     return name_place(place) if len(places) > 1 else ""
 
 
-def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
+def _build_pane(place: Place, sort: str, choice: Choice, name: str, listed: Records | None) -> Pane:
     """Return one context and domain for people. Its summary is of all rows, also of those not chosen.
-    name: what a filter searches beside them."""
+    name: what a filter searches beside them. listed: the chosen list, if it is one of LISTED."""
     tracker, fault = place.tracker, place.failure
     error = fault.message if fault is not None else place.find_outage(choice.part)
     shown = ("servers",) if place.is_system else _SHOWN
@@ -225,16 +251,22 @@ def _build_pane(place: Place, sort: str, choice: Choice, name: str) -> Pane:
         for kind, title in _TITLES.items()
         if (rows := chosen[kind]) and (kind in shown or kind == choice.part)
     ]
+    if listed is not None:
+        tables += [listed.build_table(choice.part)] if listed.rows else []
+        messages += [Text(f"not checked: {listed.why}", "warn")] if listed.rows is None else []
+    is_more = choice.part in _MORE or listed is not None
     codes = {trouble.code for row in everything for trouble in row.line.troubles}
     if codes & {"STREAM_NO_LEADER", "CONSUMER_NO_LEADER"}:
         line = build_line("doctor", place=place.flags)
         messages.append(Text(f"why there is no leader, and what to do: {line}", "bad"))
-    if place.is_system and choice.part not in _MORE:
+    if place.is_system and not is_more:
         messages.append(Text("the system account has servers, and no streams", "dim"))
-    elif not lines["streams"] and choice.part not in _MORE:
+    elif not lines["streams"] and not is_more:
         messages.append(Text("No Streams defined"))
-    elif not tables:
-        is_empty = choice.part in _MORE and not lines[choice.part]
+    elif not tables and (listed is None or listed.rows is not None):
+        is_empty = is_more and not (
+            lines[choice.part] if listed is None else place.tracker.listings[choice.part].rows
+        )
         messages.append(Text(EMPTY[choice.part] if is_empty else "No rows to show", "dim"))
     bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in account_troubles)
     warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in account_troubles)

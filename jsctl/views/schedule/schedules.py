@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from jsctl.base.units import SECOND, format_rfc3339, format_time
 from jsctl.errors import BadInput
@@ -39,19 +40,21 @@ def _list_runs(schedule: StoredSchedule, now: int, count: int) -> list[int]:
         return []
 
 
+def build_row(schedule: StoredSchedule, now: int, zone: tzinfo | None) -> tuple[Any, ...]:
+    """Return a schedule's values of COLUMNS. now: ns since 1970."""
+    runs = _list_runs(schedule, now, 1)
+    following = Cell(format_rfc3339(runs[0]), format_run(runs[0], zone)) if runs else Cell(None, "never")
+    written = schedule.written.time if schedule.written else None
+    says = schedule.subject, schedule.pattern, schedule.zone, schedule.target, schedule.source
+    return (*says, following, written, schedule.sequence)
+
+
 def listing(stream: str, schedules: Sequence[StoredSchedule], now: int, zone: tzinfo | None) -> Result:
     """Show the schedules of a stream. now: ns since 1970."""
-    rows = []
-    for each in schedules:
-        runs = _list_runs(each, now, 1)
-        following = Cell(format_rfc3339(runs[0]), format_run(runs[0], zone)) if runs else Cell(None, "never")
-        written = each.written.time if each.written else None
-        says = each.subject, each.pattern, each.zone, each.target, each.source
-        rows.append((*says, following, written, each.sequence))
     table = Table(
         f"Schedules of {stream}",
         COLUMNS,
-        rows,
+        [build_row(each, now, zone) for each in schedules],
         empty=f"Stream {stream} has no schedules",
     )
     return Result([table])

@@ -30,12 +30,12 @@ STATS = (
 )
 
 _NOTHING = Cell(None, "-")
-_RATES = (
+RATES = (
     Column("Service", "service"),
     Column("Endpoint", "endpoint"),
     Column("Instances", "instances", "count"),
     Column("Requests", "requests", "count", hideable=1),
-    Column("Requests/s", "rate", "rate", read=lambda row: round(row.rate, 1)),
+    Column("Requests/s", "rate", "rate", read=lambda row: row.rate and round(row.rate, 1)),
     Column("Errors", "errors", "count"),
     Column("Errors/s", "error_rate", "rate"),
     Column("Average", "average", "duration", read=lambda row: _NOTHING if row.average < 0 else row.average),
@@ -174,4 +174,4 @@ def stats(name: str, documents: Sequence[Json]) -> Result:
 
 def rates(rows: Sequence[Row]) -> Result:
     """Show the rates of `service stats --watch`."""
-    return Result([build_table("Service Statistics", _RATES, rows)])
+    return Result([build_table("Service Statistics", RATES, rows)])

@@ -259,8 +259,8 @@ def build_columns(kind: str, form: Form, *, with_rates: bool = True, raw: bool =
 
 def find_grid_key(kind: str, sort: str) -> str:
     """Return the key of the screen's column for a value of `--sort`; the value itself if there is none."""
-    if sort == "name":
-        return "stream"
+    if sort in ("", "name"):
+        return sort and "stream"
     keys = (
         {
             name: shown.key or figure.key

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsctl.render.fit import split
 from jsctl.render.text import measure
 from jsctl.screen.model import with_board, with_part, with_size
+from jsctl.screen.mouse import apply_click
 from jsctl.views.board import Board, Part, table_to_grid
 from jsctl.views.result import Column, Result, Table, Text
 from tests.unit.screen.support import board, lines, model, names, pressed, texts
@@ -133,6 +134,26 @@ def test_tabs_keep_their_counts_at_80_columns(rows: tuple[int, ...], chosen: str
         assert words == title if title == chosen else words.startswith(title[:3])
         assert shown in (f"{count:,}", str(count), f"{count // 1000}k"), tabs
         assert title != chosen or shown == f"{count:,}"
+
+
+ASKED = ("Buckets", "Objects", "Services", "Connections", "Schedules")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("chosen", [*TABS, *ASKED])
+def test_tabs_that_are_asked_for_go_first(width: int, chosen: str) -> None:
+    """The one that is shown stays, and a click on what stands for the others leads to them."""
+    state = model(ROWS, width, asked=ASKED)
+    parts = [Part(title, title, state.board.parts[0].build, 1) for title in (*TABS, *ASKED)]
+    state = state._replace(board=Board(parts), part=chosen, counts={chosen: 1})
+    line = texts(state)[1]
+    assert measure(line) <= width and f"{[*TABS, *ASKED].index(chosen) + 1} {chosen} 1" in line
+    assert all(f"{number} {title[:3]}" in line for number, title in enumerate(TABS, 1)) or width == 60
+    hidden = [title for title in ASKED if title[:3] not in line]
+    assert ("7…" in line) == ("Buckets" in hidden)
+    assert not hidden or width < 200
+    if "7…" in line:
+        assert apply_click(state, line.index("7…"), 1).part == "Buckets"
 
 
 def test_foreign_text_moves_no_cursor() -> None:

@@ -1,0 +1,108 @@
+"""The lists that a report fetches only where their part is shown, such as buckets and connections."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsctl.base.loops import gather
+from jsctl.base.units import SECOND
+from jsctl.errors import Denied, JsctlError
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.stream import requests as streams
+
+if TYPE_CHECKING:
+    from jsctl.services.statistics import Count, Key
+
+
+class Listing(NamedTuple):
+    """A list of one place. rows: None if the login may not see them, or they could not be fetched; why: the
+    reason."""
+
+    part: str
+    rows: Sequence[Any] | None
+    why: str = ""
+
+
+class Lister:
+    """Fetches the lists of one place. pattern: glob of the streams that hold them; empty for all."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._counts: Mapping[Key, Count] = {}
+        self._counted_at = 0
+
+    async def fetch(self, api: Api, part: str) -> Listing:
+        """Fetch a list, one of LISTED."""
+        try:
+            return Listing(part, await _FETCH[part](self, api))
+        except JsctlError as error:
+            return Listing(part, None, error.message)
+
+    async def _fetch_streams(self, api: Api, takes: Callable[[Json], object]) -> list[Json]:
+        """Fetch the infos of streams, by name."""
+
+        def extract(info: Json) -> Json | None:
+            name = str(info["config"]["name"])
+            return info if takes(info) and fnmatchcase(name, self._pattern or "*") else None
+
+        collected = await streams.collect(api, extract)
+        return [info for _, info in sorted(collected.items.items())]
+
+    async def fetch_buckets(self, api: Api) -> list[Json]:
+        """Fetch the infos of the streams of key-value buckets."""
+        from jsctl.jetstream.kv.names import is_bucket
+
+        return await self._fetch_streams(api, lambda info: is_bucket(str(info["config"]["name"])))
+
+    async def fetch_object_buckets(self, api: Api) -> list[Json]:
+        """Fetch the infos of the streams of object buckets."""
+        from jsctl.jetstream.object.buckets import get_bucket
+
+        return await self._fetch_streams(api, get_bucket)
+
+    async def fetch_services(self, api: Api) -> Sequence[Any]:
+        """Fetch the `services.statistics.Row` of each endpoint; without rates the first time."""
+        from jsctl.services import discovery, statistics
+
+        documents = await discovery.gather(api.connection, "STATS", warn=lambda _: None)
+        now, counts = time.monotonic_ns(), statistics.read_counts(documents)
+        seconds = (now - self._counted_at) / SECOND if self._counted_at else 0.0
+        rows = statistics.compute_rows(counts, self._counts, seconds)
+        self._counts, self._counted_at = counts, now
+        return rows if seconds else [row._replace(rate=None, error_rate=None) for row in rows]
+
+    async def fetch_connections(self, api: Api) -> list[Json]:
+        """Fetch the connections of all servers. Raises Denied without a login of the system account."""
+        from jsctl.monitor.server.reports import build_connection_request, build_connection_rows
+        from jsctl.monitor.server.requests import ping
+
+        request = {**build_connection_request(), "subscriptions": False}  # their subjects may be many
+        try:
+            return build_connection_rows(await ping(api.connection, "CONNZ", request))
+        except Denied:
+            raise Denied("only a login of the system account sees connections") from None
+
+    async def fetch_schedules(self, api: Api) -> list[Any]:
+        """Fetch the schedules of all streams, each with the stream's name."""
+        from jsctl.jetstream.message.schedules import list_schedules
+
+        infos = await self._fetch_streams(api, lambda info: info["config"].get("allow_msg_schedules"))
+        lists = await gather(list_schedules(api, info["config"], "") for info in infos)
+        return [
+            (str(info["config"]["name"]), schedule)
+            for info, schedules in zip(infos, lists, strict=True)
+            for schedule in schedules
+        ]
+
+
+_FETCH: Mapping[str, Callable[[Lister, Api], Awaitable[Sequence[Any]]]] = {
+    "buckets": Lister.fetch_buckets,
+    "objects": Lister.fetch_object_buckets,
+    "services": Lister.fetch_services,
+    "connections": Lister.fetch_connections,
+    "schedules": Lister.fetch_schedules,
+}
+
+LISTED = tuple(_FETCH)
+"""The parts that are fetched only where they are shown."""

@@ -1,0 +1,143 @@
+"""The parts of `report` that are fetched only where they are shown, such as buckets and connections."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jsctl.monitor.report.lines import PARTS
+from jsctl.schema.catalog import load_schema
+from jsctl.schema.validator import validate
+from jsctl.views.report.listings import list_keys
+from jsctl.views.shared.figures import find_grid_key
+from tests.support import js
+from tests.support.emulator import Watched
+from tests.support.run import Cli
+from tests.support.servers import RealServer
+from tests.support.services import start
+from tests.support.tables import read_table
+from tests.support.waiting import wait_for
+
+CONFIG = """
+listen: "127.0.0.1:{port}"
+jetstream { store_dir: "{store}" }
+accounts {
+  A { jetstream: enabled, users: [{user: acc, password: acc}] }
+  SYS { users: [{user: sys, password: sys}] }
+}
+system_account: SYS
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RealServer]:
+    server = RealServer(tmp_path / "server", CONFIG, name="one").start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def contexts(offline_cli: Cli, server: RealServer) -> Cli:
+    """Contexts app, with something of everything, and sys."""
+    offline_cli(f"context add app --server {server.url_for('acc')} --select", status=0)
+    offline_cli(f"context add sys --server {server.url_for('sys')}", status=0)
+    offline_cli("kv add CONFIG --description settings", status=0)
+    offline_cli("kv put CONFIG a b", status=0)
+    offline_cli("object add FILES", status=0)
+    js.stream(server.url_for("acc"), "JOBS", "jobs.>", allow_msg_schedules=True)
+    offline_cli("schedule add JOBS jobs.plan '{}' --every 5m --dest jobs.run", status=0)
+    return offline_cli
+
+
+def _read_rows(cli: Cli, part: str) -> list[dict[str, str]]:
+    return read_table(cli(f"report --part {part}", status=0).out.partition("Report\n")[2])
+
+
+@pytest.mark.slow
+def test_each_part_once(contexts: Cli) -> None:
+    [bucket] = _read_rows(contexts, "buckets")
+    assert (bucket["Bucket"], bucket["Description"], bucket["Values"]) == ("CONFIG", "settings", "1")
+    [row] = _read_rows(contexts, "objects")
+    assert row["Bucket"] == "FILES"
+    [row] = _read_rows(contexts, "schedules --stream 'J*'")
+    assert (row["Stream"], row["Subject"], row["Schedule"]) == ("JOBS", "jobs.plan", "@every 300s")
+    assert "there are no schedules" in contexts("report --part schedules --stream K", status=0).out
+    assert "No rows to show" in contexts("report --part buckets --filter nothing", status=0).out
+    assert "there are no services" in contexts("report --part services", status=0).out
+    denied = contexts("report --part connections", status=0).out
+    assert "not checked: only a login of the system account sees connections" in denied
+    rows = _read_rows(contexts, "connections --context sys")
+    assert "SYS" in {row["Account"] for row in rows}
+    line = contexts("report --part buckets --columns bucket,values --as csv", status=0).out
+    assert line.split() == ["bucket,values", "CONFIG,1"]
+    both = contexts("report --part 7 --context app --context sys --as csv", status=0)
+    assert both.out.splitlines()[1].startswith("app,,CONFIG,settings,")
+    contexts("report --part buckets --replay x", status=64)
+
+
+@pytest.mark.slow
+def test_the_json_of_each_part(contexts: Cli, server: RealServer) -> None:
+    schema = load_schema("io.jsctl.v1.report")
+    serving = start(contexts, "serve", "demo")
+    try:
+        wait_for(lambda: contexts("service list --json", status=0).json, "the service")
+        for part in ("buckets", "objects", "services", "connections", "schedules"):
+            context = "sys" if part == "connections" else "app"
+            document = contexts(f"report --part {part} --json --context {context}", status=0).json
+            assert not validate(document, schema), part
+            [report] = document["reports"]
+            assert report[part] and all(list(row) == list_keys(part) for row in report[part]), part
+            assert report["streams"] == [], "only what was chosen"
+    finally:
+        serving.terminate()
+        serving.wait()
+    document = contexts("report --part connections --json", status=0).json
+    assert not validate(document, schema)
+    [report] = document["reports"]
+    assert report["connections"] is None
+    assert report["not_checked"] == [
+        {"part": "connections", "why": "only a login of the system account sees connections"}
+    ]
+    assert "buckets" not in report
+    lines = contexts("report --part buckets --watch 200ms --count 2 --json", status=0).out.splitlines()
+    assert [len(json.loads(line)["reports"][0]["buckets"]) for line in lines] == [1, 1]
+
+
+@pytest.mark.slow
+def test_on_the_screen(contexts: Cli) -> None:
+    """Keys and tab lead to them; pages, `y` and what a login may not see are as of other parts."""
+    watched = Watched(contexts.terminal("report --watch 200ms --context app --context sys"))
+    watched.until("7…")
+    watched.press("7")
+    watched.until(lambda text: "7 Buckets 1" in text and "CONFIG" in text and "settings" in text)
+    watched.until("no buckets of sys: JetStream not enabled for account")
+    watched.press("y")
+    watched.until("jsctl kv info CONFIG --context app")
+    watched.press("\r")
+    watched.until("Information for Stream KV_CONFIG")
+    watched.press("\x1b")
+    watched.until("7 Buckets 1")
+    watched.press("8")
+    watched.until(lambda text: "8 Object Buckets 1" in text and "FILES" in text)
+    watched.press("0")
+    watched.until(lambda text: "10 Connections " in text and "SYS" in text)
+    watched.until("no connections of app: only a login of the system account sees")
+    watched.press("\t")
+    watched.until(lambda text: "11 Schedules 1" in text and "@every 300s" in text)
+    watched.press("1")
+    watched.until(lambda text: "1 Streams 3" in text and "no connections" not in text)
+    watched.press("q")
+    assert watched.end() == 0
+
+
+def test_a_part_begins_with_what_is_wrong() -> None:
+    assert [find_grid_key(part, "") for part in PARTS] == [""] * len(PARTS)
+
+
+@pytest.mark.slow
+def test_it_begins_with_a_part(contexts: Cli) -> None:
+    watched = Watched(contexts.terminal("report --watch 200ms --part connections --context app"))
+    watched.until("only a login of the system account sees connections")
+    watched.press("q")
+    assert watched.end() == 0
