@@ -16,10 +16,21 @@ def protected(files: Files, url: str) -> Files:
 
 
 @pytest.mark.parametrize(
-    "line", ["stream rm S --force", "stream purge S --force", "kv del B --force", "stream rm '*' --force"]
+    "line",
+    [
+        "stream rm S",
+        "stream rm '*'",
+        "stream purge S",
+        "stream rmm S 1",
+        "stream edit S --max-msgs 1 --allow-data-loss",
+        "stream edit 'S*' --max-msgs 1 --allow-data-loss",
+        "kv del B",
+        "kv edit B --ttl 1s --allow-data-loss",
+    ],
 )
-def test_nothing_removes_it_without_naming_it(protected: Files, line: str) -> None:
-    assert "is protected" in protected.cli(line, status=1).err
+@pytest.mark.parametrize("flag", ["--force", "--dry-run"])
+def test_nothing_removes_it_without_naming_it(protected: Files, line: str, flag: str) -> None:
+    assert "is protected" in protected.cli(f"{line} {flag}", status=1).err
     assert protected.cli("stream ls -a --json", status=0).json == ["KV_B", "S"]
 
 

@@ -167,7 +167,12 @@ async def _change(
         losses = [_add(losing)]
         if len(changes) > 1:
             losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
-        return env.locate(changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT))
+        result = env.locate(changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT))
+        try:
+            options.permits.refuse_protected(losing)
+        except JsctlError as error:
+            return result._replace(error=error, status=error.status)
+        return result
     env.inform("\n  ".join([f"[{env.place}] Changes to {target.label}:", *map(format_change, changes)]))
     env.inform("")
     without_asking = options.force or not (target.needs_force or env.can_ask)

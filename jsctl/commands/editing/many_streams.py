@@ -20,7 +20,7 @@ from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.execute import Outcome, execute
 from jsctl.jetstream.declared.model import Declared, Place, Stream
 from jsctl.jetstream.declared.moves import Move, carry_out, plan_moves
-from jsctl.jetstream.declared.plan import Plan, make_plan
+from jsctl.jetstream.declared.plan import Plan, TryOut, make_plan
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
@@ -71,14 +71,15 @@ async def edit_many(
     apply_flags: Callable[[Json], Json],
     options: EditOptions,
     most: int,
+    try_out: TryOut,
     *,
     has_replicas: bool,
 ) -> Result:
     """Change the streams that match a pattern, as one plan; return once servers have copied what they must.
 
     file: the configuration of --config. apply_flags: see `Editable`. most: how many streams are copied at the
-    same time. has_replicas: whether --replicas was given, so that those lost are made again. Raises BadInput,
-    Cancelled, and what requests raise.
+    same time. try_out: see `make_plan`. has_replicas: whether --replicas was given, so that those lost are
+    made again. Raises BadInput, Cancelled, and what requests raise.
     """
     if options.interactive or options.replace:
         flag = "--interactive" if options.interactive else "--replace"
@@ -94,6 +95,7 @@ async def edit_many(
         lambda live: apply_flags(STREAM.update(live, file or {})),
         rules,
         has_replicas=has_replicas,
+        try_out=try_out,
     )
     plan = planned.plan
     for warning in plan.warnings:
@@ -128,6 +130,7 @@ async def _plan(
     rules: Rules,
     *,
     has_replicas: bool,
+    try_out: TryOut,
 ) -> _Edit:
     """Return what to do; what cannot be done has the reason. Raises BadInput, and what requests raise."""
     target = Target(api, "", api.own_domain)
@@ -140,7 +143,7 @@ async def _plan(
     ]
     declared = [Stream(name, _find_changes(info, make_draft), "", Place()) for name, info in infos.items()]
     reserved = {"": await _sum_reserved(api)}
-    plan = await make_plan(Declared(declared), {Place(): target}, rules, limits=reserved)
+    plan = await make_plan(Declared(declared), {Place(): target}, rules, try_out=try_out, limits=reserved)
     servers = await fetch_visible_servers(api.connection)
     steps = [_refuse(step, infos[step.stream], servers) for step in plan.steps]
     changed = {step.stream for step in steps}
@@ -153,8 +156,9 @@ async def _plan(
     moves = plan_moves([*possible, *same], infos, servers, has_replicas=has_replicas)
     moved = {move.step.key for move in moves}
     unfinished = [step for step in same if step.key in moved]
+    kept = [step for step in plan.kept if step.key not in moved]
     plan = plan._replace(
-        steps=[*steps, *unfinished, *silent], streams=plan.streams - len(unfinished), kept=()
+        steps=[*steps, *unfinished, *silent], streams=plan.streams - len(unfinished), kept=kept
     )
     account = await fetch_account_info(api) if moves else {}
     warnings = [*plan.warnings, *_warn_of_room(moves, account)]
@@ -274,4 +278,4 @@ async def _run(env: Env, api: Api, pattern: str, planned: _Edit, rules: Rules, m
         raise
     for step, failure in moved.failed:
         env.say(f"jsctl: error: {step.format_name()}: {view.format_failure(failure)}")
-    return moved._replace(done=[*outcome.done, *moved.done], remarks=outcome.remarks)
+    return moved._replace(done=[*outcome.done, *moved.done], remarks={**outcome.remarks, **moved.remarks})

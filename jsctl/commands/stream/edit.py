@@ -56,11 +56,13 @@ async def edit(
     """
     file = editing.read_config(env, STREAM, changed=bool(flags.fields))
     if many := await open_matching_streams(env, stream):
+        from jsctl.commands.declared.trying import try_on_scratch_server
         from jsctl.commands.editing.many_streams import MAX_MOVES, edit_many
 
         most, has_replicas = max_moves or MAX_MOVES, "replicas" in flags.values
+        try_out = try_on_scratch_server(env)
         return await edit_many(
-            env, *many, stream, file, flags.apply, editing, most, has_replicas=has_replicas
+            env, *many, stream, file, flags.apply, editing, most, try_out, has_replicas=has_replicas
         )
     if max_moves is not None:
         raise BadInput("--max-moves is for several streams", "use a pattern, or leave it out")

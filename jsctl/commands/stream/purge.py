@@ -63,7 +63,7 @@ async def purge(env: Env, options: Options) -> Result:
     refuse_unknown(options.unprotect, names)
     limits = PurgeLimits(options.subject, options.seq or 0, options.keep or 0)
     if env.dry_run or not options.force:
-        losses = await estimate_purges(api, names, limits)
+        losses = await estimate_purges(api, names, limits, options.unprotect)
         for warning in view.warnings(names):
             env.say(warning)
         await env.confirm(view.intent("purge", losses, limits), force=options.force)

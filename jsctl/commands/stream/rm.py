@@ -29,6 +29,7 @@ async def rm(env: Env, stream: tuple[str, ...], unprotect: tuple[str, ...], forc
     names = await pick_streams(env, api, stream)
     refuse_unknown(unprotect, names)
     if env.dry_run or not force:
-        await env.confirm(view.intent("delete", await estimate_deletions(api, names)), force=force)
+        losses = await estimate_deletions(api, names, unprotect)
+        await env.confirm(view.intent("delete", losses), force=force)
     await delete_streams(api, names, lambda deleted: env.say(view.removed_lines(deleted)), unprotect)
     return view.removed(names)

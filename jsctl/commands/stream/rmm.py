@@ -13,6 +13,7 @@ from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.nats.message import Message
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, report
@@ -58,6 +59,7 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], unprotect: tuple[str, 
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     refuse_protected([info], unprotect)
+    refuse_denied([info], "deny_delete")
     sequences = list(dict.fromkeys(id)) or [await _ask_sequence(env)]
     messages = []
     for sequence in sequences:

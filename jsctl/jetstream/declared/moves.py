@@ -13,7 +13,7 @@ from jsctl.errors import JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, is_transient
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.execute import Outcome, execute
-from jsctl.jetstream.declared.step import Step
+from jsctl.jetstream.declared.step import Key, Step
 from jsctl.jetstream.state import list_peers
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.replicas import (
@@ -116,6 +116,7 @@ async def carry_out(
     copied: dict[str, int] = {}
     done: list[Step] = []
     failed: list[tuple[Step, JsctlError]] = []
+    remarks: dict[Key, str] = {}
     while running or (left and not failed):
         while left and not failed and len(running) < most:
             move = left.pop(0)
@@ -126,7 +127,7 @@ async def carry_out(
                 info = await streams.fetch_info(api, name)
                 if not move.is_begun and not is_changing(info):
                     is_sending = True
-                    await _begin(api, move, info, rules)
+                    remarks |= await _begin(api, move, info, rules)
                     running[name] = move._replace(is_begun=True)
                 elif move.is_begun and not describe_unsettled(info):
                     del running[name]
@@ -150,12 +151,15 @@ async def carry_out(
             )
         if running or (left and not failed):
             await asyncio.sleep(_PAUSE_SECONDS)
-    return Outcome(done, failed, [move.step for move in left])
+    return Outcome(done, failed, [move.step for move in left], remarks=remarks)
 
 
-async def _begin(api: Api, move: Move, info: Json, rules: Rules) -> None:
-    """Send the change of a move. Raises JsctlError."""
+async def _begin(api: Api, move: Move, info: Json, rules: Rules) -> Mapping[Key, str]:
+    """Send the change of a move. Returns the remarks of its outcome. Raises JsctlError."""
     if move.makes_again:
         await make_again(api, info)
-    elif failure := (await execute([move.step], rules, [], lambda _: None)).failure:
-        raise failure
+        return {}
+    outcome = await execute([move.step], rules, [], lambda _: None)
+    if outcome.failure:
+        raise outcome.failure
+    return outcome.remarks

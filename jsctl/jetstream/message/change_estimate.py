@@ -88,6 +88,8 @@ async def estimate_losses(api: Api, info: Json, changes: Changes) -> Losses:
     """
     if not info["state"]["messages"]:
         return Losses()
+    if changes.config and changes.config.get("sealed"):  # the server sets that
+        changes = changes._replace(config={**changes.config, "max_age": 0, "discard": "new"})
     held = measure_stream(info)
     try:
         limits = await _list_limit_losses(api, info, changes.config) if changes.config else []

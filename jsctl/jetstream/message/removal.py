@@ -10,7 +10,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.data_loss import DataLoss, measure_stream
 from jsctl.jetstream.message.purge_estimate import estimate_purge
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.stream.protection import refuse_protected
+from jsctl.jetstream.stream.protection import refuse_denied, refuse_protected
 
 
 class PurgeLimits(NamedTuple):
@@ -31,9 +31,11 @@ class Purged(NamedTuple):
     info: Json
 
 
-async def estimate_purges(api: Api, names: list[str], limits: PurgeLimits) -> dict[str, DataLoss]:
-    """Return what a purge would remove from each stream. Raises ApiError for one that does not exist."""
-    infos = await streams.fetch_infos(api, names)
+async def estimate_purges(
+    api: Api, names: list[str], limits: PurgeLimits, unprotected: Collection[str] = ()
+) -> dict[str, DataLoss]:
+    """Return what a purge would remove from each stream. Raises what `purge_streams` raises first."""
+    infos = await _fetch_purgeable(api, names, unprotected)
     subject, sequence, keep = limits
     losses = await gather(
         estimate_purge(api, info, subject=subject, sequence=sequence, keep=keep) for info in infos
@@ -48,12 +50,12 @@ async def purge_streams(
     report_partial: Callable[[Sequence[Purged]], None],
     unprotected: Collection[str] = (),
 ) -> list[Purged]:
-    """Purge streams one after the other; nothing is purged when one of them does not exist, or is protected
-    and not among `unprotected`.
+    """Purge streams one after the other; nothing is purged when one of them does not exist, denies it, or is
+    protected and not among `unprotected`.
 
     report_partial: called with the streams that were purged before an error. Raises ApiError, JsctlError.
     """
-    refuse_protected(await streams.fetch_infos(api, names), unprotected)
+    await _fetch_purgeable(api, names, unprotected)
     subject, sequence, keep = limits
     purged: list[Purged] = []
     try:
@@ -67,9 +69,20 @@ async def purge_streams(
     return purged
 
 
-async def estimate_deletions(api: Api, names: list[str]) -> dict[str, DataLoss]:
-    """Return what each stream holds. Raises ApiError for one that does not exist."""
+async def _fetch_purgeable(api: Api, names: list[str], unprotected: Collection[str]) -> Sequence[Json]:
     infos = await streams.fetch_infos(api, names)
+    refuse_protected(infos, unprotected)
+    refuse_denied(infos, "deny_purge")
+    return infos
+
+
+async def estimate_deletions(
+    api: Api, names: list[str], unprotected: Collection[str] = ()
+) -> dict[str, DataLoss]:
+    """Return what each stream holds. Raises ApiError for one that does not exist, JsctlError for a protected
+    one that is not among `unprotected`."""
+    infos = await streams.fetch_infos(api, names)
+    refuse_protected(infos, unprotected)
     return dict(zip(names, map(measure_stream, infos), strict=True))
 
 

@@ -118,6 +118,8 @@ def find_warnings(config: Json, domain: str = "") -> list[str]:
             )
     if config.get("mirror") and int(config.get("max_msg_size") or -1) > 0:
         warnings.append("a mirror with --max-msg-size stops at the first message that is larger")
+    if config.get("sealed") and (int(config.get("max_age") or 0) or config.get("discard") == "old"):
+        warnings.append("a sealed stream has no maximum age and discards new messages, whatever is asked for")
     for transform in _list_destinations(config):
         warnings.extend(
             f"{token!r} in {transform!r} is text to the server: a mapping function has to be a whole token"

@@ -1,10 +1,13 @@
-"""Protected streams: a mark in the metadata, set by `protect: true` in a declared file. What it protects from
-is ours: no server knows it."""
+"""What is refused before it is sent, in a dry run as well: removals of messages that a stream's configuration
+denies, as its server would; and what protected streams are protected from. Their mark is ours, in the
+metadata: no server knows it. `protect: true` in a declared file sets it."""
 
 from collections.abc import Collection, Iterable
+from typing import Literal
 
-from jsctl.errors import JsctlError
+from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Json
+from jsctl.nats.error_codes import ErrorCode
 
 PROTECT = "jsctl.protect"
 """The metadata key of a stream that is removed and purged only when it is named."""
@@ -21,6 +24,25 @@ def endangers(before: Json, after: Json) -> bool:
     old_age, new_age = (int(config.get("max_age") or 0) for config in (before, after))
     ages_sooner = new_age > 0 and not 0 < old_age <= new_age
     return ages_sooner or bool(after.get("sealed") and not before.get("sealed"))
+
+
+def refuse_denied(infos: Iterable[Json], key: Literal["deny_purge", "deny_delete"]) -> None:
+    """Raise ApiError, as servers do, for a stream that is sealed, or denies purges or deletes (nats-server:
+    jetstream_api.go)."""
+    from jsctl.jetstream.error_hints import find_hint
+
+    for info in infos:
+        config, error = info["config"], None
+        if config.get("sealed"):
+            error = 400, ErrorCode.STREAM_SEALED, "invalid operation on sealed stream"
+        elif config.get("deny_purge") and key == "deny_purge":
+            error = 500, ErrorCode.STREAM_PURGE_FAILED, "stream purge not permitted"
+        elif config.get("deny_delete") and key == "deny_delete":
+            error = 500, ErrorCode.STREAM_MSG_DELETE_FAILED, "message delete not permitted"
+        if error:
+            code, number, text = error
+            name = str(config["name"])
+            raise ApiError(code, number, f"nothing was done: {name}: {text}", find_hint(number, name))
 
 
 def list_names_of(stream: str) -> set[str]:

@@ -9,7 +9,7 @@ from jsctl.errors import ExitStatus, JsctlError
 from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan
-from jsctl.jetstream.declared.step import Step, add_step_losses
+from jsctl.jetstream.declared.step import Step, Target, add_step_losses
 from jsctl.jetstream.declared.trial import SERVER_KEY
 from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
@@ -39,11 +39,13 @@ def plan_result(plan: Plan) -> Result:
         **({"kept": [_record(step) for step in plan.kept]} if plan.kept else {}),
         "warnings": list(plan.warnings),
     }
-    kept: list[Part] = [Lines([*_list_kept_lines(step)]) for step in plan.kept]
+    place = _find_common_place(plan)
+    kept: list[Part] = [Lines([*_list_kept_lines(step, place)]) for step in plan.kept]
     if not plan.steps:
         return Result([*kept, Text(_format_unchanged(plan))], data=data)
     parts: list[Part] = [
-        Lines([*_list_lines(step)], "bad" if step.refused else MARKS[step.action][1]) for step in plan.steps
+        Lines([*_list_lines(step, place)], "bad" if step.refused else MARKS[step.action][1])
+        for step in plan.steps
     ]
     parts += kept
     status = ExitStatus.FAILURE if plan.refused else ExitStatus.DIFFERENT
@@ -75,7 +77,9 @@ def refusal(plan: Plan, done: str = "") -> Result:
 
 def format_plan(plan: Plan) -> str:
     """Format the steps as text, shown before a question."""
-    return "\n".join([*(line for step in plan.steps for line in _list_lines(step)), "", _build_summary(plan)])
+    place = _find_common_place(plan)
+    lines = (line for step in plan.steps for line in _list_lines(step, place))
+    return "\n".join([*lines, "", _build_summary(plan)])
 
 
 class Asked(NamedTuple):
@@ -164,11 +168,17 @@ def join_counts(parts: Sequence[tuple[int, str]]) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def _list_lines(step: Step) -> Iterator[str]:
+def _find_common_place(plan: Plan) -> str:
+    """Return the place of a plan that has several steps, all there; the summary names it once."""
+    places = [_format_place(step.target) for step in (*plan.steps, *plan.kept)]
+    return places[0] if len(places) > 1 and len({*places}) == 1 else ""
+
+
+def _list_lines(step: Step, common_place: str = "") -> Iterator[str]:
     mark = "!" if step.refused else MARKS[step.action][0]
     removal = _format_removal(step) if step.action == "remove" else ""
     where = f"  {step.position}" if step.refused and step.position else ""
-    yield f"{mark} {step.format_name()}{removal}{_format_place(step)}{where}"
+    yield f"{mark} {step.format_name()}{removal}{_format_other_place(step, common_place)}{where}"
     if step.action == "remove":
         yield from (f"    - {note}" for note in step.notes if not step.consumer)
     elif step.other_name:
@@ -193,16 +203,20 @@ def _list_lines(step: Step) -> Iterator[str]:
             yield f"    the server refuses it: {reason}" if key == SERVER_KEY else f"    {key}: {reason}"
 
 
-def _list_kept_lines(step: Step) -> Iterator[str]:
+def _list_kept_lines(step: Step, common_place: str) -> Iterator[str]:
     """Yield the lines of what servers keep in place of what is declared."""
-    yield f"= {step.format_name()}{_format_place(step)}"
+    yield f"= {step.format_name()}{_format_other_place(step, common_place)}"
     for change in step.changes:
         now, declared = (format_value(change.kind, value) for value in (change.before, change.after))
         yield f"    {change.key}: {now}, as the server keeps it, not {declared}"
 
 
-def _format_place(step: Step) -> str:
-    target = step.target
+def _format_other_place(step: Step, common_place: str) -> str:
+    place = _format_place(step.target)
+    return "" if place == common_place else place
+
+
+def _format_place(target: Target) -> str:
     parts = [("context", target.context), ("domain", target.domain), ("account", target.account)]
     if not (target.context or target.account):
         parts.insert(0, ("server", strip_login(target.api.connection.settings.url)))
@@ -226,7 +240,7 @@ def _build_summary(plan: Plan) -> str:
     losses = [f"deletes {plan.loss}"] if plan.loss else []
     losses += [f"takes {plan.takes} out of work queues"] if plan.takes else []
     loss = f", which {' and '.join(losses)}" if losses else ""
-    return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} as declared"
+    return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} as declared{_find_common_place(plan)}"
 
 
 def _format_unchanged(plan: Plan) -> str:

@@ -49,6 +49,20 @@ def test_what_cannot_be_done(cli: Cli, url: str) -> None:
     assert "no stream that matches" in cli("stream cluster cancel-move LOG_* --force", status=1).err
 
 
+def test_what_servers_make_of_a_sealed_stream_is_tried(cli: Cli, url: str) -> None:
+    for name in ("LOG_a", "LOG_b", "LOG_c"):
+        js.stream(url, name, f"{name}.>")
+    cli("stream seal LOG_a --force", status=0)
+    shown = cli("stream edit LOG_* --max-age 1h --dry-run", status=2).out
+    assert "= stream LOG_a\n    max_age: 0s, as the server keeps it, not 1h0m0s" in shown
+    assert shown.count("[server ") == 1
+    assert "2 to change, 0 to remove; 1 as declared  [server " in shown
+    warned = cli("stream edit LOG_a --max-age 1h --dry-run", status=2).err
+    assert "a sealed stream has no maximum age" in warned
+    refused = cli("stream edit LOG_* --no-deny-purge --dry-run", status=1).out
+    assert "can not cancel deny purge" in refused
+
+
 def test_a_configuration_without_a_name(cli: Cli, url: str, tmp_path: Path) -> None:
     for name in ("LOG_a", "LOG_b"):
         js.stream(url, name, f"{name}.>")

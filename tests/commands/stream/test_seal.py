@@ -19,7 +19,9 @@ def test_seal(orders: Cli, url: str) -> None:
     assert {key: after[key] for key in ("name", "subjects", "allow_direct")} == {
         key: before[key] for key in ("name", "subjects", "allow_direct")
     }
-    refused = orders("stream purge ORDERS --force", status=1)
-    assert refused.out == ""
-    assert "(10" in refused.err
+    for line in ("stream purge ORDERS", "stream rmm ORDERS 1"):
+        for flag in ("--force", "--dry-run"):
+            refused = orders(f"{line} {flag}", status=1)
+            assert refused.out == ""
+            assert "ORDERS: invalid operation on sealed stream (10109)" in refused.err
     assert "already sealed" in orders("stream seal ORDERS", terminal_error=True, status=0).err
