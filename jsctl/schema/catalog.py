@@ -1,4 +1,5 @@
-"""JSON schemas (draft 7) of JetStream's messages, made from the definitions that come with jsctl."""
+"""JSON schemas (draft 7) of JetStream's messages, made from the definitions that come with jsctl, and of what
+its verbs write."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from jsctl import registry
 from jsctl.base.patterns import compile_pattern
 from jsctl.errors import NotFound
+from jsctl.schema.outputs import build_schema as build_output_schema
+from jsctl.schema.outputs import load_outputs
 
 if TYPE_CHECKING:
     from jsctl.jetstream.config.field import Field
@@ -34,7 +37,7 @@ _GROUPS = ("requests", "responses", "others", "events")
 
 def list_names(environ: Mapping[str, str] | None = None) -> list[str]:
     """Return the names of all schemas, sorted. environ: unused here; the names of other nouns need it."""
-    return sorted([*(name for name, _, _ in _list_messages()), _DECLARED])
+    return sorted({*(name for name, _, _ in _list_messages()), _DECLARED, *load_outputs()})
 
 
 def search(pattern: str) -> list[str]:
@@ -62,7 +65,11 @@ def load_schema(name: str) -> Json:
         from jsctl.schema.declared import build_schema
 
         return build_schema()
-    group, definition = next((group, message) for key, group, message in _list_messages() if key == name)
+    group, definition = next(
+        ((group, message) for key, group, message in _list_messages() if key == name), ("", {})
+    )
+    if not definition:
+        return {"$schema": _DRAFT, **build_output_schema(name)}
     types = _load_definitions()["types"]
     document = _build_object({"closed": True, **definition} if group == "requests" else definition, types)
     used = _find_used_types(document, types)

@@ -48,7 +48,8 @@ def test_what_varies_without_a_shape_is_refused(
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "shapes.txt"
     copy.write_text(
-        "# kept\nsystem: server list\n  . list\n= kv ls (0): bucket keys\n- config: name\n= stream ls (0):\n"
+        "# kept\nsystem: server list\n  . list\n= kv ls (0): bucket:number keys:number\n"
+        "- config: name:number\n= stream ls (0):\n"
     )
     monkeypatch.setattr(verb_shapes, "FILE", copy)
     monkeypatch.setenv("JSCTL_GOLDEN", "write")
@@ -71,11 +72,11 @@ def test_only_a_verb_that_differs_is_written(file: Path) -> None:
     assert find_difference("kv ls", bucket=1, values=2) == ""
     assert find_difference("stream age", stream="S") == ""
     assert file.read_text() == (
-        "# kept\nsystem: server list\n  . list\n= kv ls (0): bucket values\n- config: name\n"
-        "= stream age (0): stream\n= stream ls (0):\n"
+        "# kept\nsystem: server list\n  . list\n= kv ls (0): bucket:number values:number\n"
+        "- config: name:number\n= stream age (0): stream\n= stream ls (0):\n"
     )
     rewrite(file, lambda text: verb_shapes.keep(text, {"kv ls"}))
-    assert file.read_text().splitlines()[-1] == "- config: name"
+    assert file.read_text().splitlines()[-1] == "- config: name:number"
 
 
 def add_lines(file: Path, first: int) -> None:

@@ -1,17 +1,18 @@
-"""What scripts may rely on of every verb: its exit status and the keys of its JSON, at every depth, frozen in
-tests/contract/json_shapes.txt, in the lines that begin with `= ` and in those below them with `- `.
+"""What scripts may rely on of every verb: its exit status, and keys and kinds of its JSON, at every depth,
+frozen in jsctl/schema/outputs.txt, from which the schemas of outputs are made.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from jsctl.schema.outputs import ANY, Output, merge_kinds, parse
 from tests.support.generated import is_writing, rewrite
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
-FILE = Path(__file__).parents[1] / "contract" / "json_shapes.txt"
+FILE = Path(__file__).parents[2] / "jsctl" / "schema" / "outputs.txt"
 
 NAMES = frozenset(
     {
@@ -34,75 +35,64 @@ NAMES_OF_VERBS = {
 }
 """Verbs, and the path of their object whose keys are names."""
 
-
-class VerbShape(NamedTuple):
-    """How a verb ends when it works, and the keys of its document, or of a list's items, by the path of the
-    object that has them: empty for the outermost, `config.placement`, `sources[]`.
-    """
-
-    status: str
-    keys: Mapping[str, frozenset[str]]
-
-    def format(self, path: str) -> str:
-        """Return the lines of the file."""
-        objects = sorted(self.keys.items())
-        top = " ".join(sorted(self.keys.get("", ())))
-        nested = [f"- {parent}: {' '.join(sorted(keys))}" for parent, keys in objects if parent]
-        return "\n".join([f"= {path} ({self.status}): {top}".rstrip(), *nested])
+_ANY_VALUES = frozenset(("export query", "schema info"))
+"""Verbs whose values may be anything: data of users, and schemas."""
 
 
-def read() -> dict[str, VerbShape]:
-    """Return the shapes by verb."""
+def read() -> dict[str, Output]:
+    """Return the outputs by verb."""
     return parse(FILE.read_text())
 
 
-def parse(text: str) -> dict[str, VerbShape]:
-    """Return the shapes by verb in the text of the file."""
-    found: dict[str, VerbShape] = {}
-    keys: dict[str, frozenset[str]] = {}
-    for line in text.splitlines():
-        head, _, rest = line[2:].partition(":")
-        if line.startswith("= "):
-            path, _, status = head.rstrip(")").rpartition(" (")
-            keys = {"": frozenset(rest.split())}
-            found[path] = VerbShape(status, keys)
-        elif line.startswith("- "):
-            keys[head] = frozenset(rest.split())
-    return found
+def _find_kind(value: Any, *, nested: bool = False) -> str:
+    if isinstance(value, list):
+        return (
+            "list" if nested else f"[{'|'.join(sorted({_find_kind(item, nested=True) for item in value}))}]"
+        )
+    names = {bool: "bool", int: "number", float: "number", str: "text", dict: "object"}
+    return names.get(type(value), "null")
 
 
-def _list_objects(value: Any, by_name: str | None, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the path of each object and each of its keys. by_name: the path of one whose keys are names."""
+def _list_members(value: Any, by_name: str | None, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the path of each object, each of its keys, and its kind. by_name: the path of one whose keys are
+    names."""
     for item in value if isinstance(value, list) else ():
-        yield from _list_objects(item, by_name, f"{path}[]")
+        yield from _list_members(item, by_name, f"{path}[]")
     if isinstance(value, dict):
         is_by_name = path == by_name or path.rpartition(".")[2] in NAMES
         for key, inner in value.items():
-            name = "*" if is_by_name else key
-            yield path, name
-            yield from _list_objects(inner, by_name, f"{path}.{name}" if path else name)
+            name = ANY if is_by_name else key
+            yield path, name, _find_kind(inner)
+            yield from _list_members(inner, by_name, f"{path}.{name}" if path else name)
 
 
-def _read_keys(out: str, by_name: str | None) -> dict[str, frozenset[str]]:
+def find_output(status: str, out: str, verb: str) -> Output:
+    """Return what a verb has written: a document, or a line for each event."""
+    by_name, is_any = NAMES_OF_VERBS.get(verb), verb in _ANY_VALUES
     try:
         document: Any = json.loads(out)
-    except ValueError:  # a line for each event
+        kind = _find_kind(document)
+    except ValueError:
         document = [json.loads(line) for line in out.splitlines()]
-    keys: dict[str, set[str]] = {}
+        kind = merge_kinds(*(_find_kind(line) for line in document))
+    keys: dict[str, dict[str, str]] = {}
     for item in document if isinstance(document, list) else [document]:
-        for path, key in _list_objects(item, by_name):
-            keys.setdefault(path, set()).add(key)
-    return {path: frozenset(names) for path, names in keys.items()}
+        for path, key, inner in _list_members(item, by_name):
+            if not is_any or not path:
+                members = keys.setdefault(path, {})
+                members[key] = "any" if is_any else merge_kinds(members.get(key, ""), inner)
+    return Output(status, kind, keys)
 
 
 def find_difference(
     path: str, status: int, out: str, *, is_endless: bool = False, is_last: bool = True
 ) -> str:
-    """Return how a verb differs from its lines of the file: another status, or keys that are gone from an
-    object that is there; empty for nothing. New keys are none. JSCTL_GOLDEN=write writes what differs, to be
-    read before it is committed. is_last: whether the verb is not run again if it differs."""
-    keys = _read_keys(out, NAMES_OF_VERBS.get(path))
-    shape = VerbShape("until ctrl-C" if is_endless and status in (0, 130) else str(status), keys)
+    """Return how a verb differs from its lines of the file: another status, keys that are gone from an object
+    that is there, or kinds of values that no line names; empty for nothing. New keys are none.
+    JSCTL_GOLDEN=write writes what differs, to be read before it is committed: kinds are added to those of a
+    key, and leave by hand. is_last: whether the verb is not run again if it differs."""
+    ending = "until ctrl-C" if is_endless and status in (0, 130) else str(status)
+    shape = find_output(ending, out, path)
     difference = _compare(path, shape, read().get(path))
     if difference and is_last and is_writing():
         rewrite(FILE, lambda text: _merge(text, path, shape))
@@ -110,24 +100,41 @@ def find_difference(
     return difference
 
 
-def _compare(path: str, shape: VerbShape, expected: VerbShape | None) -> str:
+def _compare(path: str, shape: Output, expected: Output | None) -> str:
     if expected is None:
         return f"{path} is not in {FILE.name}; python -m tests.support.generate writes it"
     if shape.status != expected.status:
         return f"{path}: status {shape.status}, expected {expected.status}"
+    if merge_kinds(shape.kind, expected.kind) != expected.kind:
+        return f"{path}: {shape.kind}, expected {expected.kind}"
     gone = [
         f"{parent}.{key}".lstrip(".")
         for parent, keys in expected.keys.items()
-        for key in sorted(keys - shape.keys.get(parent, keys))  # what is not there, or empty, shows none
+        for key in sorted(keys.keys() - shape.keys.get(parent, keys).keys())  # what is empty shows none
     ]
-    return f"{path}: without {', '.join(gone)}" if gone else ""
+    if gone:
+        return f"{path}: without {', '.join(gone)}"
+    others = [
+        f"{parent}.{key} is {kind}, expected {known}".lstrip(".")
+        for parent, keys in shape.keys.items()
+        for key, kind in sorted(keys.items())
+        if (known := expected.keys.get(parent, {}).get(key)) not in (None, "any", "null")
+        and merge_kinds(known, kind) != known
+    ]
+    return f"{path}: {', '.join(others)}" if others else ""
 
 
-def _merge(text: str, path: str, shape: VerbShape) -> str:
+def _merge(text: str, path: str, shape: Output) -> str:
     """Return the file with the lines of a verb as it has run; objects that were not there stay."""
-    known = parse(text)
-    keys = known[path].keys if path in known else {}
-    return _replace(text, {**known, path: VerbShape(shape.status, {**keys, **shape.keys})})
+    known = parse(text).get(path, shape)
+    keys = {
+        parent: {
+            key: merge_kinds(kind, known.keys.get(parent, {}).get(key, "")) for key, kind in members.items()
+        }
+        for parent, members in shape.keys.items()
+    }
+    merged = Output(shape.status, merge_kinds(shape.kind, known.kind), {**known.keys, **keys})
+    return _replace(text, {**parse(text), path: merged})
 
 
 def keep(text: str, verbs: Set[str]) -> str:
@@ -135,7 +142,7 @@ def keep(text: str, verbs: Set[str]) -> str:
     return _replace(text, {path: shape for path, shape in parse(text).items() if path in verbs})
 
 
-def _replace(text: str, shapes: Mapping[str, VerbShape]) -> str:
+def _replace(text: str, shapes: Mapping[str, Output]) -> str:
     others = [line for line in text.splitlines() if not line.startswith(("= ", "- "))]
     return "\n".join([*others, *(known.format(name) for name, known in sorted(shapes.items()))]) + "\n"
 

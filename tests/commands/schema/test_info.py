@@ -6,12 +6,13 @@ import re
 import pytest
 
 from jsctl.schema import catalog
+from jsctl.schema.outputs import load_outputs
 from tests.support.run import Cli
 
 _STREAM = "io.nats.jetstream.api.v1.stream_configuration"
 
 
-@pytest.mark.parametrize("name", catalog.list_names())
+@pytest.mark.parametrize("name", [name for name in catalog.list_names() if name not in load_outputs()])
 def test_each_schema_is_whole(name: str, offline_cli: Cli) -> None:
     schema = offline_cli(["schema", "info", name, "--json"], status=0).json
     assert schema["title"] == name and schema["description"]

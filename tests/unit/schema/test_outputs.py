@@ -1,0 +1,68 @@
+"""Schemas of what verbs write: made from `outputs.txt`, which is what tests have seen."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.schema import outputs
+from jsctl.schema.catalog import list_names, load_schema
+from jsctl.schema.outputs import Output, describe, load_outputs, merge_kinds, parse
+from jsctl.schema.validator import validate
+from tests.support import verb_shapes
+
+KEYS = st.sampled_from(["name", "state", "config", "a_b", "metadata", "x"])
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3)
+DOCUMENTS = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+).filter(lambda document: document is not None)
+
+
+def find_output(*documents: Any) -> Output:
+    seen = [verb_shapes.find_output("0", json.dumps(document), "a verb") for document in documents]
+    keys: dict[str, dict[str, str]] = {}
+    for one in seen:
+        for path, members in one.keys.items():
+            known = keys.setdefault(path, {})
+            known |= {key: merge_kinds(known.get(key, ""), kind) for key, kind in members.items()}
+    return Output("0", merge_kinds(*(one.kind for one in seen)), keys)
+
+
+@given(DOCUMENTS, DOCUMENTS)
+def test_what_was_seen_is_valid(one: Any, other: Any) -> None:
+    output = find_output(one, other)
+    schema = describe(output)
+    assert validate(one, schema) == [] and validate(other, schema) == []
+    assert parse(output.format("a verb"))["a verb"].kind == output.kind
+    assert describe(parse(output.format("a verb"))["a verb"]) == schema
+
+
+def test_another_type_is_not_valid() -> None:
+    schema = describe(
+        find_output({"names": ["a"], "state": {"messages": 1, "lag": None}, "rows": [{"up": True}]})
+    )
+    assert (
+        validate({"names": None, "state": {"messages": 1.5, "lag": "x", "more": 1}, "rows": []}, schema) == []
+    )
+    wrong = {"names": [1], "state": {"messages": "1"}, "rows": [{"up": 0}, []]}
+    assert [error.partition(" is ")[0] for error in validate(wrong, schema)] == [
+        "names[0]",
+        "state.messages",
+        "rows[0].up",
+        "rows[1]",
+    ]
+    assert validate([], schema) == ["the document is a list, not an object"]
+
+
+def test_every_verb_with_a_document_has_a_schema() -> None:
+    assert set(load_outputs()) <= set(list_names())
+    for name in load_outputs():
+        schema = load_schema(name)
+        assert schema["title"] == name and schema["description"] and schema["$schema"]
+    read = parse(verb_shapes.FILE.read_text())
+    assert len(load_outputs()) > 280 and len(
+        {outputs.PREFIX + verb.replace(" ", "_") for verb in read}
+    ) == len(read)
