@@ -1,60 +1,18 @@
 """`jsctl server graph`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from jsctl.base.units import format_bytes, format_rfc3339, pluralize, seconds_to_ns
+from jsctl.base.units import format_bytes, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.options.watch import check_graph, graph_flags
 from jsctl.env import Env
-from jsctl.monitor.polling import Sampler
-from jsctl.monitor.server.activity import ServerSample, make_sampler
+from jsctl.errors import NotFound, Unreachable
+from jsctl.jetstream.api import Json
 from jsctl.monitor.server.find import find_server
+from jsctl.monitor.server.requests import ask_server
 from jsctl.views.events import Events
-from jsctl.views.result import Chart
-from jsctl.views.shared.graph import Curve, LineColumn, draw_curves, format_rate, format_whole, sample_events
-
-
-def _show_events(
-    server: str, sampler: Sampler[ServerSample], every: int, *, jetstream: bool, count: int | None
-) -> Events[ServerSample]:
-    """Return samples, each with its views.
-
-    every: ns between two. jetstream: what JetStream does instead of the whole server. count: how many; None
-    for no end.
-    """
-    about = "JetStream" if jetstream else "Server"
-    return sample_events(
-        sampler,
-        every,
-        columns=_JETSTREAM_COLUMNS if jetstream else _SERVER_COLUMNS,
-        record=lambda sample: _record(server, sample),
-        command="jsctl server graph",
-        title=f"{about} Statistics for {server}",
-        charts=lambda samples: _list_charts(samples, _JETSTREAM_CURVES if jetstream else _SERVER_CURVES),
-        count=count,
-    )
-
-
-def _record(server: str, sample: ServerSample) -> dict[str, Any]:
-    return {
-        "server": server,
-        "at": format_rfc3339(seconds_to_ns(sample.at)),
-        "cpu": round(sample.cpu, 3),
-        "cores": sample.cores,
-        "mem": sample.memory,
-        "connections": sample.connections,
-        "subscriptions": sample.subscriptions,
-        "msgs_rate": round(sample.messages, 3),
-        "bytes_rate": round(sample.bytes, 3),
-        "jetstream": {
-            "memory": sample.stored_memory,
-            "storage": sample.stored_files,
-            "ha_assets": sample.ha_assets,
-            "api_rate": round(sample.api_requests, 3),
-            "pending": sample.pending,
-        },
-    }
+from jsctl.views.shared.graph import Curve, Sample, format_rate, sample_events
 
 
 def _format_percent(value: float) -> str:
@@ -65,44 +23,65 @@ def _format_size(value: float) -> str:
     return format_bytes(round(value))
 
 
-def _list_charts(samples: Sequence[ServerSample], drawn: Sequence[Curve]) -> list[Chart]:
-    cores = samples[-1].cores if samples else 1
-    return draw_curves(
-        [Curve(f"CPU % of {pluralize(cores, 'core')}", "cpu", _format_percent), *drawn], samples
-    )
+def _read(path: str) -> Callable[[Json], int]:
+    """Return what reads a number of VARZ. path: keys, with dots between them."""
+    *names, last = path.split(".")
+
+    def read(data: Json) -> int:
+        for name in names:
+            data = data.get(name) or {}
+        return int(data.get(last, 0))
+
+    return read
 
 
-_CPU = LineColumn("CPU %", 6, "cpu", _format_percent)
-_SERVER_COLUMNS = (
-    _CPU,
-    LineColumn("Memory", 9, "memory", format_bytes),
-    LineColumn("Conns", 7, "connections"),
-    LineColumn("Subs", 9, "subscriptions"),
-    LineColumn("Msgs/s", 12, "messages", format_rate),
-    LineColumn("Bytes/s", 10, "bytes", _format_size),
+def _sum_directions(unit: str) -> Callable[[Json], int]:
+    return lambda data: int(data.get(f"in_{unit}", 0)) + int(data.get(f"out_{unit}", 0))
+
+
+def _count_cores(data: Json) -> int:
+    return int(data.get("cores") or 1)
+
+
+def _read_cpu(data: Json) -> float:
+    return float(data.get("cpu", 0)) / _count_cores(data)
+
+
+_CPU = Curve("cpu", "CPU %", 6, "CPU %", _read_cpu, _format_percent)
+_SERVER = (
+    Curve("mem", "Memory", 9, "Memory", _read("mem"), _format_size),
+    Curve("connections", "Conns", 7, "Connections", _read("connections")),
+    Curve("subscriptions", "Subs", 9, "Subscriptions", _read("subscriptions")),
+    Curve(
+        *("msgs_rate", "Msgs/s", 12, "Messages In and Out / second"),
+        *(_sum_directions("msgs"), format_rate, True),
+    ),
+    Curve(
+        *("bytes_rate", "Bytes/s", 10, "Bytes In and Out / second"),
+        *(_sum_directions("bytes"), _format_size, True),
+    ),
 )
-_JETSTREAM_COLUMNS = (
-    _CPU,
-    LineColumn("Assets", 7, "ha_assets"),
-    LineColumn("API/s", 10, "api_requests", format_rate),
-    LineColumn("Pending", 7, "pending"),
-    LineColumn("Files", 9, "stored_files", format_bytes),
-    LineColumn("Memory", 9, "stored_memory", format_bytes),
+_MEMORY = Curve(
+    "jetstream.memory", "Memory", 9, "Memory Storage", _read("jetstream.stats.memory"), _format_size
 )
-_SERVER_CURVES = (
-    Curve("Memory", "memory", _format_size),
-    Curve("Connections", "connections", format_whole),
-    Curve("Subscriptions", "subscriptions", format_whole),
-    Curve("Messages In and Out / second", "messages", format_rate),
-    Curve("Bytes In and Out / second", "bytes", _format_size),
+_FILES = Curve(
+    "jetstream.storage", "Files", 9, "File Storage", _read("jetstream.stats.storage"), _format_size
 )
-_JETSTREAM_CURVES = (
-    Curve("HA Assets", "ha_assets", format_whole),
-    Curve("API Requests / second", "api_requests", format_rate),
-    Curve("Pending API Requests", "pending", format_whole),
-    Curve("File Storage", "stored_files", _format_size),
-    Curve("Memory Storage", "stored_memory", _format_size),
+_JETSTREAM = (
+    Curve("jetstream.ha_assets", "Assets", 7, "HA Assets", _read("jetstream.stats.ha_assets")),
+    Curve(
+        *("jetstream.api_rate", "API/s", 10, "API Requests / second"),
+        *(_read("jetstream.stats.api.total"), format_rate, True),
+    ),
+    Curve("jetstream.pending", "Pending", 7, "Pending API Requests", _read("jetstream.meta.pending")),
 )
+_ALL = (_CPU, Curve("cores", "", 0, "", _count_cores), *_SERVER, _MEMORY, _FILES, *_JETSTREAM)
+
+
+def _build_record(values: Mapping[str, Any]) -> Json:
+    own = {key: value for key, value in values.items() if "." not in key}
+    jetstream = {key.partition(".")[2]: value for key, value in values.items() if "." in key}
+    return {**own, "jetstream": jetstream}
 
 
 @command(
@@ -116,13 +95,35 @@ _JETSTREAM_CURVES = (
 @argument("name", metavar="SERVER")
 @option("--jetstream", "-j", is_flag=True, help="Draw the charts of JetStream")
 @graph_flags
-async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | None) -> Events[ServerSample]:
+async def graph(env: Env, name: str, jetstream: bool, every: int, count: int | None) -> Events[Sample]:
     """Draw charts on a terminal until ctrl-C or q; --as plain or --json writes a line per sample.
     SERVER is a name or an ID. A login of the system account is needed.
     """
     check_graph(env, every, count)
     connection = await env.connection()
-    server = (await find_server(connection, name))["server"]
-    return _show_events(
-        server["name"], make_sampler(connection, server), every, jetstream=jetstream, count=count
+    found = await find_server(connection, name)
+    server = dict(found["server"])
+
+    async def fetch() -> Json:
+        try:
+            reply = await ask_server(connection, server["id"], "VARZ")
+        except NotFound:  # a server that was restarted has another ID, and its name
+            try:
+                reply = await find_server(connection, server["name"])
+            except NotFound as error:
+                raise Unreachable(error.message) from None
+            server["id"] = reply["server"]["id"]
+        data: Json = reply.get("data") or {}
+        return data
+
+    shown = (_CPU, *_JETSTREAM, _FILES, _MEMORY) if jetstream else (_CPU, *_SERVER)
+    cores = pluralize(_count_cores(found.get("data") or {}), "core")
+    return sample_events(
+        *(fetch, _ALL, every, count),
+        about=f"{'JetStream' if jetstream else 'Server'} Statistics for {server['name']}",
+        names={"server": server["name"]},
+        command="jsctl server graph",
+        columns=shown,
+        charts=(_CPU._replace(caption=f"CPU % of {cores}"), *shown[1:]),
+        record=_build_record,
     )
