@@ -4,20 +4,21 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from jsctl.base.command_lines import build_flag, build_line, format_arguments
 from jsctl.base.loops import run_in_thread
-from jsctl.base.units import HOUR, seconds_to_ns
+from jsctl.base.units import HOUR, format_duration, format_rfc3339, seconds_to_ns
 from jsctl.calls import Call
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.places.targets import resolve_context_targets, resolve_targets
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.jetstream.backup.newest import find_newest
+from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
+from jsctl.jetstream.backup.newest import NewestBackup, find_newest
 from jsctl.monitor.doctor.diagnosis import CODES, diagnose
 from jsctl.monitor.doctor.gather import take_snapshot
 from jsctl.monitor.doctor.repairing import plan_steps, run_steps
@@ -26,8 +27,55 @@ from jsctl.monitor.trouble import Trouble
 from jsctl.views import doctor as view
 from jsctl.views import parts as parts_view
 from jsctl.views import repairs as repairs_view
-from jsctl.views.backup import ages as ages_view
-from jsctl.views.result import Result
+from jsctl.views.result import Cell, Column, Result, Table
+
+_COLUMNS = (
+    Column("Stream", "stream"),
+    Column("Newest Good Backup", "path"),
+    Column("Age", "age", "ago"),
+    Column("Result", "result"),
+    Column("Reason", "reason", "prose"),
+)
+
+
+def ages(folder: Path, backups: Sequence[NewestBackup], now: int, max_age: int) -> Result:
+    """Return how old the newest good backup of each stream is; the status is a failure if one is too old.
+
+    now, max_age: in ns.
+    """
+    rows, data, failed = [], [], False
+    for backup in backups:
+        age = max(0, now - backup.started) if backup.path else None
+        reasons = list(dict.fromkeys(backup.damaged))  # one part may be that of several chains
+        if age is None:
+            reasons.append("no good backup")
+        elif age > max_age:
+            reasons.append(f"older than {format_duration(max_age)}")
+        failed |= bool(reasons)
+        result = Cell("bad", "bad", "bad") if reasons else Cell("ok", "ok")
+        path = str(backup.path) if backup.path else None
+        rows.append(
+            [
+                backup.stream,
+                path or "",
+                age,
+                result,
+                "; ".join(reasons),
+            ]
+        )
+        data.append(
+            {
+                "stream": backup.stream,
+                "path": path,
+                "started": format_rfc3339(backup.started) if path else None,
+                "age_ns": age,
+                "result": result.raw,
+                "reasons": reasons,
+            }
+        )
+    table = Table(f"Backups in {folder}", _COLUMNS, rows)
+    return Result([table], data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
+
 
 _MAX_BACKUP_AGE = 26 * HOUR
 """A day, and time for the backup itself."""
@@ -138,7 +186,7 @@ async def doctor(env: Env, options: Options) -> Result:
         folder = resolve_backup_path(options.backups)
         newest = await run_in_thread(find_newest, folder, advance=lambda size: None)
         max_age = _MAX_BACKUP_AGE if options.max_backup_age is None else options.max_backup_age
-        return ages_view.ages(folder, newest, seconds_to_ns(env.clock()), max_age)
+        return ages(folder, newest, seconds_to_ns(env.clock()), max_age)
     places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])
 
     async def look() -> tuple[Snapshot, list[Trouble]]:

@@ -4,24 +4,87 @@ No error from here ever holds a secret.
 """
 
 import base64
+import binascii
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
+from jsctl.base import files
 from jsctl.base.files import SEED
 from jsctl.base.json_text import parse_json
 from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import SECOND
 from jsctl.contexts import schemes
-from jsctl.contexts.model import is_secret
-from jsctl.contexts.settings import DEFAULT_URL, Settings
+from jsctl.contexts.model import expand_path, is_secret
+from jsctl.contexts.schemes import DATA, ENV, FILE, NSC, Reference, parse
+from jsctl.contexts.settings import DEFAULT_URL, SETTINGS, Settings
 from jsctl.errors import BadInput, MissingDependency
-from jsctl.nats import references
 from jsctl.nats.addresses import ServerAddress, parse_addresses
 from jsctl.nats.proxy import parse_proxy
 from jsctl.nats.setting_files import read_text
 from jsctl.nats.tls import build_tls_options
+
+Tool = Callable[[str, list[str]], Awaitable[bytes]]
+"""Runs another program with arguments; returns its output."""
+
+
+async def _resolve_references(
+    settings: Settings, tool: Tool, nsc_creds: Callable[[str], Awaitable[str]]
+) -> Settings:
+    """Return settings in which references are replaced by the values that they stand for: in files,
+    variables, 1Password, nsc or base64 (see contexts/schemes).
+
+    The value of a reference in place of a file goes to `files`, under the reference. nsc_creds: returns the
+    path of the credentials that nsc has for a user. Raises BadInput, MissingDependency.
+    """
+    changes: dict[str, str] = {}
+    texts = dict(settings.files)
+    for field, setting in SETTINGS.items():
+        if not setting.may_refer:
+            continue
+        value: str = getattr(settings, field)
+        reference = parse(value)
+        if reference is None or value in texts:
+            continue
+        is_path = setting.kind == "path"
+        if is_path and reference.scheme == FILE:
+            changes[field] = _parse_path(reference)
+        elif field == "creds" and reference.scheme == NSC:
+            changes[field] = await nsc_creds(value)
+        elif is_path:
+            texts[value] = await _read_text(field, reference, tool)
+        else:
+            changes[field] = (await _read_text(field, reference, tool)).strip()
+    if not changes and len(texts) == len(settings.files):
+        return settings
+    return replace(settings, **changes, files=tuple(texts.items()))  # type: ignore[arg-type]
+
+
+async def _read_text(field: str, reference: Reference, tool: Tool) -> str:
+    scheme, rest = reference
+    if scheme == FILE:
+        return files.read_text(expand_path(_parse_path(reference)), field, errors="replace")
+    if scheme == ENV:
+        if not (value := os.environ.get(rest, "")):
+            raise BadInput(f"the variable {rest} is not set, but the context takes its {field} from there")
+        return value
+    if scheme == DATA:
+        try:
+            return base64.b64decode(rest, validate=True).decode()
+        except (binascii.Error, ValueError):
+            raise BadInput(f"{field} is not valid base64 after {DATA}") from None
+    if scheme == NSC:
+        raise BadInput(f"{field} cannot come from nsc", "use nsc:// for creds")
+    return (await tool("op", ["read", scheme + rest])).decode(errors="replace")
+
+
+def _parse_path(reference: Reference) -> str:
+    """Return the path of a file:// value: absolute, or `~` and variables as in other paths."""
+    return unquote(reference.rest.removeprefix("localhost"))
+
 
 # nkeys' ParseDecoratedJWT and ParseDecoratedNKey: PEM-like blocks, the JWT first.
 _BLOCK = r"-{3,}\s*BEGIN [^-]*-{3,}\s*(\S+)\s*-{3,}\s*END [^-]*-{3,}"
@@ -33,7 +96,7 @@ async def prepare(settings: Settings) -> Settings:
 
     Raises BadInput, MissingDependency.
     """
-    settings = await references.resolve(
+    settings = await _resolve_references(
         settings,
         lambda name, args: _run_tool(name, args, settings),
         lambda user: _find_nsc_creds(user, settings),

@@ -63,7 +63,7 @@ def test_no_command_writes_its_output_itself() -> None:
         for path in (PACKAGE / "commands").rglob("*.py")
         if re.search(r"\benv\.emit\(", path.read_text())
     }
-    assert writing == {"commands/cli/results.py"}
+    assert writing == {"commands/cli/verbs.py"}
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["stream", "--help"], ["stream"]])

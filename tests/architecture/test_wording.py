@@ -8,7 +8,7 @@ _WORDS = """
     analyze approve arrange backup balance bring build choose consume decide decompress deduplicate
     diagnose divide elect emit estimate evacuate explain extend extract fill finish fit fix flatten fold
     follow forgive generate group hash infer isolate launch link listen load negate paint pair pause plan
-    plot pluralize poll preload press preview provide pull rebuild refuse register remember rename render
+    plot pluralize preload press preview provide pull rebuild refuse register remember rename render
     require rescue roll seal search seek serve settle ship shorten simplify squeeze stack step strip
     sweep sync tick tidy translate truncate try unpin watch
 """

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.jetstream.declared.shape import compute_shape
+from jsctl.jetstream.declared.trial import compute_shape
 from tests.support import js
 from tests.support.declared import Files
 from tests.support.run import Cli

@@ -11,7 +11,7 @@ from click.shell_completion import ShellComplete
 
 from jsctl.app import root
 from jsctl.base.standard_streams import Streams
-from jsctl.commands.cli.row_flags import RowFlag
+from jsctl.commands.cli.verbs import RowFlag
 from jsctl.commands.completing.shells import VARIABLE
 from jsctl.env import Env
 from jsctl.views.result import Column, Result, Table, Text

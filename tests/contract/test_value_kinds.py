@@ -10,7 +10,7 @@ from click.shell_completion import ShellComplete
 from jsctl.app import root
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption
-from jsctl.commands.cli.row_flags import RowFlag
+from jsctl.commands.cli.verbs import RowFlag
 from jsctl.commands.completing.listers import LOCAL_LISTERS, SERVER_LISTERS
 from jsctl.commands.completing.shells import VARIABLE
 from jsctl.commands.completing.value_kinds import FILE, FOLDER, find_value_kind, get_metavar

@@ -13,8 +13,8 @@ from jsctl.base.units import MINUTE, format_rfc3339
 from jsctl.contexts.settings import Settings
 from jsctl.errors import ApiError
 from jsctl.jetstream.api import Api
+from jsctl.jetstream.backup.copy_resume import write_snapshot
 from jsctl.jetstream.backup.snapshot import restore_snapshot
-from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.nats.acks import Metadata
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection

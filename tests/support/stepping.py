@@ -11,7 +11,7 @@ from types import CoroutineType
 from typing import Any
 from unittest import mock
 
-from jsctl.commands.cli.results import finish
+from jsctl.commands.cli.verbs import finish
 from jsctl.env import Env
 
 _WITH_ASYNCIO = ("asyncio", "nats", "prompt_toolkit", "questionary", "pyspark")

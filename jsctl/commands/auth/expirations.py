@@ -1,15 +1,50 @@
 """`jsctl auth expirations`."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from jsctl.auth.environment import read_environment
-from jsctl.auth.expirations import Expiration, list_expirations
+from jsctl.auth.claims import as_number, as_text
+from jsctl.auth.environment import Environment, read_claims, read_environment
 from jsctl.base.units import SECOND, format_duration, format_exact_duration, format_rfc3339
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.picking.auth import operator_option, pick_operator
 from jsctl.env import Env
 from jsctl.views.result import Cell, Column, Result, Style, Table
+
+
+class Expiration(NamedTuple):
+    """The expiry of a JWT. kind: operator, account, user, credentials or activation. expires: in seconds
+    since 1970; 0 if it never expires."""
+
+    kind: str
+    account: str
+    name: str
+    public: str
+    expires: int
+
+
+def list_expirations(environment: Environment) -> list[Expiration]:
+    """Return when each JWT expires, the next one first and those that never expire last."""
+    expirations = list(_iterate_expirations(environment))
+    return sorted(expirations, key=lambda expiration: (expiration.expires == 0, expiration.expires))
+
+
+def _iterate_expirations(environment: Environment) -> Iterator[Expiration]:
+    operator = environment.operator
+    yield Expiration("operator", "", operator.name, operator.public, operator.expires)
+    for account in environment.accounts:
+        yield Expiration("account", account.name, account.name, account.public, account.expires)
+        for imported in account.imports:
+            if claims := read_claims(as_text(imported.get("token"))):
+                subject, end = as_text(imported.get("subject")), as_number(claims.get("exp"))
+                yield Expiration("activation", account.name, subject, as_text(claims.get("sub")), end)
+        for user in account.users:
+            yield Expiration("user", account.name, user.name, user.public, user.expires)
+            if user.credentials and user.credentials != user.token:
+                end = as_number(read_claims(user.credentials).get("exp"))
+                yield Expiration("credentials", account.name, user.name, user.public, end)
+
 
 _COLUMNS = (
     Column("Expires", "expires"),

@@ -1,16 +1,36 @@
 """Commands, which take the global flags, and groups, which import their commands when they are called."""
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl import registry
 from jsctl.commands.cli.global_flags import GroupOption, is_own
-from jsctl.commands.cli.group_callback import make_group_callback
 from jsctl.commands.cli.help_text import BUILT_IN, is_cut, suggest_command
 from jsctl.commands.cli.showing_help import HelpfulRoot, show_help
 from jsctl.commands.cli.verbs import Command, GlobalFlagsCommand, copy_as_older
+
+
+def make_group_callback(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Return a group's callback that runs only without a subcommand; with one, its flags are errors."""
+
+    def run(*args: Any, **values: Any) -> Any:
+        ctx = click.get_current_context()
+        if not ctx.invoked_subcommand:
+            return callback(*args, **values) if callback else None
+        for param in ctx.command.params:
+            source = ctx.get_parameter_source(param.name or "")
+            if param.name in values and source is click.core.ParameterSource.COMMANDLINE:
+                path = f"{ctx.command_path} {ctx.invoked_subcommand}"
+                raise click.UsageError(
+                    f"{param.opts[0]} is for {ctx.command_path} alone, not for {path}", ctx
+                )
+        return None
+
+    return run
+
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -1,19 +1,143 @@
 """Commands, which take the global flags, and older forms of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
-from types import MappingProxyType
+from types import CoroutineType, GeneratorType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsctl.base.command_lines import build_line
-from jsctl.commands.cli.global_flags import get_global_options
+from jsctl.commands.cli.global_flags import VerbOption, get_global_options
 from jsctl.commands.cli.help_text import Context, HelpPage
-from jsctl.commands.cli.results import finish, finish_early
-from jsctl.commands.cli.row_flags import build_row_flags
 from jsctl.commands.cli.values import check_integers
+from jsctl.env import Env
 from jsctl.errors import BadInput, DryRun, JsctlError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from jsctl.views.result import Column
+    from jsctl.views.selection import Selection
+
+
+class RowFlag(VerbOption):
+    """A flag that chooses from a table. columns: of the table, as far as they are known before."""
+
+    def __init__(self, *names: str, columns: "Sequence[Column]", **attrs: Any) -> None:
+        super().__init__(*names, default="", **attrs)
+        self.columns = columns
+
+    @property
+    def keys(self) -> list[str]:
+        """The names that it takes."""
+        return [key for column in self.columns for key in column.data_keys]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete the last of several names."""
+        from click.shell_completion import CompletionItem
+
+        before, comma, last = incomplete.rpartition(",")
+        used = before.split(",")
+        return [
+            CompletionItem(f"{before}{comma}{key}")
+            for key in self.keys
+            if key.startswith(last) and key not in used
+        ]
+
+
+def build_row_flags(columns: "Sequence[Column]") -> list[RowFlag]:
+    """Return the flags of a verb that shows a table with these columns."""
+    return [
+        RowFlag(
+            "--columns",
+            "chosen_columns",
+            metavar="KEY,...",
+            columns=columns,
+            callback=_choose_columns,
+            help="Show only these columns, by their names in --as csv, in this order",
+        ),
+        RowFlag(
+            "--filter",
+            "chosen_rows",
+            metavar="EXPRESSION",
+            columns=columns,
+            callback=_choose_rows,
+            help="Show only the rows for which this holds, such as KEY > 10 and KEY contains 'a'",
+        ),
+    ]
+
+
+def _find_selection(ctx: click.Context, param: click.Parameter) -> "Selection":
+    from jsctl.views.selection import Selection  # only where it is needed
+
+    return ctx.obj.flags.get("selection") or Selection(
+        known=param.columns if isinstance(param, RowFlag) else ()
+    )
+
+
+def _choose_columns(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if not value or ctx.obj is None:
+        return
+    columns = [name.strip() for name in value.split(",") if name.strip()]
+    ctx.obj.flags["selection"] = _find_selection(ctx, param)._replace(columns=columns)
+
+
+def _choose_rows(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if not value or ctx.obj is None:
+        return
+    from jsctl.jetstream.find.expression import compile_expression  # only where it is needed
+
+    try:
+        condition = compile_expression(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+    ctx.obj.flags["selection"] = _find_selection(ctx, param)._replace(condition=condition, text=value)
+
+
+def finish(env: Env, value: Any) -> Any:
+    """Await a coroutine, write the Events that it returns and the Results that a generator yields, and return
+    the last Result, which the app shows.
+    """
+    if isinstance(value, CoroutineType):
+        return env.run(env.finish(value))
+    return _write_each(env, value) if isinstance(value, GeneratorType) else value
+
+
+def finish_early(env: Env, error: DryRun | JsctlError | BrokenPipeError) -> Any:
+    """Return the result of a verb that ended before its end: what it would do, or nothing. Raises an error
+    that is a failure.
+    """
+    if isinstance(error, DryRun):
+        return error.result
+    if isinstance(error, JsctlError):
+        env.excuse(error)
+        from jsctl.views.result import Result
+
+        return Result(data={"removed": False, "missing": error.message})
+    # click would end with status 1; a reader that has read enough (| head) is not a failure.
+    env.discard_output()
+    return None
+
+
+def _write_each(env: Env, results: Generator[Any, Any, Any]) -> Any:
+    """Write results as a verb without an event loop yields them. Returns its last one.
+
+    A failure to write is raised in the verb, which may have to clean up.
+    """
+    try:
+        result = next(results)
+        while True:
+            try:
+                env.emit(result)
+                env.streams.stdout.flush()
+            except BaseException as error:
+                result = results.throw(error)
+            else:
+                result = next(results)
+    except StopIteration as end:
+        return end.value
+
 
 if TYPE_CHECKING:
     from jsctl.views.result import Column

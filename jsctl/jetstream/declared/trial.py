@@ -1,15 +1,17 @@
 """A plan tried on a server that has nothing else: what it refuses, servers refuse of the plan.
 
-New streams are tried with those that they copy from, and of groups with the same shape (see `shape`) just
+New streams are tried with those that they copy from, and of groups with the same shape (`compute_shape`) just
 one. What is about something that exists is tried together, in the order of the plan, on copies of the streams
 and consumers that exist, without their messages. The server is alone, so that everything has one replica
 there and no placement, and what is copied from other domains and accounts is not copied.
 """
 
 import asyncio
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jsctl.base.loops import gather
 from jsctl.errors import ApiError, BadInput, JsctlError
@@ -22,11 +24,54 @@ from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.declared.checks import get_tier
 from jsctl.jetstream.declared.execute import find_dependencies, send_step
 from jsctl.jetstream.declared.handover import list_handovers
-from jsctl.jetstream.declared.shape import compute_shape
 from jsctl.jetstream.declared.step import Key, Step, Target
 from jsctl.jetstream.declared.write import is_internal
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
+
+_SUBJECTS = frozenset(
+    (
+        "subjects",
+        "filter_subject",
+        "filter_subjects",
+        "deliver_subject",
+        "src",
+        "dest",
+        "name",
+        "durable_name",
+    )
+)
+_WORD = re.compile(r"[A-Za-z0-9-][\w-]{0,63}", re.ASCII)
+
+
+def compute_shape(configs: Sequence[Json]) -> str:
+    """Return a text that is equal for streams that differ only in their names and in the words of their
+    subjects, so that servers accept all of them or none. configs: of a stream, and of its consumers.
+
+    A server compares the words of subjects with each other and with names of its own, which begin with `$` or
+    `_`; what else they are does not matter to it (server: stream.go checkStreamCfg, consumer.go
+    checkConsumerCfg). Of descriptions and metadata it limits the size.
+    """
+    words: dict[str, str] = {}
+
+    def name_word(token: str) -> str:
+        return words.setdefault(token, f"w{len(words)}") if _WORD.fullmatch(token) else token
+
+    def reduce(key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            if key == "metadata":
+                return {name: len(str(text)) for name, text in value.items()}
+            return {name: reduce(name, item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [reduce(key, item) for item in value]
+        if not isinstance(value, str):
+            return value
+        if key in _SUBJECTS:
+            return ".".join(map(name_word, value.split(".")))
+        return len(value) if key == "description" else value
+
+    return json.dumps([reduce("", config) for config in configs], sort_keys=True)
+
 
 _MAX_PARALLEL = 16
 

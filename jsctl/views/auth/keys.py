@@ -35,13 +35,7 @@ def listing(store: AuthStore, account: Record) -> Result:
         )
         for key in list_signing_keys(account.nats)
     ]
-    table = Table(
-        f"Signing Keys of {account.name}",
-        COLUMNS,
-        rows,
-        empty="No signing keys",
-    )
-    return Result([table])
+    return Result([Table(f"Signing Keys of {account.name}", COLUMNS, rows, empty="No signing keys")])
 
 
 def info_page(store: AuthStore, account: Record, public: str) -> Result:

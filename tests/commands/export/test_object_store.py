@@ -12,7 +12,7 @@ import pytest
 from jsctl.errors import BadInput, JsctlError
 from jsctl.spark.export import commit_log, query
 from jsctl.spark.export.commit_log import CommitLog, lease, list_versions, read_state
-from jsctl.spark.export.object_target import ObjectTarget
+from jsctl.spark.export.targets import ObjectTarget
 from jsctl.spark.session import jvm
 from jsctl.spark.session.hadoop import HadoopPath
 from tests.commands.export.conftest import Lake

@@ -17,7 +17,7 @@ from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 from jsctl.monitor.report.replay import Replay
 from jsctl.spark.export.report_tables import SCHEMAS, build_recorded_rows
-from jsctl.views.report import list_grids
+from jsctl.views.report import board
 from jsctl.views.result import Cell
 from jsctl.views.shared.figures import Line, build_columns
 from tests.support import js
@@ -83,11 +83,11 @@ def test_a_figure_is_one_number_in_every_form(cli: Cli, url: str, system_url: st
     places = asyncio.run(replay.show(1))
     seen = dict.fromkeys(("json", "csv", "table", "screen", "metric", "spark"), 0)
     grids = {
-        "streams": list_grids.streams,
-        "replication": list_grids.links,
-        "consumers": list_grids.consumers,
-        "servers": list_grids.servers,
-        "accounts": list_grids.accounts,
+        "streams": board.streams,
+        "replication": board.links,
+        "consumers": board.consumers,
+        "servers": board.servers,
+        "accounts": board.accounts,
     }
     for number, (place, answered) in enumerate(zip(places, replay.places(1), strict=True)):
         answers = answered.answers

@@ -5,7 +5,7 @@ import pytest
 from jsctl.base.units import SECOND
 from jsctl.commands.server.report.jetstream import JetStreamReport, show_report
 from jsctl.jetstream.api import Json
-from jsctl.monitor.doctor.pages import build_domain_views
+from jsctl.monitor.doctor.gather import build_domain_views
 from jsctl.monitor.doctor.snapshot import ServerView
 from jsctl.monitor.trouble import Trouble, check_replicas, is_away
 from jsctl.views.result import Table

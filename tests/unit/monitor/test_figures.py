@@ -9,7 +9,7 @@ from jsctl.monitor.report.overview import Hosting, Overview
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
-from jsctl.views.report import list_grids
+from jsctl.views.report import board
 from jsctl.views.report.choice import build_lines
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -40,11 +40,11 @@ def test_reports_and_the_screen_have_one_value_of_a_figure() -> None:
     place = Place("c", "", (), 1.0, "", "", tracker)
     lines = build_lines(tracker, "name")
     grids = {
-        "streams": list_grids.streams([place]),
-        "replication": list_grids.links([place]),
-        "consumers": list_grids.consumers([place]),
-        "servers": list_grids.servers([place]),
-        "accounts": list_grids.accounts([place]),
+        "streams": board.streams([place]),
+        "replication": board.links([place]),
+        "consumers": board.consumers([place]),
+        "servers": board.servers([place]),
+        "accounts": board.accounts([place]),
     }
     assert grids.keys() == FIGURES.keys()
     records, screen = {}, {}

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 from crc32c import crc32c
 
+from jsctl.jetstream.backup.copy_resume import write_snapshot
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
-from jsctl.jetstream.backup.snapshot_writer import write_snapshot
 from jsctl.nats.acks import Metadata
 from jsctl.nats.message import Message
 
