@@ -479,7 +479,15 @@ class Env:
 
             live, endless, show = outcome.live, outcome.end.endless, self._show_notices_with
             out, stdin, color = self.streams.stdout, self.streams.stdin, self.color
-            return await run_screen(live, out, stdin, color=color, endless=endless, take_notices=show)
+            return await run_screen(
+                live,
+                out,
+                stdin,
+                color=color,
+                environ=self.environ,
+                endless=endless,
+                take_notices=show,
+            )
         if not outcome.answers:
             return await self._write_events(outcome)
         from jsctl.render.unblocked import unblocked
@@ -495,7 +503,15 @@ class Env:
         from jsctl.views.board import gauge_live
 
         out, stdin, show = self.streams.stdout, self.streams.stdin, self._show_notices_with
-        return screen_beside(gauge_live(gauge), out, stdin, quit, color=self.color, take_notices=show)
+        return screen_beside(
+            gauge_live(gauge),
+            out,
+            stdin,
+            quit,
+            color=self.color,
+            environ=self.environ,
+            take_notices=show,
+        )
 
     async def _write_events(self, events: "Events[Any]") -> "Result | ExitStatus | None":
         from jsctl.render.event_writer import write_events

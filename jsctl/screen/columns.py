@@ -28,16 +28,16 @@ class ShownColumn(NamedTuple):
 def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[ShownColumn]:
     """Return the columns that are on the screen, for these rows.
 
-    With all columns, those that have been scrolled over are left out, but not the first ones, which name the
-    row.
+    Of all columns, or of those that the user has chosen, the ones that have been scrolled over are left out,
+    but not the first ones, which name the row.
     """
-    candidates = [column for column in _list_candidates(grid) if model.wide or not column.wide]
+    candidates = list_candidates(model, grid)
     widths = _find_widths(grid, candidates, shown)
-    if model.wide:
+    if model.is_scrolled:
         pinned = _pin_names(candidates, widths, width)
         indices = [
             *range(pinned),
-            *range(min(pinned + model.view.left, len(candidates) - 1), len(candidates)),
+            *range(min(pinned + model.view.left, max(pinned, len(candidates) - 1)), len(candidates)),
         ]
     else:
         blank = [index for index, column in enumerate(candidates) if not grid.has_values(column)]
@@ -58,13 +58,14 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
 def list_hidden(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> list[str]:
     """Return the titles of the columns that are not on the screen, in their order."""
     on_screen = {column.column.key for column in choose_columns(model, grid, shown, width)}
-    return [column.title for column in _list_candidates(grid) if column.key not in on_screen]
+    known = list_candidates(model if model.chosen else model._replace(wide=True), grid)
+    return [column.title for column in known if column.key not in on_screen]
 
 
 def find_last_left(model: Model, grid: Grid, shown: Sequence[Any], width: int) -> int:
     """Return how many columns can be scrolled over before the last one is wholly on the screen."""
-    candidates = _list_candidates(grid)
-    if not model.wide or not candidates:
+    candidates = list_candidates(model, grid)
+    if not model.is_scrolled or not candidates:
         return 0
     widths = _find_widths(grid, candidates, shown)
     pinned = _pin_names(candidates, widths, width)
@@ -91,9 +92,14 @@ def _pin_names(columns: Sequence[Column], widths: list[int], width: int) -> int:
     return pinned
 
 
-def _list_candidates(grid: Grid) -> list[Column]:
-    """Return the columns that have something to show."""
-    return [column for column in grid.columns if not column.optional or grid.has_values(column)]
+def list_candidates(model: Model, grid: Grid) -> list[Column]:
+    """Return the columns that may be shown: those that the user has chosen, in their order, and without a
+    choice or with `wide`, those that have something to show."""
+    chosen = [column for key in model.chosen for column in grid.columns if column.key == key]
+    if chosen and not model.wide:
+        return chosen
+    others = [column for column in grid.columns if not column.optional or grid.has_values(column)]
+    return [*chosen, *(one for one in others if one not in chosen and (model.wide or not one.wide))]
 
 
 def _find_widths(grid: Grid, columns: Sequence[Column], shown: Sequence[Any]) -> list[int]:

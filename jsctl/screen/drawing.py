@@ -11,6 +11,7 @@ from jsctl.render.emit import format_lines
 from jsctl.render.fit import NUMBERS, cut, cut_end, split
 from jsctl.render.plot import stack_charts
 from jsctl.render.text import clean, measure
+from jsctl.screen.choosing import CHOOSING_KEYS, list_choice_lines
 from jsctl.screen.columns import (
     GAP,
     MARK_WIDTH,
@@ -146,6 +147,8 @@ def _draw_foot(model: Model, width: int) -> Line:
         return line
     if model.notice:
         return [("notice", cut_end(clean(model.notice), width))]
+    if model.mode == "columns":
+        return _draw_keys(CHOOSING_KEYS, width, "")
     keys: Sequence[tuple[str, str]] = _PAGE_KEYS if model.mode != "table" else _KEYS
     if model.mode == "table" and model.board.picture is not None:
         keys = _PICTURE_KEYS
@@ -166,7 +169,13 @@ def _draw_foot(model: Model, width: int) -> Line:
         links = [(key, link.title) for key, link in model.links.items() if not link.line]
         keys = [*keys[:at], *links, *keys[at:]]
     hidden = _describe_hidden(model, width, sum(measure(key) + measure(words) + 3 for key, words in keys))
-    line, used = [], measure(hidden)
+    return _draw_keys(keys, width, hidden)
+
+
+def _draw_keys(keys: Sequence[tuple[str, str]], width: int, hidden: str) -> Line:
+    """Return the line of keys, as many as there is room for beside what is hidden."""
+    line: Line = []
+    used = measure(hidden)
     for key, words in keys:
         if used + measure(key) + measure(words) + 3 > width:
             break
@@ -196,6 +205,8 @@ def _list_hidden_titles(model: Model, width: int) -> list[str]:
 def _draw_body(model: Model, width: int, height: int) -> list[Line]:
     if model.mode == "help":
         return _draw_scrolled(_list_help_lines(model), model, width, height)
+    if model.mode == "columns":
+        return _draw_plain(list_choice_lines(model, height), width)
     if model.mode == "json" and model.grid is not None and model.selected is not None:
         text = json.dumps(model.record, indent=2, ensure_ascii=False, default=str)
         return _draw_scrolled([Text(line) for line in text.split("\n")], model, width, height)

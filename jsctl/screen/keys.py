@@ -5,6 +5,7 @@ Keys have the names of prompt_toolkit: a character, or `up`, `pagedown`, `enter`
 
 from collections.abc import Callable, Mapping
 
+from jsctl.screen.choosing import open_choice, press_in_choice
 from jsctl.screen.model import (
     Model,
     arrange,
@@ -35,7 +36,8 @@ HELP = (
     ("s S", "sort by the next column; reverse the order"),
     ("f", "show only what is wrong"),
     ("w", "show all columns, and only those that fit"),
-    ("left right", "scroll sideways through all columns; names stay"),
+    ("C", "choose the columns of the part and their order; they are kept"),
+    ("left right", "scroll sideways through all or the chosen columns; names stay"),
     ("p space", "pause and continue"),
     ("r", "refresh"),
     ("+ -", "ask less often, more often"),
@@ -77,6 +79,8 @@ def press(model: Model, key: str) -> Model:
         if key in ("escape", "?", "J", "enter"):
             return model._replace(mode=model.back, page_top=0)
         return _scroll(model, key)
+    if model.mode == "columns":
+        return press_in_choice(model, key)
     if model.board.picture is not None:
         return _PICTURE[key](model) if key in _PICTURE else _scroll(model, key)
     if model.times and key in _REPLAY and model.mode in ("table", "page"):
@@ -223,7 +227,7 @@ def _open(model: Model) -> Model:
 
 def _scroll_sideways(model: Model, step: int) -> Model:
     """Scroll by a column. The drawing knows how wide the columns are, and stops at the last one."""
-    if not model.wide:
+    if not model.is_scrolled:
         return model._replace(wide=True).with_view(left=0) if step > 0 else model
     return model.with_view(left=max(0, model.view.left + step))
 
@@ -308,5 +312,6 @@ _TABLE: Mapping[str, Act] = {
     "s": _sort_next,
     "S": _reverse,
     "f": lambda m: arrange(m._replace(faults=not m.faults)),
+    "C": open_choice,
     "w": lambda m: m._replace(wide=not m.wide).with_view(left=0),
 }

@@ -10,7 +10,7 @@ from jsctl.base.units import MS, SECOND, format_time, parse_duration, parse_time
 from jsctl.views.board import Board, Detail, Filter, Grid, Link, Query, Start, parse_filter
 from jsctl.views.result import Result
 
-Mode = Literal["table", "filter", "go", "time", "ask", "help", "json", "page"]
+Mode = Literal["table", "filter", "go", "time", "ask", "help", "json", "page", "columns"]
 
 INTERVALS = tuple(round(seconds * SECOND) for seconds in (0.2, 0.5, 1, 2, 5, 10, 30, 60, 300))
 """The intervals that `+` and `-` choose from, in ns."""
@@ -47,7 +47,8 @@ class Model(NamedTuple):
     is the speed of the recording. counts: of the rows of each part when it was last shown. within: what the
     rows of the part belong to; origin: the part that it was chosen in. listing: the open page whose rows are
     shown in place of the part's; below: the state in which it was opened. asked: what is being typed for.
-    copied: what the last key has copied.
+    copied: what the last key has copied. columns: keys of the columns that were chosen, by part. picked: the
+    selected one in the list of columns.
     """
 
     start: Start
@@ -85,6 +86,8 @@ class Model(NamedTuple):
     below: "Model | None" = None
     asked: Link | None = None
     copied: str = ""
+    columns: Mapping[str, Sequence[str]] = MappingProxyType({})
+    picked: int = 0
 
     @property
     def view(self) -> View:
@@ -94,6 +97,16 @@ class Model(NamedTuple):
     @property
     def _place(self) -> Hashable:
         return self.part if self.listing is None else self.listing
+
+    @property
+    def chosen(self) -> Sequence[str]:
+        """The keys of the columns that were chosen for the part; none for the default, and on a page."""
+        return self.columns.get(self.part, ()) if self.listing is None else ()
+
+    @property
+    def is_scrolled(self) -> bool:
+        """Whether columns are scrolled sideways, in place of being left out where there is no room."""
+        return self.wide or bool(self.chosen)
 
     @property
     def links(self) -> Mapping[str, Link]:

@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TextIO
 
+from jsctl.base.files import escape_path
 from jsctl.base.units import SECOND
+from jsctl.base.user_folders import find_state_folder
 from jsctl.errors import ExitStatus, JsctlError
+from jsctl.screen.choosing import read_columns, write_columns
 from jsctl.screen.drawing import Line, draw, settle
 from jsctl.screen.keys import press
 from jsctl.screen.model import Model, build_first_model, tick, with_board, with_size
@@ -18,8 +21,12 @@ from jsctl.views.result import Text
 
 
 class _Screen:
-    def __init__(self, live: Live, out: TextIO, stdin: TextIO, color: bool) -> None:
-        self.model: Model = build_first_model(live.start, live.interval, live.times)
+    def __init__(
+        self, live: Live, out: TextIO, stdin: TextIO, color: bool, environ: Mapping[str, str]
+    ) -> None:
+        first = build_first_model(live.start, live.interval, live.times)
+        self._columns_file = find_state_folder(environ) / "jsctl" / "columns.json"
+        self.model: Model = first._replace(columns=read_columns(self._columns_file, live.start.title))
         self.rounds = 0
         self._live = live
         self._wake = asyncio.Event()
@@ -37,11 +44,20 @@ class _Screen:
         before, self.model = self.model, settle(model)
         if self.model.copied and self.model.copied != before.copied:
             self.terminal.copy(self.model.copied)
+        if self.model.columns is not before.columns:
+            self._keep_columns()
         if self.model.ended:
             self.terminal.close()
         elif _select_wait_state(self.model) != _select_wait_state(before):
             self._wake.set()
         self.terminal.redraw()
+
+    def _keep_columns(self) -> None:
+        try:
+            write_columns(self._columns_file, self._live.start.title, self.model.columns)
+        except OSError as error:
+            words = f"cannot write {escape_path(self._columns_file)}: {error.strerror}"
+            self.model = self.model._replace(notice=words)
 
     def _draw(self, width: int, height: int) -> list[Line]:
         if (width, height) != (self.model.width, self.model.height):
@@ -103,16 +119,18 @@ async def run_screen(
     stdin: TextIO,
     *,
     color: bool,
+    environ: Mapping[str, str],
     endless: bool = False,
     take_notices: TakeNotices = lambda show: None,
 ) -> ExitStatus:
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
     command lines of `y`.
 
-    endless: ctrl-C is the ordinary end, unless there were fewer rounds than requested. Raises ValueError for
-    a filter that is not valid, and what the first round raises.
+    environ: says where the columns that users choose are kept. endless: ctrl-C is the ordinary end, unless
+    there were fewer rounds than requested. Raises ValueError for a filter that is not
+    valid, and what the first round raises.
     """
-    screen = _Screen(live, out, stdin, color)
+    screen = _Screen(live, out, stdin, color, environ)
     take_notices(screen.notice)
     try:
         await show_while(screen.terminal, asyncio.ensure_future(screen.work()))
@@ -137,13 +155,15 @@ async def screen_beside(
     quit: Callable[[], object],
     *,
     color: bool,
+    environ: Mapping[str, str],
     take_notices: TakeNotices,
 ) -> AsyncIterator[None]:
     """Show a live screen while the block runs, and remove it afterwards.
 
-    quit: called when the user ends the screen, or when it fails. Raises that failure.
+    environ: see `run_screen`. quit: called when the user ends the screen, or when it fails. Raises that
+    failure.
     """
-    screen = _Screen(live, out, stdin, color)
+    screen = _Screen(live, out, stdin, color, environ)
     take_notices(screen.notice)
     showing = asyncio.ensure_future(show_while(screen.terminal, asyncio.ensure_future(screen.work())))
     showing.add_done_callback(lambda _: quit())

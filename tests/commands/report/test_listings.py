@@ -131,6 +131,34 @@ def test_on_the_screen(contexts: Cli) -> None:
     assert watched.end() == 0
 
 
+@pytest.mark.slow
+def test_chosen_columns_are_kept(contexts: Cli) -> None:
+    """For each part and screen, also for the next run; where they cannot be, the screen says so."""
+    watched = Watched(contexts.terminal("report --watch 200ms --part buckets --context app"))
+    watched.until("settings")
+    watched.press("C")
+    watched.until("> [x] Bucket")
+    watched.press(" \x1b[B ")  # without Bucket and Created
+    watched.press("\x1b")
+    watched.until(lambda text: "Description" in text and "Values" in text and "CONFIG" not in text)
+    watched.press("q")
+    assert watched.end() == 0
+    [file] = Path(contexts.environ["HOME"]).glob(".local/state/jsctl/columns.json")
+    assert json.loads(file.read_text()) == {
+        "jsctl report": {"buckets": ["description", "bytes", "values", "last_update"]}
+    }
+    watched = Watched(contexts.terminal("report --watch 200ms --part buckets --context app"))
+    watched.until(lambda text: "Values" in text and "Bucket  " not in text)
+    file.unlink()
+    file.mkdir()
+    watched.press("C\x7f")
+    watched.until("cannot write ")
+    watched.press("\x1b")
+    watched.until("CONFIG")
+    watched.press("q")
+    assert watched.end() == 0
+
+
 def test_a_part_begins_with_what_is_wrong() -> None:
     assert [find_grid_key(part, "") for part in PARTS] == [""] * len(PARTS)
 
