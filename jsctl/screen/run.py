@@ -31,7 +31,7 @@ class _Screen:
         self._live = live
         self._wake = asyncio.Event()
         self.terminal = Terminal(
-            out, stdin, draw=self._draw, press=self.press, click=self._click, color=color
+            out, stdin, draw=self._draw, press=self.press, click=self._click, color=color, environ=environ
         )
 
     def press(self, key: str) -> None:
@@ -126,9 +126,9 @@ async def run_screen(
     """Show a live screen until the user quits or its rounds are done; then print what it showed last, and the
     command lines of `y`.
 
-    environ: says where the columns that users choose are kept. endless: ctrl-C is the ordinary end, unless
-    there were fewer rounds than requested. Raises ValueError for a filter that is not
-    valid, and what the first round raises.
+    environ: says where the columns that users choose are kept, and what the background is. endless: ctrl-C is
+    the ordinary end, unless there were fewer rounds than requested. Raises ValueError for a filter that is
+    not valid, BadInput for a background that is not, and what the first round raises.
     """
     screen = _Screen(live, out, stdin, color, environ)
     take_notices(screen.notice)

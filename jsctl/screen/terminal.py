@@ -9,7 +9,7 @@ import base64
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TextIO
 
@@ -23,10 +23,11 @@ from prompt_toolkit.layout import Layout, UIContent, UIControl, Window
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
-from prompt_toolkit.styles import Style
+from prompt_toolkit.styles import DynamicStyle, Style
 
 from jsctl.base.signals import TERMINATION, handle_signals
 from jsctl.render.style import SCHEMES, paint
+from jsctl.screen import background
 from jsctl.screen.drawing import Line
 
 _COLORS = {
@@ -47,6 +48,27 @@ _COLORS = {
     "cursor": "reverse",
     **{f"scheme-{color}": f"ansi{color} bold reverse" for color in SCHEMES},
 }
+_LIGHT = {
+    **_COLORS,
+    "good": "#006b2d",
+    "warn": "#855300",
+    "bad": "#b00020 bold",
+    "dim": "#5f5f5f",
+    "heading": "#00607a underline",
+    "tab": "#5f5f5f",
+    "row-on": "bg:#cfe3f7 #000000",
+    "changed": "bold #000000",
+    "trend": "#00607a",
+    "key": "#00607a bold",
+    "notice": "#006b2d",
+    "scheme-yellow": "bg:#7a5c00 #ffffff bold",
+    "scheme-blue": "bg:#00458a #ffffff bold",
+    "scheme-cyan": "bg:#00606e #ffffff bold",
+    "scheme-green": "bg:#00602b #ffffff bold",
+    "scheme-magenta": "bg:#7d1f7d #ffffff bold",
+    "scheme-red": "bg:#a8001a #ffffff bold",
+}
+"""The styles on a light background: as readable on white as text has to be (WCAG 2.2, 4.5 to 1)."""
 _PLAIN = {
     "good": "",
     "warn": "",
@@ -80,7 +102,7 @@ class Terminal:
     """The alternate screen of a terminal.
 
     draw: returns the lines for a size. press: called with a key. click: called with the column and line of a
-    click, from 0.
+    click, from 0. environ: says whether the background is light; see `screen.background`. Raises BadInput.
     """
 
     def __init__(
@@ -92,6 +114,7 @@ class Terminal:
         press: Callable[[str], None],
         click: Callable[[int, int], None],
         color: bool,
+        environ: Mapping[str, str],
     ) -> None:
         self._out = out
         self._stdin = stdin
@@ -101,11 +124,18 @@ class Terminal:
         self._color = color
         self._application: Application[None] | None = None
         self._closing = False
+        choice = background.read_choice(environ)
+        self._is_light = background.guess(environ) if choice is None else choice
+        self._may_ask = color and choice is None and environ.get("TERM") != "linux"
+        self._asked_at: float | None = None  #: when the terminal was asked for its background
+        self._is_answered = False
 
     async def run(self) -> None:
         """Show the screen until `close`."""
         with self._open_input() as keys:
             output = create_output(self._out)
+            if self._may_ask and hasattr(keys, "stdin_reader"):  # a terminal that is not one of Windows
+                keys.stdin_reader = background.AnswerReader(keys.stdin_reader, self._set_background)
             self._application = application = self._make_application(keys, output)
             with (
                 handle_signals(self.close, TERMINATION, resend=True),
@@ -116,10 +146,31 @@ class Terminal:
                     await application.run_async(set_exception_handler=False, handle_sigint=False)
 
     def close(self) -> None:
-        """Restore the terminal."""
+        """Restore the terminal, once it has answered what it was asked, or has had the time to."""
         self._closing = True
+        if self._asked_at is not None and not self._is_answered:
+            loop = asyncio.get_running_loop()
+            if (remaining := self._asked_at + background.WAIT - loop.time()) > 0:
+                loop.call_later(remaining, self._exit)
+                return
+        self._exit()
+
+    def _exit(self) -> None:
         if self._application is not None and self._application.is_running and not self._application.is_done:
             self._application.exit()
+
+    def _ask_for_background(self, application: Application[None]) -> None:
+        """Ask the terminal for its background, after it was first drawn on: it reads keys then."""
+        if self._asked_at is None:
+            self._asked_at = asyncio.get_running_loop().time()
+            application.output.write_raw(background.QUESTION)
+            application.output.flush()
+
+    def _set_background(self, is_light: bool) -> None:
+        self._is_light, self._is_answered = is_light, True
+        if self._closing:
+            self._exit()
+        self.redraw()
 
     def redraw(self) -> None:
         """Draw the screen again."""
@@ -163,13 +214,14 @@ class Terminal:
                 if character.isprintable():
                     self._press(character)
 
-        styles = _COLORS if self._color else _PLAIN
+        dark, light, plain = map(Style.from_dict, (_COLORS, _LIGHT, _PLAIN))
+        style = DynamicStyle(lambda: (light if self._is_light else dark) if self._color else plain)
         application: Application[None] = Application(
             layout=Layout(Window(_Control(self._draw, self._handle_mouse), always_hide_cursor=True)),
             key_bindings=bindings,
             full_screen=True,
             mouse_support=True,
-            style=Style.from_dict(styles),
+            style=style,
             color_depth=None if self._color else ColorDepth.DEPTH_1_BIT,
             input=keys,
             output=output,
@@ -177,6 +229,8 @@ class Terminal:
         )
         application.ttimeoutlen = _ESCAPE_TIMEOUT
         application.timeoutlen = 0.1
+        if self._may_ask and isinstance(getattr(keys, "stdin_reader", None), background.AnswerReader):
+            application.after_render += self._ask_for_background
         return application
 
     def _handle_mouse(self, event: MouseEvent) -> None:
