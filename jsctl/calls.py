@@ -69,6 +69,7 @@ class Call:
         if parent is not None:  # its flags have the variables' values, whose secrets are no longer in them
             self._env.flags |= {name: value for name, value in parent.flags.items() if name != "form"}
             self._env.from_environment = {*parent.from_environment}
+            self._env.on_loss = parent.on_loss
         self._env.is_embedded = True
         self._env.runner = self._run_coroutine
         self._json = json

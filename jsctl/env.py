@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jsctl.contexts.settings import Settings
     from jsctl.contexts.store import ContextStore
     from jsctl.jetstream.api import Api
+    from jsctl.jetstream.message.data_loss import DataLoss
     from jsctl.nats.connection import Connection
     from jsctl.prompts.prompter import Prompter
     from jsctl.render.emit import Form
@@ -55,6 +56,7 @@ class Env:
     runner: runs the coroutine of the verb in place of `loops.run_verb`.
     writes_lines: whether the verb writes events, each as a line of JSON.
     failure: the error whose line was written last.
+    on_loss: called with what a verb deletes, in its dry run and right before it does so; may raise an error.
     mirrors_nats: whether the line has the outcome of nats where jsctl differs on purpose (`jsctl compat`).
     """
 
@@ -86,6 +88,7 @@ class Env:
         self.runner: Callable[[Coroutine[Any, Any, None]], None] | None = None
         self.writes_lines = False
         self.failure: JsctlError | None = None
+        self.on_loss: Callable[[DataLoss], None] = lambda loss: None
         self.mirrors_nats = False
         self._connections: dict[str, Connection] = {}
         self._places: dict[str, None] = {}  #: labels of the places that the verb works in

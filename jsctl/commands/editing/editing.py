@@ -169,7 +169,7 @@ async def _change(
             losses = [await _estimate_alone(target, info, draft, change, losing) for change in changes]
         result = env.locate(changes_result(changes, losses)._replace(status=ExitStatus.DIFFERENT))
         try:
-            options.permits.refuse_protected(losing)
+            options.permits.check(env, losing)
         except JsctlError as error:
             return result._replace(error=error, status=error.status)
         return result

@@ -60,19 +60,20 @@ class LossOptions:
 
         needs_force: whether it needs --force, too, without a terminal.
         """
-        self.refuse_protected(losing)
+        self.check(env, losing)
         refuse_unasked_loss(env, losing, force=force, allow=self.allow_data_loss, needs_force=needs_force)
         say_unasked_loss(env, losing, force=force)
 
-    def refuse_protected(self, losing: Sequence[Losing]) -> None:
-        """Raise JsctlError for messages of a protected stream."""
+    def check(self, env: Env, losing: Sequence[Losing]) -> None:
+        """Raise JsctlError for messages of a protected stream, and what `Env.on_loss` raises."""
+        env.on_loss(add_losses(item.loss for item in losing))
         infos = [item.info for item in losing]
         refuse_protected(infos, self.unprotect, [item.info for item in losing if item.loss or item.endangers])
 
     async def confirm(self, env: Env, intent: Intent, losing: Sequence[Losing], *, force: bool) -> None:
         """Ask before something is done, as `Env.confirm` does, after `refuse`. A dry run is refused for a
         protected stream, too."""
-        self.refuse_protected(losing)
+        self.check(env, losing)
         env.announce(intent)
         self.refuse(env, losing, force=force)
         await env.confirm(intent, force=force)

@@ -4,7 +4,8 @@ import contextlib
 import copy
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 
 from jsctl.base.command_lines import format_arguments
@@ -14,7 +15,8 @@ from jsctl.base.user_folders import find_state_folder
 from jsctl.calls import Call
 from jsctl.contexts.settings import Settings
 from jsctl.env import Env
-from jsctl.errors import BadInput, CommandError, ExitStatus
+from jsctl.errors import BadInput, CommandError, ExitStatus, JsctlError
+from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
 from jsctl.monitor.report.places import Places
 from jsctl.views.board import Board
 from jsctl.views.report.verbs import ChangePage, Outcome, build_command, show_dry_run, show_outcome
@@ -30,6 +32,7 @@ class Changes:
         self._is_by_name = is_by_name
         self._numbers = count(1)
         self._dry_runs: dict[ChangePage, Outcome] = {}
+        self._losses: dict[ChangePage, DataLoss] = {}  #: what the last dry run showed
         self._outcomes: dict[int, Outcome] = {}
         self._path = find_state_folder(env.environ) / "jsctl" / "changes.jsonl"
 
@@ -39,10 +42,13 @@ class Changes:
         if page.number:
             if page.number not in self._outcomes:
                 self.forget()
-                await self._change(page.number, build_command(page, flags, is_dry=False))
+                shown = self._losses.get(replace(page, number=0), NOTHING)
+                await self._change(page.number, build_command(page, flags, is_dry=False), shown)
             return show_outcome(page, self._outcomes[page.number], escape_path(self._path), board)
         if page not in self._dry_runs:
-            self._dry_runs = {page: await self._run(build_command(page, flags, is_dry=True))}
+            losses: list[DataLoss] = []
+            dry_run = await self._run(build_command(page, flags, is_dry=True), losses.append)
+            self._dry_runs, self._losses = {page: dry_run}, {page: add_losses(losses[-1:])}
         return show_dry_run(page, self._dry_runs[page], lambda: next(self._numbers), board)
 
     def forget(self) -> None:
@@ -59,8 +65,15 @@ class Changes:
         ]
         return "\n".join([*lines, f"written to {escape_path(self._path)}"])
 
-    async def _change(self, number: int, words: Sequence[str]) -> None:
-        """Run a command line, with a line of the journal before and after it, and keep its outcome."""
+    async def _change(self, number: int, words: Sequence[str], shown: DataLoss) -> None:
+        """Run a command line, with a line of the journal before and after it, and keep its outcome. It is
+        refused if it deletes more than what was shown."""
+
+        def compare(loss: DataLoss) -> None:
+            if loss.exceeds(shown):
+                told = f"the page showed {shown or 'none'}"
+                raise JsctlError(f"nothing was done: this now deletes {loss}, {told}", "look again")
+
         line = format_arguments(words)
         try:
             self._write({"line": line, "state": "started"})
@@ -70,7 +83,7 @@ class Changes:
             return
         outcome = Outcome(line, "", "it was interrupted; whether it was done is not known")
         try:
-            outcome = await self._run(words)
+            outcome = await self._run(words, compare)
         finally:
             self._outcomes[number] = outcome
             state = "failed" if outcome.error else "done"
@@ -83,8 +96,9 @@ class Changes:
             with contextlib.suppress(OSError):  # the line before it says that it was started
                 self._write(entry)
 
-    async def _run(self, words: Sequence[str]) -> Outcome:
+    async def _run(self, words: Sequence[str], on_loss: Callable[[DataLoss], None]) -> Outcome:
         parent, line = copy.copy(self._env), format_arguments(words)
+        parent.on_loss = on_loss
         parent.flags = self._env.get_typed_flags() if self._is_by_name else dict(self._env.flags)
         call = Call(self._env.run_line, words, json=False, parent=parent)
         try:

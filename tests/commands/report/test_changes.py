@@ -75,6 +75,26 @@ def test_a_change_after_its_dry_run_and_name(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_more_would_be_lost_than_was_shown(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    watched = Watched(cli.terminal("report --watch 200ms --allow-changes"))
+    watched.until("  ORDERS")
+    watched.press("E--max-msgs 3\r")
+    watched.until("! does it")  # and nothing is lost
+    js.publish(url, "orders.new", count=2)
+    watched.press("!ORDERS\r")
+    watched.until(lambda text: "nothing was done: this now deletes 2 messages" in " ".join(text.split()))
+    watched.press("\x1bE--max-msgs 3\r")
+    watched.until(lambda text: "! does it" in text and "2 messages" in text)
+    watched.press("!ORDERS\r")
+    watched.until("was updated")
+    watched.press("q")
+    assert watched.end() == 0
+    assert js.info(url, "ORDERS")["state"]["messages"] == 3
+
+
+@pytest.mark.slow
 def test_changes_of_a_consumer(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     cli("consumer add ORDERS work --pull --defaults", status=0)
