@@ -75,9 +75,10 @@ def _load_verbs(noun: str) -> dict[str, Entry]:
         if noun not in top.VERBS or not top.VERBS[noun].group:
             return {}
         verbs = import_module(f"jsctl.registry.{noun}").VERBS
-    scope = top.VERBS[noun].scope if noun else ""
+    head = top.VERBS.get(noun)
+    scope = head.scope if head else ""
     return {
-        name: _complete(f"{noun} {name}".split(), entry, verbs.get(name.rpartition(" ")[0]), scope)
+        name: _complete(f"{noun} {name}".split(), entry, verbs.get(name.rpartition(" ")[0], head), scope)
         for name, entry in verbs.items()
     }
 

@@ -14,10 +14,10 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "list": reads("List the counters with their values", "l", "ls", target="counter.list_:list_"),
+    "list": reads("List the counters with their values", "l", "ls", target="counter.group:list_"),
     "get": reads("Show the value of a counter", "g"),
-    "view": reads("Show a counter and what each source contributes", "v", target="counter.get:"),
+    "view": reads("Show a counter and what each source contributes", "v"),
     "increment": changes("Add to a counter", "incr", "inc", "i"),
-    "decrement": changes("Subtract from a counter", "decr", "dec", "d", target="counter.increment:"),
+    "decrement": changes("Subtract from a counter", "decr", "dec", "d"),
     "watch": reads("Show counters as they change", "w", own=True),
 }

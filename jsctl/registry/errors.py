@@ -2,9 +2,11 @@
 
 from jsctl.registry.model import Entry, changes, reads
 
+_FILE = "errors.group:"
+
 VERBS: dict[str, Entry] = {
-    "ls": reads("List the errors", "list"),
-    "lookup": reads("Look up an error by its code", "find", "get", "l", "view", "show"),
-    "edit": changes("Edit or add an error in a file", "vi", "add", "new"),
-    "validate": reads("Check a file of errors"),
+    "ls": reads("List the errors", "list", target=_FILE),
+    "lookup": reads("Look up an error by its code", "find", "get", "l", "view", "show", target=_FILE),
+    "edit": changes("Edit or add an error in a file", "vi", "add", "new", target=_FILE),
+    "validate": reads("Check a file of errors", target=_FILE),
 }

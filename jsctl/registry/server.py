@@ -25,10 +25,14 @@ VERBS: dict[str, Entry] = {
     "graph": reads("Draw charts of a server"),
     "passwd": reads("Hash a password for a server configuration", "mkpasswd", "pass", "password", scope=USER),
     "generate": reads("Write server configurations from a few answers", "gen", scope=USER),
-    "account": group("Show and purge accounts, with the system account", aliases=("acct",)),
+    "account": group(
+        "Show and purge accounts, with the system account", target="server.account.group:", aliases=("acct",)
+    ),
     "account info": reads("Show what servers know of an account", "i"),
     "account purge": destroys("Remove all streams and consumers of an account"),
-    "cluster": group("Manage the servers of a JetStream domain", aliases=("r", "raft")),
+    "cluster": group(
+        "Manage the servers of a JetStream domain", target="server.cluster.group:", aliases=("r", "raft")
+    ),
     "cluster balance": changes("Spread connections over the servers of a cluster"),
     "cluster evacuate": changes("Move all streams and consumers of a server to others"),
     "cluster rescue": changes("Restore a leader after most servers are lost for good"),

@@ -15,10 +15,10 @@ NOUN = Noun(
 )
 
 VERBS: dict[str, Entry] = {
-    "list": reads("List the services, or the instances of one", "ls", "l", target="service.list_:list_"),
+    "list": reads("List the services, or the instances of one", "ls", "l", target="service.group:list_"),
     "info": reads("Show the instances and endpoints of a service", "i"),
     "stats": reads("Show the statistics of service endpoints"),
-    "ping": reads("Ping all services, or the instances of one", target="service.list_:"),
+    "ping": reads("Ping all services, or the instances of one"),
     "request": changes("Send a request to an endpoint of a service", "req"),
     "serve": changes("Run a small service that answers with the request"),
 }

@@ -67,8 +67,10 @@ VERBS: dict[str, Entry] = {
     "redrive": destroys("Publish messages again that a consumer gave up, or others", own=True),
     "rtt": reads("Measure the round-trip time to each server address"),
     "latency": changes("Measure the latency between two connections", "lat"),
-    "service": group("Find and use services of the micro protocol", aliases=("micro",)),
-    "schema": group("Look up JSON schemas of messages, and validate against them"),
+    "service": group(
+        "Find and use services of the micro protocol", target="service.group:", aliases=("micro",)
+    ),
+    "schema": group("Look up JSON schemas of messages, and validate against them", target="schema.group:"),
     "trace": changes("Show the path of a message through the network"),
     "errors": group(
         "Look up errors of the JetStream API", target="errors.group:errors", aliases=("err", "error")
@@ -81,8 +83,12 @@ VERBS: dict[str, Entry] = {
         target="consumer.group:consumer",
         aliases=("con", "obs", "c"),
     ),
-    "counter": group("Count in streams, and see what each source contributes", aliases=("ctr",)),
-    "schedule": group("Schedule messages in streams, and see when they are published", own=True),
+    "counter": group(
+        "Count in streams, and see what each source contributes", target="counter.group:", aliases=("ctr",)
+    ),
+    "schedule": group(
+        "Schedule messages in streams, and see when they are published", target="schedule.group:", own=True
+    ),
     "kv": group("Store, read, watch and compare values in key-value buckets"),
     "object": group("Store files of any size in buckets, and get them back", aliases=("obj",)),
     "apply": destroys("Create and change streams and consumers as files declare them", own=True),

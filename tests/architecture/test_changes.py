@@ -55,7 +55,7 @@ def test_every_import_is_seen(users: dict[str, set[str]]) -> None:
         ("tests/commands/object/conftest.py", "commands/object/test_watch.py"),
         ("jsctl/manual/streams.md", "commands/test_manual.py"),
         ("jsctl/localserver/topologies/hub-leaf.yaml", "unit/localserver/test_spec.py"),
-        ("jsctl/jetstream/api_errors.tsv", "commands/errors/test_lookup.py"),
+        ("jsctl/jetstream/api_errors.tsv", "commands/errors/test_group.py"),
     ],
 )
 def test_the_nearest_tests(changed: str, test: str, users: dict[str, set[str]]) -> None:

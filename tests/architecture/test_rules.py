@@ -118,8 +118,6 @@ SHARED = {
     "bench js ordered": "bench/js/consume.py",
     "consumer resume": "consumer/pause.py",
     "consumer state": "consumer/info.py",
-    "counter decrement": "counter/increment.py",
-    "counter view": "counter/get.py",
     "demo guide": "demo/walk.py",
     "demo hub-spokes": "demo/walk.py",
     "export objects": "export/kv.py",
@@ -132,7 +130,6 @@ SHARED = {
     "server report gateways": "server/report/routes.py",
     "server report leafnodes": "server/report/routes.py",
     "server report mem": "server/report/cpu.py",
-    "service ping": "service/list_.py",
     "stream state": "stream/info.py",
 } | {
     f"server network {verb}": "server/network/nodes.py"
