@@ -15,6 +15,17 @@ NOUN = Noun(
     error="CONSUMER_NOT_FOUND",
 )
 
+PCGROUP = Noun(
+    name="pcgroup",
+    argument="GROUP",
+    label="Consumer Group",
+    parent="stream",
+    lister="jsctl.jetstream.partitioned_groups:list_names",
+    not_found="consumer group {parent} > {name} not found",
+    hint=("consumer pcgroup ls", "lists the groups"),
+    create=("consumer pcgroup create", "creates one"),
+)
+
 VERBS: dict[str, Entry] = {
     "add": changes("Create a consumer", "create", "new"),
     "ls": reads("List the consumers of a stream", "list"),
@@ -43,4 +54,23 @@ VERBS: dict[str, Entry] = {
     ),
     "cluster evacuate": changes("Move a consumer off a server; the cluster picks another"),
     "cluster balance": changes("Balance the leaders of a stream's consumers over the servers that hold them"),
+    "pcgroup": group("Manage partitioned consumer groups of orbit.go's pcgroups", aliases=("cg",), own=True),
+    "pcgroup ls": reads("List the partitioned consumer groups of a stream, or of all", "list"),
+    "pcgroup info": reads("Show a partitioned consumer group, its members and who is active"),
+    "pcgroup lag": reads("Show how many messages wait in each partition"),
+    "pcgroup step-down": changes("Make a member's active process step down for another", "stepdown", "sd"),
+    "pcgroup create": changes("Create a partitioned consumer group"),
+    "pcgroup add": changes("Add members to an elastic group", target="consumer.pcgroup.group:"),
+    "pcgroup drop": changes("Drop members from an elastic group", target="consumer.pcgroup.group:"),
+    "pcgroup create-mapping": changes(
+        "Map the partitions of an elastic group to its members",
+        *("cm", "createmapping"),
+        target="consumer.pcgroup.group:create_mapping",
+    ),
+    "pcgroup delete-mapping": changes(
+        "Remove all mapped members of an elastic group",
+        *("dm", "deletemapping"),
+        target="consumer.pcgroup.group:delete_mapping",
+    ),
+    "pcgroup rm": destroys("Remove a partitioned consumer group", "delete"),
 }

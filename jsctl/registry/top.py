@@ -5,6 +5,7 @@ from jsctl.registry.model import CHANGES, SYSTEM, Entry, changes, destroys, grou
 NOUNS = {
     "stream": "stream:NOUN",
     "consumer": "consumer:NOUN",
+    "pcgroup": "consumer:PCGROUP",
     "object bucket": "object:BUCKET",
     "object": "object:NOUN",
     "service": "service:NOUN",

@@ -150,6 +150,8 @@ ELSEWHERE = {
     "diff": "it only shows",
     "redrive": "tests/commands/test_redrive.py",
     "schedule rm": "tests/commands/schedule/test_rm.py",
+    "consumer pcgroup create": "tests/commands/consumer/pcgroup/test_create.py",
+    "consumer pcgroup rm": "tests/commands/consumer/pcgroup/test_rm.py",
 }
 """Verbs that need other servers, and where they are tested."""
 

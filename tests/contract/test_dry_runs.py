@@ -24,14 +24,8 @@ FLAGS = {path: {name for param in resolve(path.split()).params for name in param
 WITHOUT_FORCE = {
     *("counter increment", "counter decrement", "server stop", "server request kick"),
     *(f"server network {verb}" for verb in ("stop", "restart", "kill", "pause", "lame-duck", "scale")),
-    *(
-        "stream cluster balance",
-        "consumer cluster balance",
-        "auth account revocations add",
-        "schedule add",
-        "import",
-        "backup edit",
-    ),
+    *("stream cluster balance", "consumer cluster balance", "auth account revocations add", "schedule add"),
+    *("consumer pcgroup create", "consumer pcgroup add", "import", "backup edit"),
 }
 """Verbs that nobody is asked before, and that take something away nevertheless."""
 
@@ -374,6 +368,8 @@ def test_verbs_of_clusters(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: 
 ELSEWHERE = [
     "stream cluster cancel-move",  # tests/commands/stream/cluster/test_cancel_move.py
     "consumer unpin",  # tests/commands/consumer/test_unpin.py
+    *(f"consumer pcgroup {verb}" for verb in ("create", "add", "drop", "step-down", "rm")),
+    *(f"consumer pcgroup {verb}-mapping" for verb in ("create", "delete")),  # tests/commands/consumer/pcgroup
     "schedule add",  # tests/commands/schedule
     "schedule rm",
     "auth import",  # tests/commands/auth/test_import.py

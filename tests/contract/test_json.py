@@ -183,6 +183,10 @@ NOT_CHOSEN_FROM = {
     **dict.fromkeys(("server request profile", "auth account push", "server network up"), "says what it did"),
     "auth account revocations add": "shows what `revocations ls` does",
     "auth account revocations rm": "shows what `revocations ls` does",
+    **{
+        f"consumer pcgroup {verb}": "shows what `pcgroup info` does"
+        for verb in ("create", "add", "drop", "create-mapping", "delete-mapping")
+    },
     "kv revert": "shows what `kv history` does",
     "manual": "topics, of which each is a page",
     "cheat": "topics, of which each is a page",
@@ -313,6 +317,10 @@ def fill(cli: Cli, url: str, here: Path) -> None:
     js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 7\r\n\r\n", b"")
     js.stream(url, "JOBS", "jobs.>", allow_msg_schedules=True)
     cli("schedule add JOBS jobs.plan x --every 1h --dest jobs.out", status=0)
+    cli("consumer pcgroup create ORDERS WORK 4 m1 m2", status=0)
+    reader = {"durable_name": "m2", "ack_policy": "explicit", "filter_subjects": ["2.>", "3.>"]}
+    body = {"stream_name": "ORDERS-WORK", "config": reader}
+    js.ask(url, "CONSUMER.DURABLE.CREATE.ORDERS-WORK.m2", body)
     cli("consumer add HITS DRAINED --pull --filter hits.none --defaults", status=0)
     for name in ("here", "x", "old"):
         cli(f"context add {name} --server {url}", status=0)

@@ -18,6 +18,7 @@ LINES = [
     "consumer rm S NOPE",
     "consumer rm NOPE C",
     "schedule rm NOPE nope",
+    "consumer pcgroup rm S NOPE",
     "kv del B nope",
     "kv del NOPE nope",
     "kv del NOPE",

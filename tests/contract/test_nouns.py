@@ -30,6 +30,7 @@ NAMES = {
     "consumer": "NEW",
     "bucket": "CONFIG",
     "key": "user.1",
+    "pcgroup": "WORK",
     "counter": "hits.home",
     "object bucket": "FILES",
     "object": "report.pdf",
@@ -57,6 +58,7 @@ REFUSED = {
     "consumer cluster balance": "replicas",
     "consumer resume": "not paused",
     "consumer unpin": "does not pin clients",
+    "consumer pcgroup step-down": "no process of member m1",
 }
 """What an unreplicated stream and a plain consumer refuse, and in which words."""
 
@@ -143,6 +145,7 @@ accounts {
     js.stream(running.url_for("all"), "COUNTS", "PRESENT", allow_msg_counter=True, allow_direct=True)
     js.publish_framed(running.url_for("all"), "PRESENT", b"NATS/1.0\r\nNats-Incr: 1\r\n\r\n", b"")
     js.publish(running.url_for("all"), "$KV.PRESENT.PRESENT")
+    cli("consumer pcgroup create PRESENT PRESENT 4 m1 m2", status=0)
     yield running
     running.stop()
 
@@ -207,6 +210,7 @@ def test_json_is_one_document(path: str, here: Path, cli: Cli, url: str) -> None
     js.publish_framed(url, "hits.home", b"NATS/1.0\r\nNats-Incr: 1\r\n\r\n", b"")
     js.bucket(url, "CONFIG", max_msgs_per_subject=8)
     js.publish(url, "$KV.CONFIG.user.1", count=7)
+    cli("consumer pcgroup create ORDERS WORK 4 m1 m2", status=0)
     cli.environ["EDITOR"] = "true"
     line = [*command_line(path, NAMES, here), "--json"]
     if any("--force" in param.opts for param in resolve(path.split()).params):

@@ -155,6 +155,13 @@ async def list_groups(env: "Env", parents: Sequence[str]) -> list[str]:
     return list(info["config"].get("priority_groups") or ())
 
 
+async def list_group_members(env: "Env", parents: Sequence[str]) -> list[str]:
+    """Return the members of a partitioned consumer group."""
+    from jsctl.jetstream.partitioned_groups import fetch_group
+
+    return (await fetch_group(await env.jetstream(), parents[0], parents[1])).members
+
+
 SERVER_LISTERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str, ...]]] = {
     "server": (list_servers, ()),
     "cluster": (list_clusters, ()),
@@ -169,6 +176,7 @@ SERVER_LISTERS: dict[str, tuple[Callable[["Env", Sequence[str]], Any], tuple[str
     "instance": (list_instances, ("service",)),
     "endpoint": (list_endpoints, ("service",)),
     "group": (list_groups, ("stream", "consumer")),
+    "member": (list_group_members, ("stream", "pcgroup")),
 }
 """The lister of each kind, and the kinds that contain it."""
 

@@ -4,6 +4,7 @@ from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.pick import open_consumer
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
@@ -18,6 +19,11 @@ from jsctl.views.result import Result, Text
 @destructive("Unpin without asking")
 async def unpin(env: Env, stream: str, consumer: str, group: str, force: bool) -> Result:
     api, stream, consumer = await open_consumer(env, stream, consumer)
+    return await unpin_client(env, api, stream, consumer, group, force=force)
+
+
+async def unpin_client(env: Env, api: Api, stream: str, consumer: str, group: str, *, force: bool) -> Result:
+    """Unpin the client of a priority group, by default of the only or the picked one, after a question."""
     info = await consumers.fetch_info(api, stream, consumer)
     if info["config"].get("priority_policy") != "pinned_client":
         raise JsctlError(
