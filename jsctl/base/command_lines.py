@@ -16,6 +16,9 @@ UNSAFE = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\
 overrides and isolates, tags. No terminal sees one.
 """
 
+PLAIN = bytes(code for code in range(128) if chr(code).isprintable()) + b"\t\n"
+"""The ASCII characters that a text of several lines may have."""
+
 _SPECIAL = ("-", "@")
 """How words begin that are more than text on a command line: flags, and files of arguments."""
 

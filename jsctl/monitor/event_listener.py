@@ -109,9 +109,10 @@ class EventListener:
         self._announce(f"Listening for events in stream {self.selection.stream}")
         options = ReceiveOptions(stream=StreamSource(self.selection.stream, self.selection.start))
 
-        def accept(message: Message) -> bool:
-            self._handle(message)
-            return True
+        def accept(messages: Sequence[Message]) -> int:
+            for message in messages:
+                self._handle(message)
+            return len(messages)
 
         return feed.ConsumerFeed(self._api, options, accept, self._warn)
 

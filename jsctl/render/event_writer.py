@@ -208,9 +208,9 @@ class _Writer(Generic[E]):
     def _take(self, batch: Sequence[E]) -> Sequence[E]:
         """Return the events of a batch up to the one that reaches the limit."""
         left, counts = self._end.limit - self._written, self._end.counts
-        if not self._end.limit:
-            return batch
-        before = accumulate((1 if counts is None else counts(event) for event in batch), initial=0)
+        if not self._end.limit or counts is None:
+            return batch[:left] if self._end.limit else batch
+        before = accumulate(map(counts, batch), initial=0)
         return [event for event, number in zip(batch, before, strict=False) if number < left]
 
     @contextlib.contextmanager
@@ -314,7 +314,8 @@ class _Writer(Generic[E]):
             texts = map(clean_lines, map(self._shown.text, batch))
             self._put("".join(_fold_event(text, self._width, self._shown.folds) for text in texts))
         else:
-            self._put(clean_lines("".join(map(self._shown.text, batch))))
+            run = self._shown.run
+            self._put(clean_lines(run(batch) if run else "".join(map(self._shown.text, batch))))
 
     def _write_snapshots(self, batch: Sequence[E]) -> None:
         if self._shown.snapshot is not None:

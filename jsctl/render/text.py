@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jsctl.base import units
-from jsctl.base.command_lines import UNSAFE
+from jsctl.base.command_lines import PLAIN, UNSAFE
 from jsctl.views.result import Cell, Kind
 
 
@@ -19,7 +19,7 @@ def clean(text: str) -> str:
 
 def clean_lines(text: str) -> str:
     """Return foreign text that may have several lines, with controls escaped, except tabs and line ends."""
-    if text.replace("\n", "").isprintable():
+    if text.isascii() and not text.encode().translate(None, PLAIN):  # the usual case, and ten times as fast
         return text
     return re.sub(r"[^\n\t]+", lambda m: clean(m[0]), text)
 

@@ -28,6 +28,7 @@ class Presentation(NamedTuple, Generic[E]):
 
     record: the event as JSON; None leaves it out, a tuple is several records.
     text: the event for people, with its line ends; it is cleaned before a terminal sees it.
+    run: the texts of several events, joined, if that is faster than to ask for each.
     title: a line above the first text.
     folds: which lines of the text jsctl composed, and a terminal folds: none, the first one, or all.
     snapshot: the event as a Result, written in place of `text` and in every form, CSV included: for what is
@@ -43,6 +44,7 @@ class Presentation(NamedTuple, Generic[E]):
 
     record: Callable[[E], object]
     text: Callable[[E], str] = lambda event: ""
+    run: Callable[[Sequence[E]], str] | None = None
     title: str = ""
     folds: Literal["", "first", "all"] = ""
     snapshot: Callable[[E], Result] | None = None

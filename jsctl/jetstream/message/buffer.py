@@ -2,7 +2,7 @@
 batches."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Generic, TypeVar
 
 from jsctl.nats.events import Closed, ConnectionEvent, PermissionDenied
@@ -22,9 +22,13 @@ class EventBuffer(Generic[E]):
 
     def add(self, event: E) -> None:
         """Add an event."""
-        if not self._events:
+        self.extend((event,))
+
+    def extend(self, events: Sequence[E]) -> None:
+        """Add events."""
+        if events and not self._events:
             self._wake.set()
-        self._events.append(event)
+        self._events += events
 
     def reset_idle_time(self) -> None:
         """Start the idle time of `read_batches` again, without an event."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import aclosing
 
 from jsctl.base.command_lines import build_line
@@ -40,7 +40,7 @@ class DirectFeed(Feed):
             try:
                 async with aclosing(browse.read_last(self._api, stream, subjects, self._batch)) as pages:
                     async for page in pages:
-                        if self._deliver_each(page):
+                        if self._deliver_page(page):
                             return
                 if self._finished:
                     return
@@ -94,12 +94,12 @@ class DirectFeed(Feed):
                 self._trouble = ""
             try:
                 if self._source.to_end or await browse.fetch_next(api, stream, position, subject):
-                    reading = browse.read(
+                    reading = browse.read_batches(
                         api, stream, start=position, subject=subject, bulk=True, batch=self._batch
                     )
-                    async with aclosing(reading) as messages:
-                        async for message in messages:
-                            if self._deliver_each((message,)):
+                    async with aclosing(reading) as batches:
+                        async for messages in batches:
+                            if self._deliver_page(messages):
                                 return
                     if self._finished or self._source.to_end:
                         return
@@ -120,14 +120,16 @@ class DirectFeed(Feed):
                 await self._connection.wait_until_connected()
             await asyncio.sleep(_POLL)
 
-    def _deliver_each(self, messages: Iterable[Message]) -> bool:
-        """Deliver messages; return whether the feed is finished."""
+    def _deliver_page(self, messages: Sequence[Message]) -> bool:
+        """Deliver those of a page that are on the subjects; return whether the feed is finished."""
         subjects = self._options.subjects
-        for message in messages:
-            self._hear()
-            self._last = max(self._last, message.sequence)
-            if not subjects or any(matches(pattern, message.subject) for pattern in subjects):
-                self._deliver(message)
-            if self._finished:
-                return True
-        return False
+        self._hear()
+        self._last = max(self._last, messages[-1].sequence)
+        if subjects:
+            messages = [
+                message
+                for message in messages
+                if any(matches(pattern, message.subject) for pattern in subjects)
+            ]
+        self._deliver(messages)
+        return self._finished

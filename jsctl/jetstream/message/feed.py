@@ -9,7 +9,7 @@ for `BUDGET_SECONDS` although the connection lives.
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import SECOND
@@ -20,13 +20,14 @@ from jsctl.jetstream.message.pull_status import PullEnd, explain_end
 from jsctl.jetstream.message.receive_options import ReceiveOptions, StreamSource
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.connection import Connection
+from jsctl.nats.delivery_reader import DeliveryReader
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.events import ConnectionEvent, Reconnected
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
 
-Sink = Callable[[Message], bool]
-"""Called with a message; returns whether it counts towards the limit."""
+Sink = Callable[[Sequence[Message]], int]
+"""Called with messages; returns how many of them count towards the limit."""
 
 BATCH = 2000
 """Number of messages requested at once; the next ones are requested when half of them have arrived."""
@@ -60,7 +61,6 @@ class Feed:
         self._source = options.stream or StreamSource()
         self._sink = sink
         self._say = say
-        self._limit = options.limit
         self._remaining = options.limit  #: messages that may still be delivered, if there is a limit
         self._last = 0  #: sequence of the last delivered message
         self._wake = asyncio.Event()
@@ -100,16 +100,20 @@ class Feed:
         now = asyncio.get_running_loop().time()
         if not self._connection.is_connected:
             self._heard = now
-        elif (self._source.to_end or self._limit) and now - self._heard > BUDGET_SECONDS:
+        elif (self._source.to_end or self._options.limit) and now - self._heard > BUDGET_SECONDS:
             raise RequestTimeout(
                 f"nothing came from stream {self._source.name} for {now - self._heard:.0f}s,"
                 " although the connection lives",
                 "jsctl doctor looks for the reason; what has arrived is complete up to there",
             )
 
-    def _deliver(self, message: Message) -> None:
-        if self._sink(message) and self._limit:
-            self._remaining -= 1
+    def _deliver(self, messages: Sequence[Message]) -> None:
+        """Pass messages on, up to the limit."""
+        if not self._options.limit:
+            self._sink(messages)
+        while self._options.limit and messages and not self._finished:
+            part, messages = messages[: self._remaining], messages[self._remaining :]
+            self._remaining -= self._sink(part)
             if self._remaining <= 0:
                 self._end()
 
@@ -194,7 +198,6 @@ class ConsumerFeed(Feed):
         self._expires = min(int(self._config.get("max_expires") or 0) or _EXPIRES, _EXPIRES)
         policy = self._config.get("ack_policy", "none")
         self.acknowledges = policy != "none" if ack is None else ack
-        self._next = 1
         return info
 
     def _build_config(self, start: Json) -> Json:
@@ -237,13 +240,17 @@ class ConsumerFeed(Feed):
         sent may still arrive."""
         while not self._finished:
             self._inbox = self._connection.new_inbox()
-            async with self._connection.receive(f"{self._inbox}.*", self._handle):
+            async with self._receive(f"{self._inbox}.*"):
                 await self._pull_until_trouble()
                 while self._trouble and not self._ephemeral and not self._finished:
                     await self._recover()
                     await self._pull_until_trouble()
             if not self._finished:
                 await self._recover()
+
+    def _receive(self, subject: str, queue: str = "") -> contextlib.AbstractAsyncContextManager[None]:
+        bulk = DeliveryReader(self._handle_run)
+        return self._connection.receive(subject, self._handle, queue=queue, bulk=bulk)
 
     async def _pull_until_trouble(self) -> None:
         while not self._finished and not self._trouble:
@@ -266,7 +273,7 @@ class ConsumerFeed(Feed):
     async def _listen(self, subject: str) -> None:
         """Wait until the feed of a push consumer ends, which delivers without requests."""
         queue = str(self._config.get("deliver_group") or "")
-        async with self._connection.receive(subject, self._handle, queue=queue):
+        async with self._receive(subject, queue):
             while not self._finished:
                 self._wake.clear()
                 await self._wake.wait()
@@ -326,28 +333,36 @@ class ConsumerFeed(Feed):
         self._next = 1
 
     def _handle(self, message: Message) -> None:
-        self._hear()
-        metadata = message.metadata
-        if metadata is None:
+        if message.metadata is None:
             self._handle_status(message)
-            return
-        if self._finished or metadata.consumer != self._name:
+        else:
+            self._handle_run([message])
+
+    def _handle_run(self, messages: Sequence[Message]) -> None:
+        """Handle messages of one consumer that follow each other; only the last may have none after it."""
+        self._hear()
+        last = messages[-1].metadata
+        if self._finished or last is None or last.consumer != self._name:
             return
         if self._ephemeral:
-            if metadata.consumer_sequence != self._next:
+            if last.consumer_sequence != self._next + len(messages) - 1:
                 self._report_trouble("messages were lost on the way")
-                return
-            self._next += 1
-        self._last = metadata.sequence
-        self._open -= 1
-        self._deliver(message)
-        if self._source.to_end and metadata.pending == 0:
+                numbered = enumerate(messages, self._next)
+                messages = [each for n, each in numbered if each.metadata and each.metadata[5] == n]
+                if not messages:
+                    return
+            self._next += len(messages)
+        self._last = messages[-1].sequence
+        self._open -= len(messages)
+        self._deliver(messages)
+        if self._source.to_end and last.pending == 0 and messages[-1].metadata is last:
             self._end()
         elif self._open <= self._batch // 2:
             self._wake.set()
 
     def _handle_status(self, message: Message) -> None:
         """Handle statuses of a pull (ADR-37), flow control and heartbeats of a push consumer (ADR-9)."""
+        self._hear()
         code, description = message.status
         if code == 100:
             self._wake.set()  # the server is not silent

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jsctl.base.command_lines import PLAIN
 from jsctl.nats.headers import Headers
 
 _MAX_SHOWN = 256  #: bytes of a binary payload that are shown to people
@@ -32,12 +33,12 @@ def _is_binary(text: str) -> bool:
 
 def format_payload(data: bytes) -> str:
     """Format data for people: text, or the first bytes as a hex dump. Not yet cleaned for a terminal."""
+    if data.isascii() and not data.translate(None, PLAIN):  # nearly always
+        return str(data, "ascii")
     try:
         text = data.decode()
     except UnicodeDecodeError:
         return _format_hex_dump(data)
-    if text.isprintable():  # nearly always
-        return text
     return _format_hex_dump(data) if _is_binary(text) else text.replace("\r\n", "\n")
 
 

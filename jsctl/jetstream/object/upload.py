@@ -345,13 +345,14 @@ class _Upload:
 
         stored: list[_Stored] = []
 
-        def take(message: Message) -> bool:
-            number, _, checksum = find_header(message.header_block, MARK).partition(" ")
-            size = find_header(message.header_block, "Nats-Msg-Size")
-            is_marked = number.isdigit() and len(checksum) == 8 and size.isdigit()
-            values = (int(number), int(checksum, 16), int(size)) if is_marked else (-1, -1, -1)
-            stored.append(_Stored(message.sequence, *values))
-            return True
+        def take(messages: Sequence[Message]) -> int:
+            for message in messages:
+                number, _, checksum = find_header(message.header_block, MARK).partition(" ")
+                size = find_header(message.header_block, "Nats-Msg-Size")
+                is_marked = number.isdigit() and len(checksum) == 8 and size.isdigit()
+                values = (int(number), int(checksum, 16), int(size)) if is_marked else (-1, -1, -1)
+                stored.append(_Stored(message.sequence, *values))
+            return len(messages)
 
         policy = {"deliver_policy": "by_start_sequence", "opt_start_seq": start}
         source = StreamSource(self._stream, policy, headers_only=True, to_end=True)

@@ -60,6 +60,7 @@ def decode_events(events: Events[Any], reader: "Reader | None", lens: Lens[Any])
         batches=read_batches(events.batches, reader, lens),
         shown=shown._replace(
             text=text,
+            run=None,
             record=record,
             raw=raw and (lambda seen: raw(seen.shown)),
             notice=notice and (lambda seen: notice(seen.event)),

@@ -9,10 +9,11 @@ from jsctl.base import units
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.dump_writer import build_nats_record
 from jsctl.jetstream.message.receive import Received, Receiver, Statistics
+from jsctl.nats.acks import Metadata
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Ending, Events, Presentation
 from jsctl.views.message.decoded import Lens
-from jsctl.views.message.text import content, raw_bytes, raw_line
+from jsctl.views.message.text import body, content, header_block_lines, raw_bytes, raw_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def events(
         batches=batches,
         shown=Presentation(
             text=text,
+            run=run_view(text) if show == Show() and options.stream else None,
             record=record,
             folds="" if show.is_raw else "first",
             raw=raw_view(exact=show.raw_bytes) if show.is_raw else None,
@@ -89,6 +91,38 @@ def text_view(show: Show, *, reads_stream: bool) -> Callable[[Received], str]:
         return output
 
     return text
+
+
+_DIGITS = 19
+"""Of ns since 1970, from 2001 to 2286."""
+
+
+def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], str]:
+    """Return `text` for messages of a consumer that follow each other, in half of its time."""
+    second, before, after = b"", "", ""
+
+    def run(batch: Sequence[Received]) -> str:
+        nonlocal second, before, after
+        texts = []
+        for received in batch:
+            message, number, _, _ = received
+            place, block = message.place, message.header_block
+            if place is None or isinstance(place, Metadata) or len(place[2]) != _DIGITS:
+                texts.append(text(received))
+                continue
+            stream, sequence, time, _, _, _, pending = place
+            if time[:-9] != second:
+                second = time[:-9]
+                before, after = units.format_time_us(int(second) * units.SECOND).split("000000")
+            head = header_block_lines(block) + "\n" if block else ""
+            texts.append(
+                f"[#{number}] Received JetStream message: stream: {stream} seq: {int(sequence):,}"
+                f" / pending: {int(pending):,} / subject: {message.subject}"
+                f" / time: {before}{str(time[-9:-3], 'ascii')}{after}\n{head}{body(message.data)}\n\n"
+            )
+        return "".join(texts)
+
+    return run
 
 
 def heading(number: int, message: Message, stamp: str = "", *, reads_stream: bool) -> str:

