@@ -41,6 +41,7 @@ class StoredSchedule(NamedTuple):
     ttl: str
     rollup: str
     written: Written | None
+    stream: str
 
     def list_runs(self, now: int, count: int) -> list[int]:
         """Return the next times (ns since 1970) at which it runs. Raises BadInput for a pattern that servers
@@ -108,6 +109,7 @@ async def _build_schedule(api: Api, stream: str, message: Message) -> StoredSche
         headers.get(_PREFIX + "ttl", ""),
         headers.get(_PREFIX + "rollup", ""),
         await _fetch_written(api, stream, message.subject, target) if target else None,
+        stream,
     )
 
 

@@ -24,11 +24,19 @@ class Listing(NamedTuple):
     why: str = ""
 
 
+class _Schedules(NamedTuple):
+    """The schedules of a stream. changes: what differs once it has stored or removed anything."""
+
+    changes: Sequence[Any]
+    schedules: Sequence[Any]
+
+
 class Lister:
     """Fetches the lists of one place. pattern: glob of the streams that hold them; empty for all."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
+        self._schedules: Mapping[str, _Schedules] = {}
         self._counts: Mapping[Key, Count] = {}
         self._counted_at = 0
 
@@ -84,16 +92,21 @@ class Lister:
             raise Denied("only a login of the system account sees connections") from None
 
     async def fetch_schedules(self, api: Api) -> list[Any]:
-        """Fetch the schedules of all streams, each with the stream's name."""
+        """Fetch the schedules of all streams. A stream that has not changed is not read again."""
         from jsctl.jetstream.message.schedules import list_schedules
 
+        async def list_unless_known(info: Json) -> _Schedules:
+            changes = [info.get("created"), *map(info["state"].get, ("first_seq", "last_seq", "messages"))]
+            known = self._schedules.get(info["config"]["name"])
+            if known is not None and known.changes == changes:
+                return known
+            return _Schedules(changes, await list_schedules(api, info["config"], ""))
+
         infos = await self._fetch_streams(api, lambda info: info["config"].get("allow_msg_schedules"))
-        lists = await gather(list_schedules(api, info["config"], "") for info in infos)
-        return [
-            (str(info["config"]["name"]), schedule)
-            for info, schedules in zip(infos, lists, strict=True)
-            for schedule in schedules
-        ]
+        lists = await gather(map(list_unless_known, infos))
+        names = [str(info["config"]["name"]) for info in infos]
+        self._schedules = dict(zip(names, lists, strict=True))
+        return [schedule for own in lists for schedule in own.schedules]
 
 
 _FETCH: Mapping[str, Callable[[Lister, Api], Awaitable[Sequence[Any]]]] = {

@@ -2,7 +2,7 @@
 list the same. Pure."""
 
 from collections.abc import Callable, Hashable, Sequence
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_line
@@ -33,22 +33,20 @@ TITLES = {
 
 
 class _Form(NamedTuple):
-    """How a list is shown.
-
-    columns: read the values of a line. build: makes the line of a row; it gets the time in seconds since
-    1970. key: identifies a line. line: returns the words of a command line that shows it: its verb, its
-    names, its flags. stream: returns the stream that holds it; None if none does.
+    """How a list is shown, by what reads its rows: columns; key: what identifies one; line: the words of a
+    command line that shows it: its verb, its names, its flags; stream: the stream that holds it, None if none
+    does. Of 10,000 rows only those on the screen are read.
     """
 
     columns: Sequence[Column]
-    build: Callable[[Any, float], Any]
     key: Callable[[Any], Hashable]
     line: Callable[[Any], tuple[str, Sequence[str], Sequence[str]]]
     stream: Callable[[Any], str] | None = None
 
 
-def _build_form(part: str) -> _Form:
-    """Return how a list is shown. What lists it is imported only here, where it is shown."""
+def _build_form(part: str, now: float, line: str = "") -> _Form:
+    """Return how a list is shown. What lists it is imported only here, where it is shown. now: seconds since
+    1970. line: the attribute in which columns find a row; empty for the row itself."""
     if part in ("buckets", "objects"):
         from jsctl.views.kv.info import BUCKETS
         from jsctl.views.object.lists import BUCKETS as OBJECT_BUCKETS
@@ -60,13 +58,16 @@ def _build_form(part: str) -> _Form:
         def get_stream(info: Any) -> str:
             return str(info["config"]["name"])
 
-        return _Form(own, date_info, get_stream, lambda info: (verb, [own[0].get(info)], []), get_stream)
+        def read_dated(column: Column) -> Column:
+            return column._replace(read=lambda info: column.get(date_info(info, now)))
+
+        columns = _read_through([*map(read_dated, own)], line)
+        return _Form(columns, get_stream, lambda info: (verb, [own[0].get(info)], []), get_stream)
     if part == "services":
         from jsctl.views.service.documents import RATES
 
         return _Form(
-            RATES,
-            lambda row, now: row,
+            _read_through(RATES, line),
             lambda row: (row.service, row.endpoint),
             lambda row: ("service info", [row.service], []),
         )
@@ -74,24 +75,34 @@ def _build_form(part: str) -> _Form:
         from jsctl.views.server.reports import CONNECTIONS
 
         return _Form(
-            CONNECTIONS,
-            lambda connection, now: connection,
+            _read_through(CONNECTIONS, line),
             lambda connection: (connection["server"]["id"], connection["cid"]),
             lambda connection: ("server report connections", [], ["--filter", f"cid == {connection['cid']}"]),
         )
-    from jsctl.views.schedule.schedules import COLUMNS, build_row
+    from jsctl.views.schedule.schedules import build_columns
 
-    columns = [
-        column._replace(read=itemgetter(at))
-        for at, column in enumerate((Column("Stream", "stream"), *COLUMNS))
-    ]
+    own = [Column("Stream", "stream"), *build_columns(seconds_to_ns(now), None)]
     return _Form(
-        columns,
-        lambda row, now: (row[0], *build_row(row[1], seconds_to_ns(now), None)),
-        itemgetter(0, 1),
-        lambda row: ("schedule info", row[:2], []),
-        itemgetter(0),
+        _read_through(own, line),
+        attrgetter("stream", "subject"),
+        lambda schedule: ("schedule info", [schedule.stream, schedule.subject], []),
+        attrgetter("stream"),
     )
+
+
+def _read_through(columns: Sequence[Column], path: str) -> Sequence[Column]:
+    """Return the columns of rows that have what they read in an attribute."""
+    if not path:
+        return columns
+    get = attrgetter(path)
+
+    def build(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda row: read(get(row))
+
+    return [
+        one._replace(read=attrgetter(f"{path}.{one.key}") if one.read is None else build(one.read))
+        for one in columns
+    ]
 
 
 class Records(NamedTuple):
@@ -114,7 +125,7 @@ class Records(NamedTuple):
 
 def list_keys(part: str) -> list[str]:
     """Return the keys of a row's JSON."""
-    return [column.data_key for column in _build_form(part).columns]
+    return [column.data_key for column in _build_form(part, 0).columns]
 
 
 def _build_record(columns: Sequence[Column], row: Any) -> dict[str, Any]:
@@ -124,11 +135,11 @@ def _build_record(columns: Sequence[Column], row: Any) -> dict[str, Any]:
 def list_rows(place: Place, part: str, now: float, sort: str, search: Filter | None, name: str) -> Records:
     """Return a list of a place: the rows that a filter takes, the largest first if `sort` is a number in it.
     name: what the filter searches beside them."""
-    form = _build_form(part)
+    form = _build_form(part, now)
     listing = place.tracker.listings.get(part, Listing(part, None, "no answer yet"))
     if listing.rows is None:
         return Records(form.columns, None, listing.why)
-    rows = [form.build(row, now) for row in listing.rows]
+    rows = list(listing.rows)
     if search is not None:
         words = Grid(form.columns, (), key=form.key).words
         rows = [row for row in rows if search.takes(f"{name} {words(row)}".strip())]
@@ -167,22 +178,11 @@ def _list_answers(places: Sequence[Place], part: str) -> list[Row]:
     return place_rows(places, lambda place: [own] if (own := place.tracker.listings.get(part)) else [])
 
 
-def _read_line(get: Callable[[Any], Any]) -> Callable[[Row], Any]:
-    return lambda row: get(row.line)
-
-
 def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
-    form, noun = _build_form(part), TITLES[part].lower()
-    columns = [
-        column._replace(read=_read_line(column.get), quiet=column.kind in ("ago", "time", "duration"))
-        for column in form.columns
-    ]
+    form, noun = _build_form(part, now, "line"), TITLES[part].lower()
+    columns = [one._replace(quiet=one.kind in ("ago", "time", "duration")) for one in form.columns]
     answers = _list_answers(places, part)
-    rows = [
-        Row(place, number, form.build(row, now))
-        for place, number, listing in answers
-        for row in listing.rows or ()
-    ]
+    rows = [Row(place, number, row) for place, number, listing in answers for row in listing.rows or ()]
     stream = form.stream
 
     def line(row: Row) -> str:
@@ -204,7 +204,7 @@ def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
         columns,
         form.key,
         noun=noun,
-        record=lambda row: {**place_keys(row), **_build_record(form.columns, row.line)},
+        record=lambda row: {**place_keys(row), **_build_record(form.columns, row)},
         line=line,
         empty=next((one.line.why for one in answers if one.line.why), "") if answers else WAITING,
         level=lambda row: FINE,

@@ -2,24 +2,28 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from operator import attrgetter
 
 from jsctl.base.units import SECOND, format_rfc3339, format_time
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.schedules import StoredSchedule
-from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table
+from jsctl.views.result import Cell, Column, Field, InfoPage, Result, Section, Table, build_table
 
 _SHOWN = 3  #: next runs on a page
 
 COLUMNS = (
     Column("Subject", "subject"),
-    Column("Schedule", "schedule"),
+    Column("Schedule", "schedule", read=attrgetter("pattern")),
     Column("Zone", "zone", optional=True),
     Column("Target", "target", hideable=1),
     Column("Source", "source", optional=True),
-    Column("Next Run", "next"),
-    Column("Last Written", "written", "time", hideable=2),
+    Column("Next Run", "next", "time"),
+    Column(
+        *("Last Written", "written", "time"),
+        read=lambda schedule: schedule.written.time if schedule.written else None,
+        hideable=2,
+    ),
     Column("Sequence", "sequence", "number", hideable=3),
 )
 RUNS = (Column("Run", "run"), Column("In", "left", "duration"))
@@ -40,23 +44,20 @@ def _list_runs(schedule: StoredSchedule, now: int, count: int) -> list[int]:
         return []
 
 
-def build_row(schedule: StoredSchedule, now: int, zone: tzinfo | None) -> tuple[Any, ...]:
-    """Return a schedule's values of COLUMNS. now: ns since 1970."""
-    runs = _list_runs(schedule, now, 1)
-    following = Cell(format_rfc3339(runs[0]), format_run(runs[0], zone)) if runs else Cell(None, "never")
-    written = schedule.written.time if schedule.written else None
-    says = schedule.subject, schedule.pattern, schedule.zone, schedule.target, schedule.source
-    return (*says, following, written, schedule.sequence)
+def build_columns(now: int, zone: tzinfo | None) -> list[Column]:
+    """Return COLUMNS for a time in ns since 1970, with times in a zone, None for the local one."""
+
+    def read_next(schedule: StoredSchedule) -> Cell:
+        runs = _list_runs(schedule, now, 1)
+        return Cell(format_rfc3339(runs[0]), format_run(runs[0], zone)) if runs else Cell(None, "never")
+
+    return [column._replace(read=read_next) if column.key == "next" else column for column in COLUMNS]
 
 
 def listing(stream: str, schedules: Sequence[StoredSchedule], now: int, zone: tzinfo | None) -> Result:
     """Show the schedules of a stream. now: ns since 1970."""
-    table = Table(
-        f"Schedules of {stream}",
-        COLUMNS,
-        [build_row(each, now, zone) for each in schedules],
-        empty=f"Stream {stream} has no schedules",
-    )
+    empty = f"Stream {stream} has no schedules"
+    table = build_table(f"Schedules of {stream}", build_columns(now, zone), schedules, empty=empty)
     return Result([table])
 
 
