@@ -94,8 +94,9 @@ def _pin_names(columns: Sequence[Column], widths: list[int], width: int) -> int:
 
 def list_candidates(model: Model, grid: Grid) -> list[Column]:
     """Return the columns that may be shown: those that the user has chosen, in their order, and without a
-    choice or with `wide`, those that have something to show."""
-    chosen = [column for key in model.chosen for column in grid.columns if column.key == key]
+    choice or with `wide`, those that have something to show. The fixed one stays."""
+    keys = [*[grid.fixed] * (grid.fixed not in model.chosen), *model.chosen] if model.chosen else ()
+    chosen = [column for key in keys for column in grid.columns if column.key == key]
     if chosen and not model.wide:
         return chosen
     others = [column for column in grid.columns if not column.optional or grid.has_values(column)]

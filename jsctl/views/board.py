@@ -57,7 +57,8 @@ class Grid:
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
             what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. links:
             returns what further keys lead to. owner: identifies what a row belongs to.
-        noun: what rows are called, in the plural. empty: shown if there are none.
+        noun: what rows are called, in the plural. empty: shown if there are none. fixed: the key of a column
+            that is shown first whatever columns the user chooses; empty for none.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Grid:
         owner: Callable[[Any], Hashable] = lambda row: None,
         noun: str = "rows",
         empty: str = "",
+        fixed: str = "",
     ) -> None:
         self.columns = columns
         self.rows = rows
@@ -90,6 +92,7 @@ class Grid:
         self.owner = owner
         self.noun = noun
         self.empty = empty
+        self.fixed = fixed
         self._texts = [column.get for column in columns if column.kind in ("text", "prose", "url")]
         self._longest: dict[str, int] = {}
         self._with_values: dict[str, bool] = {}

@@ -119,6 +119,7 @@ def problems(places: Sequence[Place], now: float) -> Grid:
         level=lambda row: row.line.level,
         dim=lambda row: bool(row.place.error) and row.line.kind != "context",
         noun="problems",
+        fixed=WHERE.key,
         record=record,
         line=_format_problem_line,
         page=page,

@@ -115,6 +115,7 @@ def place_grid(
         rows,
         key=lambda row: (row.number, key(row.line)),
         dim=lambda row: bool(row.place.error),
+        fixed=WHERE.key,
         **attrs,
     )
 

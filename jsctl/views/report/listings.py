@@ -178,6 +178,13 @@ def _list_answers(places: Sequence[Place], part: str) -> list[Row]:
     return place_rows(places, lambda place: [own] if (own := place.tracker.listings.get(part)) else [])
 
 
+def _explain_empty(places: Sequence[Place], whys: Sequence[str]) -> str:
+    """Return why there are no rows; empty if there are none. whys: of the places that have answered."""
+    if whys:
+        return next(filter(None, whys), "")
+    return next((place.error for place in places if place.error), WAITING)
+
+
 def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
     form, noun = _build_form(part, now, "line"), TITLES[part].lower()
     columns = [one._replace(quiet=one.kind in ("ago", "time", "duration")) for one in form.columns]
@@ -206,7 +213,7 @@ def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
         noun=noun,
         record=lambda row: {**place_keys(row), **_build_record(form.columns, row)},
         line=line,
-        empty=next((one.line.why for one in answers if one.line.why), "") if answers else WAITING,
+        empty=_explain_empty(places, [one.line.why for one in answers]),
         level=lambda row: FINE,
         **attrs,
     )

@@ -1,6 +1,7 @@
 """The parts of `report` that are fetched only where they are shown, such as buckets and connections."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +156,24 @@ def test_chosen_columns_are_kept(contexts: Cli) -> None:
     watched.until("cannot write ")
     watched.press("\x1b")
     watched.until("CONFIG")
+    watched.press("q")
+    assert watched.end() == 0
+
+
+@pytest.mark.slow
+def test_a_context_that_does_not_answer(contexts: Cli, server: RealServer) -> None:
+    contexts("context add gone --server nats://127.0.0.1:1", status=0)
+    state = Path(contexts.environ["HOME"]) / ".local/state/jsctl"
+    state.mkdir(parents=True)
+    (state / "columns.json").write_text('{"jsctl report": {"buckets": ["values", "bucket"]}}')
+    watched = Watched(contexts.terminal("report --watch 200ms --part buckets --context gone --context app"))
+    watched.until(lambda text: re.search(r"Where +Values +Bucket\n +app +1 +CONFIG", text))
+    watched.press("q")
+    assert watched.end() == 0
+    watched = Watched(contexts.terminal("report --watch 200ms --part buckets --context gone", columns=160))
+    watched.until("\n  cannot connect to nats://127.0.0.1:1")
+    watched.press("6\r")
+    watched.until("jsctl doctor --context gone")
     watched.press("q")
     assert watched.end() == 0
 
