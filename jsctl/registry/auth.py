@@ -3,31 +3,31 @@
 from jsctl.registry.model import USER, Entry, changes, destroys, group, reads
 
 VERBS: dict[str, Entry] = {
-    "operator": group("Manage operators, who sign accounts", aliases=("o", "op")),
+    "operator": group("Manage operators, who sign accounts", "auth.operator.group:", ("o", "op")),
     "operator add": changes("Create an operator with a system account"),
     "operator info": reads("Show an operator", "i", "show", "view"),
-    "operator list": reads("List the operators", "ls", target="auth.operator.list_:list_"),
-    "operator edit": changes("Change the settings of an operator", "update"),
+    "operator list": reads("List the operators", "ls", target="auth.operator.group:list_"),
+    "operator edit": changes("Change the settings of an operator", "update", target="auth.operator.edit:"),
     "operator import": changes(
-        "Add an operator from its JWT and seeds", target="auth.operator.import_:import_"
+        "Add an operator from its JWT and seeds", target="auth.operator.group:import_"
     ),
     "operator select": changes("Select the default operator"),
     "operator backup": reads("Write an operator with all its seeds to a file"),
     "operator restore": changes("Restore an operator from a file"),
-    "operator config": reads("Print the configuration of servers", own=True),
+    "operator config": reads("Print the configuration of servers", own=True, target="auth.operator.config:"),
     "operator keys": group("Manage the signing keys of an operator", "auth.operator.keys:", ("sk", "s")),
     "operator keys list": reads("List the signing keys", "ls", target="auth.operator.keys:list_"),
     "operator keys add": changes("Create a signing key", "new", "create"),
     "operator keys rm": destroys("Remove a signing key", "delete"),
-    "account": group("Manage accounts, which sign users", aliases=("a", "acct", "act")),
+    "account": group("Manage accounts, which sign users", "auth.account.group:", ("a", "acct", "act")),
     "account add": changes("Create an account", "create", "new"),
     "account info": reads("Show an account", "show", "view"),
     "account edit": changes("Change the settings of an account", "update"),
     "account ls": reads("List the accounts of an operator", "list"),
-    "account push": changes("Send accounts to the servers"),
-    "account query": changes("Fetch an account from the servers", "pull"),
+    "account push": changes("Send accounts to the servers", target="auth.account.push:"),
+    "account query": changes("Fetch an account from the servers", "pull", target="auth.account.query:"),
     "account rm": destroys("Remove an account with its users from the store", own=True),
-    "account callout": changes("Let a service authenticate users", own=True),
+    "account callout": changes("Let a service authenticate users", own=True, target="auth.account.callout:"),
     "account exports": group(
         "Manage what an account offers to others", "auth.account.exports:", ("e", "exp", "export")
     ),
@@ -68,10 +68,10 @@ VERBS: dict[str, Entry] = {
     "account revocations add": changes("Revoke a user, all users, or activation tokens", "new"),
     "account revocations ls": reads("List the revocations", "list"),
     "account revocations rm": changes("Remove a revocation"),
-    "user": group("Manage the users of accounts", aliases=("u", "usr", "users")),
-    "user add": changes("Create a user", "create", "new"),
+    "user": group("Manage the users of accounts", "auth.user.group:", ("u", "usr", "users")),
+    "user add": changes("Create a user", "create", "new", target="auth.user.add:"),
     "user info": reads("Show a user", "i", "show", "view"),
-    "user edit": changes("Change the settings of a user", "update"),
+    "user edit": changes("Change the settings of a user", "update", target="auth.user.edit:"),
     "user ls": reads("List the users of an account", "list"),
     "info": reads("Show what credentials, JWTs and keys in files say", scope=USER, own=True),
     "import": changes(

@@ -25,17 +25,19 @@ BUCKET = Noun(
     create=("object add", "creates one"),
 )
 
+_SHORT = "object.group:"
+
 VERBS: dict[str, Entry] = {
-    "add": changes("Create a bucket for objects", "create", "new"),
+    "add": changes("Create a bucket for objects", "create", "new", target=_SHORT),
     "edit": changes("Change the configuration of a bucket", "update"),
     "put": changes("Store files in a bucket"),
     "get": reads("Write an object to a file or to stdout"),
     "sync": changes("Make a bucket match a folder, or a folder match a bucket", own=True),
-    "ls": reads("List the buckets, or the objects of a bucket", "list"),
-    "info": reads("Show a bucket or an object", "show", "i"),
+    "ls": reads("List the buckets, or the objects of a bucket", "list", target=_SHORT),
+    "info": reads("Show a bucket or an object", "show", "i", target=_SHORT),
     "status": reads("Show the size and the state of buckets", own=True),
     "watch": reads("Show what changes in a bucket until ctrl-C"),
-    "link": changes("Create a link to an object or a bucket", own=True),
+    "link": changes("Create a link to an object or a bucket", own=True, target=_SHORT),
     "rm": destroys("Remove objects, or a bucket with all that is in it", "del", "delete"),
-    "seal": changes("Seal a bucket permanently"),
+    "seal": changes("Seal a bucket permanently", target=_SHORT),
 }

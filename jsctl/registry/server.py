@@ -14,6 +14,8 @@ NOUN = Noun(
     offline=True,
 )
 
+_CHECK_SERVER, _CHECK_STREAM = "server.check.server:", "server.check.stream:"
+_NETWORK, _NODES = "server.network.group:", "server.network.nodes:"
 _REQUEST, _LINKS = "server.request.group:", "server.report.routes:"
 
 VERBS: dict[str, Entry] = {
@@ -45,16 +47,18 @@ VERBS: dict[str, Entry] = {
     "check": group(
         "Check servers, streams and more for monitoring systems", target="server.check.group:check"
     ),
-    "check connection": reads("Check the connection to a server", "conn", scope=USER),
+    "check connection": reads("Check the connection to a server", "conn", scope=USER, target=_CHECK_SERVER),
     "check stream": reads("Check a stream, its origins and replicas", scope=USER),
-    "check consumer": reads("Check a consumer", scope=USER),
-    "check message": reads("Check the last message on a subject", scope=USER),
-    "check meta": reads("Check the meta group of a JetStream domain", "raft", scope=USER),
-    "check request": changes("Check that a service answers", "req", scope=USER),
-    "check jetstream": reads("Check an account's use of JetStream", "js", scope=USER),
+    "check consumer": reads("Check a consumer", scope=USER, target=_CHECK_STREAM),
+    "check message": reads("Check the last message on a subject", scope=USER, target=_CHECK_STREAM),
+    "check meta": reads(
+        "Check the meta group of a JetStream domain", "raft", scope=USER, target=_CHECK_SERVER
+    ),
+    "check request": changes("Check that a service answers", "req", scope=USER, target=_CHECK_SERVER),
+    "check jetstream": reads("Check an account's use of JetStream", "js", scope=USER, target=_CHECK_STREAM),
     "check server": reads("Check a server"),
-    "check kv": reads("Check a key-value bucket", scope=USER),
-    "check credential": reads("Check a credentials file", scope=USER),
+    "check kv": reads("Check a key-value bucket", scope=USER, target=_CHECK_STREAM),
+    "check credential": reads("Check a credentials file", scope=USER, target=_CHECK_SERVER),
     "report": group("Report on servers", target="server.report.group:report", aliases=("rep",)),
     "report jetstream": reads("Report on JetStream across all servers of the network", "jsz", "js"),
     "report accounts": reads("Report on accounts", "acct"),
@@ -95,37 +99,29 @@ VERBS: dict[str, Entry] = {
     "mappings": reads("Test which subjects a mapping leads to", "mapping", scope=USER),
     "network": group("Run, break and repair whole networks on this machine", aliases=("net",), own=True),
     "network up": changes("Start a network and wait until it is ready", scope=USER),
-    "network ls": reads("List the networks on this machine", "list", scope=USER),
-    "network status": reads("Show the servers, links and streams of a network", scope=USER),
-    "network wait": reads("Wait until a network is ready and its mirrors have caught up", scope=USER),
-    "network start": changes(
-        "Start servers that are not running", target="server.network.nodes:start", scope=USER
+    "network ls": reads("List the networks on this machine", "list", scope=USER, target=_NETWORK),
+    "network status": reads("Show the servers, links and streams of a network", scope=USER, target=_NETWORK),
+    "network wait": reads(
+        "Wait until a network is ready and its mirrors have caught up", scope=USER, target=_NETWORK
     ),
-    "network stop": changes("Shut servers down gracefully", target="server.network.nodes:stop", scope=USER),
-    "network restart": changes(
-        "Stop servers and start them again", target="server.network.nodes:restart", scope=USER
-    ),
-    "network kill": changes(
-        "Kill servers at once, as a power failure would", target="server.network.nodes:kill", scope=USER
-    ),
-    "network pause": changes(
-        "Suspend servers with their connections open", target="server.network.nodes:pause", scope=USER
-    ),
-    "network resume": changes(
-        "Let paused servers continue", target="server.network.nodes:resume", scope=USER
-    ),
-    "network lame-duck": changes(
-        "Shut servers down in lame duck mode", target="server.network.nodes:lame_duck", scope=USER
-    ),
+    "network start": changes("Start servers that are not running", target=_NODES, scope=USER),
+    "network stop": changes("Shut servers down gracefully", target=_NODES, scope=USER),
+    "network restart": changes("Stop servers and start them again", target=_NODES, scope=USER),
+    "network kill": changes("Kill servers at once, as a power failure would", target=_NODES, scope=USER),
+    "network pause": changes("Suspend servers with their connections open", target=_NODES, scope=USER),
+    "network resume": changes("Let paused servers continue", target=_NODES, scope=USER),
+    "network lame-duck": changes("Shut servers down in lame duck mode", target=_NODES, scope=USER),
     "network add": changes("Add a server to a cluster", target="server.network.scale:add", scope=USER),
     "network scale": changes("Change the number of servers of a cluster", scope=USER),
     "network link": changes("Show or disturb the links between clusters", scope=USER),
-    "network isolate": changes("Cut clusters off from all others", scope=USER),
+    "network isolate": changes("Cut clusters off from all others", scope=USER, target=_NETWORK),
     "network logs": reads("Show the logs of servers", scope=USER),
     "network shell": changes("Open a shell with the contexts of a network", scope=USER),
     "network env": reads(
         "Print shell variables for the contexts of a network", target="server.network.shell:env_", scope=USER
     ),
-    "network topology": reads("Print the description of a network to start from", scope=USER),
-    "network down": destroys("Stop a network and remove its data", scope=USER),
+    "network topology": reads(
+        "Print the description of a network to start from", scope=USER, target=_NETWORK
+    ),
+    "network down": destroys("Stop a network and remove its data", scope=USER, target=_NETWORK),
 }

@@ -124,6 +124,14 @@ SHARED = {
     "kv create": "kv/put.py",
     "kv del": "kv/delete.py",
     "kv update": "kv/put.py",
+    **{
+        f"server check {verb}": "server/check/stream.py"
+        for verb in ("consumer", "jetstream", "kv", "message")
+    },
+    **{
+        f"server check {verb}": "server/check/server.py"
+        for verb in ("connection", "credential", "meta", "request")
+    },
     "server consumer-check": "server/stream_check.py",
     "server network add": "server/network/scale.py",
     "server network env": "server/network/shell.py",

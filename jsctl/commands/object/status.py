@@ -4,7 +4,7 @@ import asyncio
 
 from jsctl.commands.cli import command
 from jsctl.commands.object.flags import bucket_argument
-from jsctl.commands.object.ls import bucket_info
+from jsctl.commands.object.group import bucket_info
 from jsctl.commands.picking.pick import validate_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Api, Json

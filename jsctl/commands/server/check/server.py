@@ -1,10 +1,18 @@
-"""`jsctl server check server`."""
+"""`jsctl server check server`, `meta`, `connection`, `credential`, `request`: servers, and ways to them."""
 
+from jsctl.base.units import MS, SECOND
 from jsctl.commands.cli import DURATION, SIZE, command, option
 from jsctl.commands.server.check.flags import Thresholds, merge_thresholds, run_check, threshold
 from jsctl.env import Env
 from jsctl.monitor.check.outcome import Check
-from jsctl.monitor.check.servers import check_server
+from jsctl.monitor.check.servers import (
+    check_connection,
+    check_credential,
+    check_meta,
+    check_request,
+    check_server,
+)
+from jsctl.nats.headers import parse_header_text
 from jsctl.views.result import Result
 
 
@@ -47,3 +55,92 @@ async def server(
         return await check_server(await env.connection(), name, merge_thresholds(thresholds), required)
 
     return await run_check(env, "server", name or "server", check())
+
+
+@command("meta", examples=["jsctl server check meta --expect 3 --lag-critical 10 --seen-critical 10s"])
+@threshold("--expect", int, "N", "Critical with another number of servers")
+@threshold("--lag-critical", int, "OPERATIONS", "Critical above this lag of a server")
+@threshold("--seen-critical", DURATION, "DURATION", "Critical if a server was last seen longer ago")
+async def meta(env: Env, thresholds: Thresholds) -> Result:
+    """Ask all servers, which needs a login of the system account."""
+
+    async def check() -> Check:
+        api = await env.jetstream()
+        return await check_meta(await env.connection(), api.domain, merge_thresholds(thresholds))
+
+    return await run_check(env, "meta", "JetStream Meta Cluster", check())
+
+
+_DEFAULTS = {
+    f"{measure}-{kind}": span
+    for measure in ("connect", "rtt", "req")
+    for kind, span in (("warn", 500 * MS), ("critical", SECOND))
+}
+
+
+@command(
+    "connection", examples=["jsctl server check connection", "jsctl server check connection --rtt-warn 50ms"]
+)
+@threshold("--connect-warn", DURATION, "DURATION", "Warn from this time to connect on (500ms)")
+@threshold("--connect-critical", DURATION, "DURATION", "Critical from this time to connect on (1s)")
+@threshold("--rtt-warn", DURATION, "DURATION", "Warn from this time of a ping on (500ms)")
+@threshold("--rtt-critical", DURATION, "DURATION", "Critical from this time of a ping on (1s)")
+@threshold("--req-warn", DURATION, "DURATION", "Warn from this time of a message to itself on (500ms)")
+@threshold("--req-critical", DURATION, "DURATION", "Critical from this time of a message to itself on (1s)")
+async def connection(env: Env, thresholds: Thresholds) -> Result:
+    limits = merge_thresholds(thresholds, _DEFAULTS)
+    return await run_check(env, "connections", "Connection", check_connection(env.settings(), limits))
+
+
+@command("credential", examples=["jsctl server check credential --credential app.creds --validity-warn 30d"])
+@option("--credential", required=True, metavar="FILE", help="The credentials file")
+@threshold("--validity-warn", DURATION, "DURATION", "Warn if it expires sooner")
+@threshold("--validity-critical", DURATION, "DURATION", "Critical if it expires sooner")
+@option("--require-expiry/--no-require-expiry", default=True, help="Critical if it never expires")
+async def credential(env: Env, credential: str, require_expiry: bool, thresholds: Thresholds) -> Result:
+    async def check() -> Check:
+        limits = merge_thresholds(thresholds)
+        return check_credential(credential, limits, require_expiry=require_expiry, now=env.clock())
+
+    return await run_check(env, "credential", "Credential", check())
+
+
+@command("request", examples=["jsctl server check request --subject echo --payload hi --match-payload hi"])
+@option("--subject", required=True, metavar="SUBJECT", help="Subject of the service")
+@option("--payload", metavar="TEXT", default="", help="Body of the request")
+@option(
+    "--headers", "-H", metavar="NAME:VALUE", multiple=True, help="A header of the request; may be repeated"
+)
+@option("--match-payload", metavar="REGEX", default="", help="Pattern that the reply must match")
+@option(
+    "--match-headers",
+    metavar="NAME:REGEX",
+    multiple=True,
+    help="Pattern that a header must match; may be repeated",
+)
+@threshold("--response-critical", DURATION, "DURATION", "Critical above this time")
+@threshold("--response-warn", DURATION, "DURATION", "Warn above this time")
+async def request(
+    env: Env,
+    subject: str,
+    payload: str,
+    headers: tuple[str, ...],
+    match_payload: str,
+    match_headers: tuple[str, ...],
+    thresholds: Thresholds,
+) -> Result:
+    sent = [parse_header_text(text, "NAME:VALUE") for text in headers]
+    expected = [parse_header_text(text, "NAME:REGEX") for text in match_headers]
+
+    async def check() -> Check:
+        return await check_request(
+            await env.connection(),
+            subject,
+            payload.encode(),
+            sent,
+            merge_thresholds(thresholds),
+            match_payload=match_payload,
+            match_headers=expected,
+        )
+
+    return await run_check(env, "request", subject, check())

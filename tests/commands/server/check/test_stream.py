@@ -1,5 +1,6 @@
-"""`server check stream`."""
+"""`jsctl server check stream`, `consumer`, `kv`, `message` and `jetstream`."""
 
+import time
 from typing import Any
 
 from tests.support import js
@@ -65,3 +66,94 @@ def test_origins(cli: Cli, url: str) -> None:
     assert check(cli, "stream --stream A --lag-critical 5", 2)["critical"] == [
         "it has neither a mirror nor sources"
     ]
+
+
+def test_a_consumer(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    js.publish(url, "orders")
+    cli("consumer add ORDERS WORK --pull --defaults", status=0)
+    line = "consumer --stream ORDERS --consumer WORK"
+    assert check(cli, f"{line} --unprocessed-critical 2")["ok"] == ["unprocessed messages 1"]
+    assert check(cli, f"{line} --unprocessed-critical 1", 2)["critical"] == [
+        "unprocessed messages 1, must be below 1"
+    ]
+    assert check(cli, f"{line} --unprocessed-critical 0")["ok"] == []
+    assert check(cli, f"{line} --last-delivery-critical 1m", 2)["critical"] == ["last delivery never"]
+    cli("consumer next ORDERS WORK --ack", status=0)
+    outcome = check(cli, f"{line} --last-delivery-critical 1h --last-ack-critical 1m")
+    measures = {measure["name"]: measure for measure in outcome["perf_data"]}
+    assert (measures["last_delivery"]["critical"], measures["last_ack"]["critical"]) == (3600, 60)
+    assert check(cli, f"{line} --last-delivery-critical 1us", 2)["critical"]
+
+
+def test_pinned_groups(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    config: dict[str, Any] = {"durable_name": "P", "ack_policy": "explicit", "priority_groups": ["g"]}
+    config |= {"priority_policy": "pinned_client", "priority_timeout": 10**10}
+    js.ask(url, "CONSUMER.CREATE.ORDERS.P", {"stream_name": "ORDERS", "config": config})
+    outcome = check(cli, "consumer --stream ORDERS --consumer P --pinned", 2)
+    measures = {measure["name"]: measure["value"] for measure in outcome["perf_data"]}
+    assert (measures["groups"], measures["pinned_groups"]) == (1, 0)
+
+
+def test_an_account_and_a_bucket(cli: Cli) -> None:
+    assert "memory_pct=0%;75;90" in cli("server check jetstream", status=0).out
+    cli("kv add CONFIG", status=0)
+    outcome = check(cli, "kv --bucket CONFIG --key ready", 2)
+    assert (outcome["critical"], outcome["ok"]) == (["key ready not found"], ["bucket CONFIG"])
+    assert [measure["name"] for measure in outcome["perf_data"]] == ["values", "bytes", "replicas"]
+    cli("kv put CONFIG ready yes", status=0)
+    assert check(cli, "kv --bucket CONFIG --key ready --values-critical 2")["status"] == "OK"
+    assert check(cli, "kv --bucket CONFIG --values-critical 1", 2)["critical"] == [
+        "values 1, must be below 1"
+    ]
+    # As in the nats tool, a threshold for warnings alone means that few values are bad.
+    assert check(cli, "kv --bucket CONFIG --values-warn 1", 1)["warning"] == ["values 1, must be above 1"]
+    assert check(cli, "kv --bucket CONFIG --values-warn 2 --values-critical 0", 1)["warning"]
+    cli("kv del CONFIG ready -f", status=0)
+    assert check(cli, "kv --bucket CONFIG --key ready", 2)["critical"] == ["key ready was deleted"]
+    assert check(cli, "kv --bucket NONE", 2)["status"] == "CRITICAL"
+
+
+def test_a_message(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    assert "no message" in str(check(cli, "message --stream ORDERS --subject orders", 2)["critical"])
+    js.publish(url, "orders", b"")
+    for line in ("", " --content ."):
+        outcome = check(cli, f"message --stream ORDERS --subject orders{line}", 2)
+        assert outcome["critical"] == ["the content does not match ."]
+    js.publish(url, "orders", b"all good")
+    assert check(cli, "message --stream ORDERS --subject orders")["ok"] == [
+        "the message on ORDERS > orders is valid"
+    ]
+    assert check(cli, "message --stream ORDERS --age-critical 1h --content good")["status"] == "OK"
+    assert check(cli, "message --stream ORDERS --content bad", 2)["critical"] == [
+        "the content does not match bad"
+    ]
+    assert "not a valid regular expression" in str(
+        check(cli, "message --stream ORDERS --content '('", 2)["critical"]
+    )
+
+
+def test_a_body_that_is_a_time_in_seconds(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders")
+    line = "message --stream ORDERS --subject orders --body-timestamp --age-warn 30s --age-critical 1h"
+    for ago, status in ((1, 0), (60, 1), (7200, 2)):
+        js.publish(url, "orders", b"%.3f" % (time.time() - ago))
+        check(cli, line, status)
+
+
+def test_jetstream(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s")
+    outcome = check(cli, "jetstream")
+    assert (outcome["status"], outcome["ok"]) == ("OK", ["memory in percent 0", "storage in percent 0"])
+    measures = {measure["name"]: measure for measure in outcome["perf_data"]}
+    assert (measures["replicas_lagged"]["critical"], measures["replicas_not_seen"]["critical"]) == (200, 5)
+    assert (measures["streams_pct"]["warning"], measures["streams_pct"]["critical"]) == (0, 0)
+    wrong = check(cli, "jetstream --mem-warn 80 --mem-critical 70", 2)
+    assert wrong["critical"] == ["memory in percent: the critical threshold is below the one for warnings"]
+    assert " streams=1 " in cli("server check jetstream", status=0).out
+
+
+def test_a_limit_that_is_not_a_size_is_refused_in_one_line(cli: Cli) -> None:
+    assert len(cli("server check jetstream --mem-warn much", status=64).err.splitlines()) == 1

@@ -1,11 +1,11 @@
-"""`object add`."""
+"""`jsctl object` and its short commands."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.support import js
-from tests.support.objects import put
+from tests.support.objects import DATA, put
 from tests.support.run import Cli
 
 
@@ -47,3 +47,45 @@ def test_a_bucket_of_another_client_is_opened_whatever_its_name(cli: Cli, url: s
     js.stream(url, "OBJ_bücket", "$O.bücket.C.>", "$O.bücket.M.>", allow_rollup_hdrs=True, allow_direct=True)
     cli("object link bücket other bücket", status=0)
     assert cli("object ls bücket --names", status=0).out == "other\n"
+
+
+def test_nothing_is_listed_in_words(cli: Cli) -> None:
+    assert cli("object ls", status=0).out == "No Object Store buckets found\n"
+    cli("object add FILES", status=0)
+    assert cli("object ls FILES", status=0).out == "No entries found\n"
+
+
+def test_info(files: Path, cli: Cli) -> None:
+    stored = put(cli, "a", DATA, "--description", "D")
+    assert cli("object info FILES a --json", status=0).json == stored
+    shown = cli("object info FILES a", tty=True, status=0).out
+    assert "Description: D" in shown and "Digest: SHA-256 " in shown
+    assert "Bucket Name: FILES" in cli("object info FILES", status=0).out
+    assert "not found" in cli("object info FILES b", status=3).err
+
+
+def test_links(files: Path, cli: Cli) -> None:
+    put(cli, "a")
+    assert cli("object link FILES l FILES a --json", status=0).json["options"]["link"] == {
+        "bucket": "FILES",
+        "name": "a",
+    }
+    cli("object link FILES ll FILES l", status=0)
+    cli("object get FILES ll", status=0)
+    assert (files / "ll").read_bytes() == DATA
+    cli("object link FILES whole FILES", status=0)
+    assert "link to bucket FILES" in cli("object get FILES whole", status=1).err
+    assert "is an object, not a link" in cli("object link FILES a FILES l", status=1).err
+    assert "not found" in cli("object link FILES x FILES nothing", status=3).err
+    cli("object link FILES l FILES ll", status=0)
+    assert "endless chain of links" in cli("object get FILES l --force", status=1).err
+    listed = cli("object ls FILES", status=0).out
+    assert "FILES > a" not in listed and "FILES > ll" in listed
+
+
+def test_seal(files: Path, cli: Cli) -> None:
+    put(cli, "a")
+    assert "--force" in cli("object seal FILES", status=64).err
+    assert "has been sealed" in cli("object seal FILES --force", status=0).out
+    assert "sealed" in cli("object put FILES source --name b", status=1).err
+    assert "already sealed" in cli("object seal FILES", terminal_error=True, status=0).err
