@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsctl.jetstream.declared.step import Step, Target
+from jsctl.jetstream.declared.storage import place_streams
 from jsctl.jetstream.declared.trial import compute_shape
 from tests.support import js
 from tests.support.declared import Files
@@ -106,17 +108,24 @@ def test_replicas_of_buckets_are_not_tried(
 
 
 def test_the_storage_of_a_server(offline_cli: Cli, tmp_path: Path) -> None:
-    """What streams reserve is compared with what the server has left; a login may lack the right to ask."""
+    """What streams reserve is compared with what the server has left, if a login sees that; apply asks the
+    server, diff only reads."""
     config = """
 listen: "127.0.0.1:{port}"
 jetstream { store_dir: "{store}", max_file: 1GB, max_mem: 10MB }
-authorization { users: [ {user: a, password: a}
-  {user: r, password: r, permissions: {publish: {deny: "$JS.API.STREAM.CREATE.>"}}} ] }
+accounts {
+  A { jetstream: enabled, users: [ {user: a, password: a} ] }
+  SEES { jetstream: enabled, users: [ {user: sees, password: sees} ]
+    imports: [ {service: {account: SYS, subject: "$SYS.REQ.SERVER.PING.*"}} ] }
+  SYS { users: [ {user: sys, password: sys} ]
+    exports: [ {service: "$SYS.REQ.SERVER.PING.*", response: stream} ] }
+}
+system_account: SYS
 """
     server = RealServer(tmp_path, config).start()
     try:
         files = Files(offline_cli, tmp_path)
-        files.cli.environ["NATS_URL"] = url = server.url_for("a")
+        files.cli.environ["NATS_URL"] = url = server.url_for("sees")
         js.stream(url, "THERE", "there", max_bytes=500_000_000)
         pairs = [
             ("{name: S0, subjects: s0, max_bytes: 600MB}", "1"),
@@ -126,20 +135,41 @@ authorization { users: [ {user: a, password: a}
             ("{name: THERE, max_bytes: 900MB}", ""),
             ("{name: S0, subjects: s0, storage: memory, max_bytes: 11MB}", "1"),
         ]
-        names = js.ask(url, "STREAM.NAMES")
         for text, is_refused in pairs:
             shown = files("diff", f"streams: [{text}]", status=1 if is_refused else 2)
-            assert ("storage left for streams" in shown.out) == bool(is_refused), shown
-            assert js.ask(url, "STREAM.NAMES") == names
+            assert ("storage left for it" in shown.out) == bool(is_refused), shown
+            assert shown.err == ""
+        files.cli.environ["NATS_URL"] = url = server.url_for("a")
         lines = several(6, "100MB").replace("}, {", "}\n- {")
+        for verb in ("diff", "apply --dry-run"):
+            unknown = files(verb, f"streams:\n- {lines}", "--trace", status=2 if verb == "diff" else 0)
+            assert "whether servers have room for 600 MiB that 6 streams reserve is not known" in unknown.err
+            assert "STREAM.INFO" in unknown.err and "STREAM.CREATE" not in unknown.err
         refused = files("apply", f"streams:\n- {lines}", status=1)
         assert "streams.yaml:7: stream S5: max_bytes: the server has less file storage left" in refused.err
-        assert js.ask(url, "STREAM.NAMES") == names
-        files.cli.environ["NATS_URL"] = server.url_for("r")
-        unknown = files("diff", f"streams: [{several(6, '100MB')}]", status=2)
-        assert unknown.err == ""
+        assert js.ask(url, "STREAM.NAMES")["total"] == 0
     finally:
         server.stop()
+
+
+def test_streams_go_to_servers_with_room() -> None:
+    def step(name: str, size: int, replicas: int, **config: object) -> Step:
+        after = {"name": name, "max_bytes": size, "num_replicas": replicas, **config}
+        return Step("create", Target(None, "", ""), name, "", "", None, after)  # type: ignore[arg-type]
+
+    servers = [
+        {"name": f"{cluster}{n}", "cluster": cluster, "jetstream": True, "free": {"file": free, "memory": 0}}
+        for cluster, sizes in {"A": (10, 10, 3), "B": (5, 5, 5)}.items()
+        for n, free in enumerate(sizes)
+    ]
+
+    def refused(*steps: Step) -> list[str]:
+        return [step.stream for step, _ in place_streams(steps, servers)]
+
+    assert refused(step("S", 5, 3)) == []  # in B
+    assert refused(step("S", 6, 3), step("T", 6, 2), step("U", 6, 1), step("V", 4, 2)) == ["S", "U"]
+    assert refused(step("S", 5, 3), step("T", 1, 3, placement={"cluster": "B"})) == ["T"]
+    assert refused(step("S", 1, 1, storage="memory")) == ["S"]
 
 
 def test_it_is_one_consumer_of_many(files: Files, url: str) -> None:

@@ -17,6 +17,7 @@ from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
 from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
 from jsctl.commands.operators.pushing import Sent, refuse_unseen
+from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
 from jsctl.env import Env
 from jsctl.errors import JsctlError
@@ -24,6 +25,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.message.data_loss import Precision
 from jsctl.jetstream.stream.protection import refuse_protected
+from jsctl.nats.connection import Connection
 from jsctl.views.auth.findings import format_findings
 from jsctl.views.declared import environment as view
 from jsctl.views.declared.plan import Asked
@@ -139,6 +141,12 @@ class DeclaredAuth:
         return make_auth_plan(
             self.folders, self.operators, prune=self._prune, take_ownership=self._take_ownership
         )
+
+    async def connect_to_system(self, env: Env) -> Connection:
+        """Connect as a user of the system account that the store of the first operator signs. Raises
+        JsctlError."""
+        store = AuthStore(self.folders, self.operators[0].name)
+        return await connect_to_system(env, store, as_system=True)
 
     async def measure_removals(self, env: Env) -> None:
         """Find what accounts hold that are to be removed or to lose JetStream, wherever servers can be

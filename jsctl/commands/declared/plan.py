@@ -5,7 +5,9 @@ planned for them is compared with what is there when the accounts are (`Declared
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.base.command_lines import build_flag
@@ -15,16 +17,17 @@ from jsctl.commands.declared.targets import open_targets
 from jsctl.commands.declared.trying import try_on_scratch_server
 from jsctl.commands.options.protection import refuse_unknown
 from jsctl.env import Env
-from jsctl.errors import BadInput, collecting, raise_all
-from jsctl.jetstream.api import Json
+from jsctl.errors import BadInput, JsctlError, collecting, raise_all
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.load import load
 from jsctl.jetstream.declared.model import Declared, Place
 from jsctl.jetstream.declared.plan import Plan, make_plan
 from jsctl.jetstream.declared.step import Target
+from jsctl.jetstream.declared.storage import StorageSource
 from jsctl.jetstream.declared.variables import parse_variables
 from jsctl.jetstream.stream.replicas import find_shortage
-from jsctl.monitor.server.requests import fetch_visible_servers
+from jsctl.monitor.server.requests import fetch_free_storage, fetch_visible_servers
 from jsctl.views.declared import plan as view
 from jsctl.views.result import Result
 
@@ -73,7 +76,9 @@ class DeclaredPlan:
         if self.comparison.logins:
             self.comparison.logins.expect_all()
         announced = self.streams
-        self.streams, self.targets = await _plan_streams(env, self.sources, self.comparison, self.rules)
+        self.streams, self.targets = await _plan_streams(
+            env, self.sources, self.comparison, self.rules, only_shows=False
+        )
         return not self.streams.is_within(announced)
 
 
@@ -81,7 +86,8 @@ async def plan_declared(env: Env, sources: Sources, rules: Rules, *, only_shows:
     """Return the plan of what files declare. only_shows: servers may lack accounts that no operator of the
     files has. Raises BadInput, and what connecting and requests raise."""
     comparison = await compare_sources(env, sources, only_shows=only_shows)
-    return DeclaredPlan(sources, rules, comparison, *await _plan_streams(env, sources, comparison, rules))
+    planned = await _plan_streams(env, sources, comparison, rules, only_shows=only_shows)
+    return DeclaredPlan(sources, rules, comparison, *planned)
 
 
 async def compare_sources(env: Env, sources: Sources, *, only_shows: bool = True) -> Comparison:
@@ -148,7 +154,7 @@ def check_rehearsable(
 
 
 async def _plan_streams(
-    env: Env, sources: Sources, comparison: Comparison, rules: Rules
+    env: Env, sources: Sources, comparison: Comparison, rules: Rules, *, only_shows: bool
 ) -> tuple[Plan, Mapping[Place, Target]]:
     """Compare declared streams with those on servers; return the plan with all warnings, and the servers of
     each place. Raises what requests raise."""
@@ -161,6 +167,7 @@ async def _plan_streams(
         prune=sources.prune,
         try_out=try_on_scratch_server(env),
         limits=comparison.auth.build_account_infos() if comparison.auth else {},
+        storage=StorageSource(partial(_fetch_free_storage, env, comparison.auth), may_create=not only_shows),
     )
     declared = [name for stream in comparison.declared.streams for name in (stream.name, stream.renamed_from)]
     held = comparison.auth.list_held() if comparison.auth else ()
@@ -169,6 +176,16 @@ async def _plan_streams(
     of_servers = await _warn_of_servers(plan)
     warnings = [*comparison.declared.warnings, *of_store, *plan.warnings, *of_servers]
     return plan._replace(warnings=warnings), targets
+
+
+async def _fetch_free_storage(env: Env, auth: "DeclaredAuth | None", api: Api) -> Sequence[Json]:
+    """Return what storage servers have left (see `StorageSource`): as the login sees it, or one of the system
+    account that the store of declared operators signs."""
+    if (servers := await fetch_free_storage(api.connection)) or auth is None:
+        return servers
+    with suppress(JsctlError):
+        return await fetch_free_storage(await auth.connect_to_system(env))
+    return []
 
 
 async def _warn_of_servers(plan: Plan) -> list[str]:

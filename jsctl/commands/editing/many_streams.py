@@ -22,11 +22,12 @@ from jsctl.jetstream.declared.model import Declared, Place, Stream
 from jsctl.jetstream.declared.moves import Move, carry_out, plan_moves
 from jsctl.jetstream.declared.plan import Plan, TryOut, make_plan
 from jsctl.jetstream.declared.step import Step, Target
+from jsctl.jetstream.declared.storage import StorageSource
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import endangers
 from jsctl.jetstream.stream.replicas import find_shortage
-from jsctl.monitor.server.requests import fetch_visible_servers
+from jsctl.monitor.server.requests import fetch_free_storage, fetch_visible_servers
 from jsctl.views.declared import moves as moves_view
 from jsctl.views.declared import plan as view
 from jsctl.views.intent import Intent
@@ -96,6 +97,7 @@ async def edit_many(
         rules,
         has_replicas=has_replicas,
         try_out=try_out,
+        may_create=not options.dry_run,
     )
     plan = planned.plan
     for warning in plan.warnings:
@@ -131,6 +133,7 @@ async def _plan(
     *,
     has_replicas: bool,
     try_out: TryOut,
+    may_create: bool,
 ) -> _Edit:
     """Return what to do; what cannot be done has the reason. Raises BadInput, and what requests raise."""
     target = Target(api, "", api.own_domain)
@@ -143,7 +146,10 @@ async def _plan(
     ]
     declared = [Stream(name, _find_changes(info, make_draft), "", Place()) for name, info in infos.items()]
     reserved = {"": await _sum_reserved(api)}
-    plan = await make_plan(Declared(declared), {Place(): target}, rules, try_out=try_out, limits=reserved)
+    storage = StorageSource(lambda api: fetch_free_storage(api.connection), may_create)
+    plan = await make_plan(
+        Declared(declared), {Place(): target}, rules, try_out=try_out, limits=reserved, storage=storage
+    )
     servers = await fetch_visible_servers(api.connection)
     steps = [_refuse(step, infos[step.stream], servers) for step in plan.steps]
     changed = {step.stream for step in steps}

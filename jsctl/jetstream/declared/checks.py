@@ -6,7 +6,7 @@ Server: stream.go, jetstream_cluster.go, jetstream.go; tried on 2.15.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 
 from jsctl.base.loops import gather
 from jsctl.base.units import format_bytes
@@ -14,7 +14,7 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.step import Key, Step, get_subjects, group_by_place
+from jsctl.jetstream.declared.step import Key, Step, get_storage, get_subjects, group_by_place
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.nats.subject_tree import SubjectTree
@@ -84,9 +84,7 @@ async def _find_refusals(steps: Sequence[Step], account: Json) -> Refusals:
             refuse(step, "persist_mode", "async is for streams with one replica")
         elif replicas > 1 and ">" in get_subjects(step.after):
             refuse(step, "subjects", "> is for streams with one replica")
-    kinds = () if target.is_missing else ("file", "memory")
-    oversized = [found for kind in kinds for found in await _find_oversized(target.api, kind, changed)]
-    for step, key, reason in (*oversized, *_check_totals(changed, account), *_check_levels(steps, account)):
+    for step, key, reason in (*_check_totals(changed, account), *_check_levels(steps, account)):
         refuse(step, key, reason)
     return refusals
 
@@ -182,7 +180,7 @@ def _check_totals(changed: Sequence[Step], account: Json) -> Iterator[tuple[Step
         if is_new and 0 <= most < count("streams", 1):
             yield step, "name", f"the account has at most {most} streams"
             continue
-        kind = "memory" if _get_storage(step) == "memory" else "storage"
+        kind = "memory" if get_storage(step) == "memory" else "storage"
         most = int(limits.get(f"max_{kind}", -1))
         has_size = int(config.get("max_bytes") or 0) > 0
         sizes = [
@@ -193,32 +191,3 @@ def _check_totals(changed: Sequence[Step], account: Json) -> Iterator[tuple[Step
         if 0 <= most < reserved + (not has_size):
             whole = f"{format_bytes(most)} of {kind}, reserved for other streams" if most else f"no {kind}"
             yield step, "max_bytes" if has_size else "storage", f"the account has {whole}"
-
-
-async def _find_oversized(api: Api, kind: str, changed: Sequence[Step]) -> list[tuple[Step, str, str]]:
-    """Return the first step for whose `max_bytes`, with those of the steps before it, the server has no room,
-    with the key and the reason; nothing if there is none. kind: of storage, file or memory."""
-    steps = [step for step in changed if _count_reserved(step) and _get_storage(step) == kind]
-    totals = list(accumulate(map(_count_reserved, steps)))
-
-    async def fits(number: int) -> bool:
-        config = {"name": steps[number].stream, "storage": kind, "num_replicas": 1}
-        return await streams.has_room(api, {**config, "max_bytes": totals[number]})
-
-    first, last = 0, len(steps) - 1
-    if not steps or await fits(last):
-        return []
-    while first < last:
-        middle = (first + last) // 2
-        first, last = (middle + 1, last) if await fits(middle) else (first, middle)
-    return [(steps[first], "max_bytes", f"the server has less {kind} storage left for streams")]
-
-
-def _get_storage(step: Step) -> str:
-    return (step.after or {}).get("storage") or "file"
-
-
-def _count_reserved(step: Step) -> int:
-    """Return how many bytes a step reserves for a stream, in each of its replicas."""
-    size, old_size = (max(0, int((each or {}).get("max_bytes") or 0)) for each in (step.after, step.before))
-    return max(0, size - old_size)

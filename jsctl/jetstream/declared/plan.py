@@ -30,6 +30,7 @@ from jsctl.jetstream.declared.losses import with_losses
 from jsctl.jetstream.declared.model import Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.rename import plan_rename
 from jsctl.jetstream.declared.step import Action, Key, Step, Target, add_step_losses
+from jsctl.jetstream.declared.storage import StorageSource, refuse_oversized
 from jsctl.jetstream.declared.trial import Trial
 from jsctl.jetstream.declared.values import compare_values
 from jsctl.jetstream.declared.warnings import find_plan_warnings
@@ -163,10 +164,11 @@ async def make_plan(
     prune: bool = False,
     try_out: TryOut | None = None,
     limits: Mapping[str, Json] = MappingProxyType({}),
+    storage: StorageSource | None = None,
 ) -> Plan:
     """Compare what is declared with what exists. prune: plan removals, too. try_out: None if nothing can be
-    tried beforehand. limits: those that accounts of places will have, by name. Raises BadInput, and what
-    requests raise."""
+    tried beforehand. limits: those that accounts of places will have, by name. storage: None to leave to
+    servers what they have room for. Raises BadInput, and what requests raise."""
     # Different contexts and domains may lead to the same JetStream.
     joined = join_streams(declared.streams, lambda stream: targets[stream.place].key)
     declared = replace(declared, streams=joined)
@@ -199,6 +201,9 @@ async def make_plan(
     ]
     accounts = await fetch_accounts(steps, limits)
     steps = plan_releases(await refuse_impossible(steps, accounts))
+    if storage:
+        steps, unknown = await refuse_oversized(steps, storage)
+        warnings += unknown
     kept: list[Step] = []
     if try_out:
         steps, kept, untried = _apply_trial(steps, await try_out(steps, accounts))

@@ -165,6 +165,11 @@ def get_subjects(config: Json | None) -> list[str]:
     return list((config or {}).get("subjects") or [])
 
 
+def get_storage(step: Step) -> str:
+    """Return the kind of storage of a step's stream, file or memory."""
+    return (step.after or {}).get("storage") or "file"
+
+
 def find_cycle(graph: Mapping[T, Iterable[T]]) -> list[T]:
     """Return the nodes of a cycle, of which the first comes again at the end; empty if there is none. graph:
     the nodes that must come before each node."""

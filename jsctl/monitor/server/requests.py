@@ -109,6 +109,32 @@ async def fetch_visible_servers(connection: Connection) -> list[Json]:
     return [reply["server"] for reply in replies]
 
 
+async def fetch_free_storage(connection: Connection) -> list[Json]:
+    """Return what servers with JetStream say of themselves, each with `free`: the bytes that are left for
+    streams of each kind of storage (nats-server: jetstream_cluster.go selectPeerGroup). None where the login
+    does not see them: it needs what the system account may ask, or an import of that."""
+    try:
+        replies = await ping(connection, "JSZ")
+    except JsctlError:
+        return []
+    return [
+        {**reply["server"], "free": {kind: _count_free(reply["data"], *_STORAGE[kind]) for kind in _STORAGE}}
+        for reply in deduplicate_servers(replies)
+        if not reply["data"].get("disabled")
+    ]
+
+
+_STORAGE = {
+    "file": ("max_storage", "reserved_storage", "storage"),
+    "memory": ("max_memory", "reserved_memory", "memory"),
+}
+
+
+def _count_free(data: Json, most: str, reserved: str, used: str) -> int:
+    limit = int((data.get("config") or {}).get(most) or 0)
+    return max(0, limit - max(int(data.get(reserved) or 0), int(data.get(used) or 0)))
+
+
 def deduplicate_servers(replies: Iterable[Json]) -> list[Json]:
     """Return the first reply of each server.
 
