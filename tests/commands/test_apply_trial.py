@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.jetstream.declared.step import Step, Target
-from jsctl.jetstream.declared.storage import place_streams
+from jsctl.jetstream.declared.storage import find_unplaceable
 from jsctl.jetstream.declared.trial import compute_shape
 from tests.support import js
 from tests.support.declared import Files
@@ -164,7 +164,7 @@ def test_streams_go_to_servers_with_room() -> None:
     ]
 
     def refused(*steps: Step) -> list[str]:
-        return [step.stream for step, _ in place_streams(steps, servers)]
+        return [step.stream for step, _ in find_unplaceable(steps, servers)]
 
     assert refused(step("S", 5, 3)) == []  # in B
     assert refused(step("S", 6, 3), step("T", 6, 2), step("U", 6, 1), step("V", 4, 2)) == ["S", "U"]

@@ -45,7 +45,7 @@ async def _check_place(steps: Sequence[Step], source: StorageSource) -> tuple[li
     api = steps[0].target.api
     replies = await source.fetch_servers(api)
     if servers := [server for server in replies if str(server.get("domain") or "") == api.own_domain]:
-        return place_streams(steps, servers), ""
+        return find_unplaceable(steps, servers), ""
     if source.may_create:
         kinds = [[step for step in steps if get_storage(step) == kind] for kind in ("file", "memory")]
         return [refusal for group in kinds for refusal in await _ask(api, group)], ""
@@ -56,7 +56,7 @@ async def _check_place(steps: Sequence[Step], source: StorageSource) -> tuple[li
     )
 
 
-def place_streams(steps: Sequence[Step], servers: Iterable[Json]) -> list[tuple[Step, str]]:
+def find_unplaceable(steps: Sequence[Step], servers: Iterable[Json]) -> list[tuple[Step, str]]:
     """Return the steps for which no cluster has as many servers with room as they have replicas. Each stream
     goes to the servers that have most."""
     clusters: dict[str, list[Json]] = {}
