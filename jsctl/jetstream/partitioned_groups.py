@@ -17,6 +17,7 @@ from jsctl import registry
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
 from jsctl.base.loops import gather
+from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream import api_levels
 from jsctl.jetstream.api import Api, Json
@@ -140,7 +141,7 @@ def _find_filter_violation(subject: str, wildcards: Sequence[int]) -> str:
     if not is_subject(subject) or not (stars or tokens[-1] == ">"):
         return f"filter {subject!r} must be a subject with a * as a token, or > at its end"
     if len(set(wildcards)) < len(wildcards) or not all(1 <= number <= stars for number in wildcards):
-        return f"filter {subject!r} has the wildcards 1 to {stars}: name each once, or none"
+        return f"filter {subject!r} has {pluralize(stars, 'wildcard')} *: name each once, from 1 on, or none"
     return ""
 
 
@@ -240,12 +241,8 @@ def build_queue(group: Group, source: Json) -> Json:
     the stream that it sources.
     """
     count, config = group.config["max_members"], group.config
-    given = config["partitioning_filters"] or ()
-    filters = [(str(each["filter"]), each["partitioning_wildcards"]) for each in given]
-    transforms = [
-        {"src": subject, "dest": _build_destination(subject, wildcards, count)}
-        for subject, wildcards in filters or [(">", [])]
-    ]
+    filters = config["partitioning_filters"] or [{"filter": ">"}]
+    transforms = [{"src": each["filter"], "dest": _build_destination(each, count)} for each in filters]
     return {
         "name": group.queue,
         "retention": "workqueue",
@@ -259,13 +256,13 @@ def build_queue(group: Group, source: Json) -> Json:
     }
 
 
-def _build_destination(subject: str, wildcards: Sequence[int], count: int) -> str:
-    tokens, number = subject.split("."), 0
-    for at, token in enumerate(tokens):
-        if token == "*":
-            number += 1
-            tokens[at] = f"{{{{Wildcard({number})}}}}"
-    arguments = ",".join(map(str, [count, *wildcards]))
+def _build_destination(given: Json, count: int) -> str:
+    """Return the subject that a filter's subjects become, with the number of one of `count` partitions."""
+    tokens, stars = [], 0
+    for token in str(given["filter"]).split("."):
+        stars += token == "*"
+        tokens.append(f"{{{{Wildcard({stars})}}}}" if token == "*" else token)
+    arguments = ",".join(map(str, [count, *(given.get("partitioning_wildcards") or ())]))
     return ".".join([f"{{{{Partition({arguments})}}}}", *tokens])
 
 
@@ -283,7 +280,8 @@ async def find_existing(api: Api, group: Group) -> Group | None:
 
 
 async def create(api: Api, group: Group, source: Json) -> Group:
-    """Create a group, and the stream of an elastic one; return it. source: the configuration of its stream.
+    """Create a group, and the stream of an elastic one; return it. Of one that exists, only the stream is
+    created. source: the configuration of the stream that it reads.
 
     Nothing is left of it after an error. Raises BadInput for a server before 2.11, ApiError.
     """
@@ -297,6 +295,8 @@ async def create(api: Api, group: Group, source: Json) -> Group:
     is_queue_new = False
     if group.kind == "elastic":
         _, is_queue_new = await streams.create(api, build_queue(group, source))
+    if group.revision:
+        return group
     try:
         revision = await write.create(bucket, group.key, _encode(group.config))
     except JsctlError:
@@ -351,8 +351,15 @@ async def list_consumer_names(api: Api, group: Group) -> list[str]:
 
 
 async def fetch_consumers(api: Api, group: Group) -> dict[str, Json]:
-    """Return the infos of the consumers of the members that have one."""
-    listed = await consumers.collect(api, group.queue, lambda info: info)
+    """Return the infos of the consumers of the members that have one. Raises NotFound if the stream that they
+    read is gone."""
+    try:
+        listed = await consumers.collect(api, group.queue, lambda info: info)
+    except MissingName as error:
+        if group.kind == "static":
+            raise
+        hint = "jsctl consumer pcgroup create, with the same configuration, creates it again"
+        raise NotFound(f"stream {group.queue} of {group.label} does not exist", hint) from error
     names = {group.name_consumer(member): member for member in group.members}
     return {names[name]: info for name, info in listed.items.items() if name in names}
 

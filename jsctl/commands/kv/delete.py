@@ -2,7 +2,7 @@
 
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.kv.removing import remove_keys
-from jsctl.commands.kv.shared import codec_flag, open_named
+from jsctl.commands.kv.shared import codec_flag, open_named, refuse_codec
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
 from jsctl.jetstream.kv.codec import Codec
@@ -37,6 +37,7 @@ async def delete(
     refuse_protected([store.info], unprotect)
     if key:
         return await remove_keys(env, store, key, DELETE, force=force)
+    refuse_codec(codec)
     state = store.info["state"]
     values, size = int(state["messages"]), int(state["bytes"])
     await env.confirm(view.bucket_intent(store.name, values, size), force=force)

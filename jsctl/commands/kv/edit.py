@@ -5,7 +5,7 @@ from jsctl.commands.cli import argument, command
 from jsctl.commands.editing.editing import Editable, EditOptions, edit_config, edit_flags
 from jsctl.commands.editing.editor import edit_text
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
-from jsctl.commands.kv.shared import codec_flag, open_named
+from jsctl.commands.kv.shared import codec_flag, open_named, refuse_codec
 from jsctl.commands.options.data_loss import Losing, find_losing
 from jsctl.env import Env
 from jsctl.errors import BadInput
@@ -47,8 +47,7 @@ async def edit(
         if flags.fields or editing.config_file or editing.replace:
             raise BadInput("configuration flags and KEY cannot be used together", "leave out one of them")
         return await _edit_value(env, bucket, key, codec, dry_run=editing.dry_run)
-    if codec.names:
-        raise BadInput("--codec is for the key of a value", "specify KEY, or leave --codec out")
+    refuse_codec(codec)
     file = editing.read_config(env, BUCKET, changed=bool(flags.fields))
     opened = await open_named(env, bucket or BUCKET.get_name(file or {}))
     versions = [opened]

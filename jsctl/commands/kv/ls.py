@@ -11,6 +11,7 @@ from jsctl.commands.kv.shared import (
     open_named,
     parse_at,
     parse_patterns,
+    refuse_codec,
     warn_of_unknown,
 )
 from jsctl.env import Env
@@ -64,6 +65,7 @@ async def ls(
     time = parse_at(env, at) if at else None
     api = await env.jetstream()
     if not bucket:
+        refuse_codec(codec, "BUCKET")
         if names_only:
             return names(_split_pages(sorted(await buckets.list_names(api))))
         return info.listing(await buckets.collect(api), env.clock())
@@ -75,7 +77,7 @@ async def ls(
     else:
         stored = await _list_entries(store, patterns, with_values=with_values)
     entries = decode_keys(store, stored)
-    if codec.names:
+    if codec:
         entries = sorted(entries, key=attrgetter("key"))
     if not entries:
         condition = f" that match {', '.join(key)}" if key else ""

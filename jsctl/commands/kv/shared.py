@@ -30,11 +30,17 @@ REVISION = click.IntRange(min=1)
 codec_flag = option(
     "--codec",
     type=Parsed("codec", parse_codec),
-    default="",
+    default=PLAIN,
     metavar="|".join(CODECS),
     help="How keys are encoded in the bucket; several in turn: path,base64",
 )
 """Declare the flag of a `Codec`."""
+
+
+def refuse_codec(codec: Codec, noun: str = "KEY") -> None:
+    """Raise BadInput for --codec on a line without keys. noun: what the line lacks."""
+    if codec:
+        raise BadInput("--codec is for keys", f"specify {noun}, or leave --codec out")
 
 
 async def open_named(env: Env, name: str, api: Api | None = None, codec: Codec = PLAIN) -> Bucket:
@@ -50,7 +56,7 @@ def parse_patterns(env: Env, keys: Sequence[str], codec: Codec = PLAIN) -> list[
     """Return the stored forms of keys and patterns from the command line; without any, the pattern of all
     keys. Raises BadInput.
     """
-    if not codec.names and (note := explain_wildcards(keys)):
+    if not codec and (note := explain_wildcards(keys)):
         env.say(f"jsctl: {note}, as in 'user.*'")
     return [parse_key_pattern(key, codec) for key in keys] or [">"]
 

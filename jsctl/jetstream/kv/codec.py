@@ -19,6 +19,10 @@ class Codec(NamedTuple):
 
     names: tuple[str, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Return whether keys are encoded at all."""
+        return bool(self.names)
+
     @property
     def flags(self) -> list[str]:
         """The flags of a command line with this codec."""
@@ -57,9 +61,10 @@ PLAIN = Codec()
 
 def parse_codec(text: str) -> Codec:
     """Parse the names of codecs, separated by commas. Raises ValueError."""
-    names = tuple(text.split(",")) if text else ()
-    if wrong := next((name for name in names if name not in CODECS), None):
-        raise ValueError(f"{wrong!r} is not one of {', '.join(CODECS)}")
+    names = tuple(text.split(","))
+    wrong = [name for name in names if name not in CODECS]
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} is not one of {', '.join(CODECS)}")
     if PATH in names[1:]:
         raise ValueError("path must be the first: what other codecs make has no slashes")
     return Codec(names)

@@ -91,7 +91,7 @@ def decode_entry(bucket: Bucket, message: Message) -> Entry:
 
 def decode_keys(bucket: Bucket, entries: Sequence[Entry]) -> Sequence[Entry]:
     """Return the entries with the keys as people call them, to be shown. Raises JsctlError."""
-    if not bucket.codec.names:
+    if not bucket.codec:
         return entries
     return [entry._replace(key=bucket.decode_key(entry.key)) for entry in entries]
 

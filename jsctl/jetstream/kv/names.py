@@ -50,7 +50,7 @@ def parse_existing_key(text: str, codec: Codec = PLAIN) -> str:
     Raises BadInput.
     """
     key = encode_key(text, codec)
-    if "\\" in text and not codec.names:
+    if "\\" in text and not codec:
         key = ".".join(_unescape_token(token) for token in text.split("."))
     if not is_subject(key) or is_pattern(key) or not is_sendable(key):
         raise _invalid_error(text, key, codec, "use tokens separated by dots")
@@ -85,7 +85,7 @@ def encode_key(text: str, codec: Codec, *, is_pattern: bool = False) -> str:
 
 
 def _invalid_error(key: str, stored: str, codec: Codec, hint: str) -> BadInput:
-    if not codec.names:
+    if not codec:
         return BadInput(f"{key!r} is not a valid key", hint)
     return BadInput(
         f"{key!r} is not a valid key for {' '.join(codec.flags)}", f"it would be stored as {stored!r}: {hint}"

@@ -30,7 +30,7 @@ def parse_entry(record: Any, codec: Codec = PLAIN) -> Entry:
     key, operation = record.get("key"), record.get("operation", PUT)
     stored = encode_key(key, codec) if isinstance(key, str) else ""
     if not isinstance(key, str) or not is_subject(stored) or is_pattern(stored):
-        raise BadInput(f"{key!r} is not a valid key{' for ' * bool(codec.names)}{' '.join(codec.flags)}")
+        raise BadInput(f"{key!r} is not a valid key{' for ' * bool(codec)}{' '.join(codec.flags)}")
     if operation == "DEL":  # as in the header of a marker
         operation = DELETE
     if operation not in (PUT, DELETE, PURGE):

@@ -91,7 +91,9 @@ def test_wrong_codecs_and_keys(people: Cli) -> None:
     assert "'gzip' is not one of base64, path" in people("kv ls P --codec gzip", status=64).err
     assert "path must be the first" in people("kv ls P --codec base64,path", status=64).err
     assert "it would be stored as 'a..b'" in people("kv put P a//b x --codec path", status=64).err
-    assert "specify KEY" in people("kv edit P --history 3 --codec path", status=64).err
+    for line in ("edit P --history 3", "del P --force", "ls"):
+        assert "or leave --codec out" in people(f"kv {line} --codec path", status=64).err
+    assert "'' is not one of base64, path" in people("kv put P a x --codec ''", status=64).err
     assert "overlap" in people("kv export P 'Ann Lee.*' '*.mail' --codec base64", status=64).err
 
 

@@ -69,7 +69,7 @@ def test_the_stream_of_an_elastic_group() -> None:
         ({"max_members": 2, "partitioning_filters": [{"filter": "a.b"}]}, "a \\* as a token"),
         (
             {"max_members": 2, "partitioning_filters": [{"filter": "*", "partitioning_wildcards": [2]}]},
-            "wildcards 1 to 1",
+            "has 1 wildcard \\*",
         ),
         ({"max_members": 2, "members": ["a.b"]}, "not a valid member name"),
         ({"max_members": 2, "member_mappings": 7}, "not the JSON of a group"),

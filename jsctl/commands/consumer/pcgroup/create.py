@@ -99,7 +99,8 @@ async def create(env: Env, options: Options, permits: LossOptions) -> Result:
     kind: groups.Kind = "static" if options.static else "elastic"
     group = groups.build_group(stream, options.new_group, kind, options.build_config())
     source = (await streams.fetch_info(api, stream))["config"]
-    if existing := await groups.find_existing(api, group):
+    existing = await groups.find_existing(api, group)
+    if existing and await streams.fetch_info_or_none(api, existing.queue):
         env.say(f"jsctl: {group.label} already exists, nothing was changed")
         return view_group(existing, await groups.fetch_consumers(api, existing))
     facts = {"stream": stream, "group": group.name, "kind": kind, "config": group.config}
@@ -108,4 +109,4 @@ async def create(env: Env, options: Options, permits: LossOptions) -> Result:
     if kind == "elastic":
         losing = await find_taken(env, api, groups.build_queue(group, source))
         await confirm_taking(env, permits, f"create {group.label}", losing)
-    return view_group(await groups.create(api, group, source), {})
+    return view_group(await groups.create(api, existing or group, source), {})

@@ -104,15 +104,14 @@ async def _change(
 ) -> Result:
     """Change the members of a group after a question, and show it."""
     after = groups.with_members(group, config)
+    consumers = await groups.fetch_consumers(api, after)
     moved = [number for number, member in group.owners.items() if after.owners.get(number, member) != member]
     facts = {"stream": group.stream, "group": group.name, "config": after.config, "moves": moved}
-    members = ", ".join(after.members) or "nobody, so that nobody reads it"
-    moves = (
-        f", which moves {pluralize(len(moved), 'partition')} ({format_partitions(moved)})" if moved else ""
-    )
-    intent = Intent(f"{action} {group.label}, afterwards {members}{moves}", facts)
+    members = ", ".join(after.members) or "no members, so that nobody reads it"
+    count = pluralize(len(moved), "partition")
+    moves = f", and {count} ({format_partitions(moved)}) change their member" if moved else ""
+    intent = Intent(f"{action} {group.label}, which then has {members}{moves}", facts)
     if asks:
         await env.confirm(intent, force=force)
     env.announce(intent)
-    after = await groups.change_members(api, group, after)
-    return view_group(after, await groups.fetch_consumers(api, after))
+    return view_group(await groups.change_members(api, group, after), consumers)

@@ -14,7 +14,7 @@ _COLUMNS = (
     Column(
         "Partitions",
         "partitions",
-        read=lambda row: Cell(row["partitions"], format_partitions(row["partitions"])),
+        read=lambda row: Cell(row["partitions"], format_partitions(row["partitions"]) or "none"),
     ),
     Column("Active", "active", "bool", read=lambda row: row["active"]),
     Column("Pinned Client", "pinned", hideable=1, read=lambda row: row["pinned"] or ""),

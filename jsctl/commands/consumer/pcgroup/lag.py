@@ -11,7 +11,7 @@ from jsctl.views.result import Column, Part, Result, Text, build_table
 _COLUMNS = (
     Column("Partition", "partition", "number", sort=("partition",)),
     Column("Member", "member"),
-    Column("Unprocessed", "pending", "count", total=lambda counts: "" if None in counts else sum(counts)),
+    Column("Unprocessed", "pending", "count", total=lambda counts: sum(filter(None, counts))),
 )
 
 
@@ -37,16 +37,20 @@ async def lag(env: Env, stream: str, pcgroup: str, watch: int | None, kind: Kind
         queue = await streams.fetch_info(api, group.queue) if group.kind == "elastic" else {}
         source_lag = sum(int(each.get("lag") or 0) for each in queue.get("sources") or ()) if queue else None
         counts = [row.pending for row in rows]
-        table = build_table(f"Lag of Consumer Group {group.stream} > {group.name}", _COLUMNS, rows)
+        title = f"Lag of Consumer Group {group.stream} > {group.name}"
+        is_known = None not in counts
+        table = build_table(title, _COLUMNS, rows, **({} if is_known else {"footer": None}))
         data = {
             "stream": group.stream,
             "group": group.name,
             "kind": group.kind,
-            "pending": sum(filter(None, counts)) if None not in counts else None,
+            "pending": sum(filter(None, counts)) if is_known else None,
             "source_lag": source_lag,
             "partitions": table.records(),
         }
         parts: list[Part] = [table]
+        if not is_known:
+            parts.append(Text("Unknown where a static member has never read, or without direct get"))
         if source_lag is not None:  # without what was sent, and refused by a full stream
             count = f"at least {source_lag:,}" if source_lag else "0"
             parts.append(Text(f"Not copied to stream {group.queue} yet: {count}"))

@@ -60,6 +60,16 @@ def test_nothing_is_left_of_what_fails(orders: Cli, url: str) -> None:
     assert "ORDERS-NEXT" not in orders("stream ls --names", status=0).out
 
 
+def test_a_stream_that_is_gone_is_created_again(orders: Cli) -> None:
+    orders(f"{CREATE} ORDERS WORK 4 m1", status=0)
+    orders("stream rm ORDERS-WORK --force", status=0)
+    for line in ("info ORDERS WORK", "lag ORDERS WORK", "drop ORDERS WORK m1 --force"):
+        gone = orders(f"consumer pcgroup {line}", status=3).err
+        assert "stream ORDERS-WORK of consumer group ORDERS > WORK does not exist" in gone
+    assert orders(f"{CREATE} ORDERS WORK 4 --json", status=0).json["revision"] == 1
+    assert orders("consumer pcgroup info ORDERS WORK --json", status=0).json["members"][0]["member"] == "m1"
+
+
 def test_a_work_queue_loses_what_is_copied(cli: Cli, url: str) -> None:
     js.stream(url, "Q", "q.*", retention="workqueue", allow_direct=True)
     js.publish(url, "q.1", count=5)

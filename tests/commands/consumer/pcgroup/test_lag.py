@@ -18,6 +18,7 @@ def test_lag_of_a_static_group(parts: Cli, url: str, join: Join) -> None:
     assert info["num_pending"] == 3
     rows = read_table(parts("consumer pcgroup lag PARTS SG", status=0).out)
     assert [row["Member"] for row in rows[:4]] == ["m1", "m1", "m2", "m2"]
+    assert "Unknown where" in parts("consumer pcgroup lag PARTS SG", tty=True, status=0).out
 
 
 def test_lag_of_an_elastic_group(orders: Cli, url: str) -> None:
