@@ -113,3 +113,16 @@ def test_keys_are_completed_decoded(people: Cli) -> None:
 def test_a_key_that_is_left_out_is_asked_for(people: Cli) -> None:
     shown = people("kv history P --codec base64", tty=True, answers=[BOB], status=0)
     assert BOB in shown.out
+
+
+def test_a_value_is_edited(people: Cli) -> None:
+    editor = {"EDITOR": "sed -i s/2/9/"}
+    line = ["kv", "edit", "P", ANN, "--codec", "base64", "--json"]
+    assert people(line, environ=editor, status=0).json == {"bucket": "P", "key": ANN, "revision": 4}
+    assert people(["kv", "get", "P", ANN, "--codec", "base64", "--raw"], status=0).out == "9"
+    past = people(["kv", "get", "P", ANN, "--codec", "base64", "--revision", "1", "--raw"], status=0)
+    assert past.out == "1"
+    missing = people(["kv", "get", "P", ANN, "--codec", "base64", "--revision", "3"], status=3).err
+    assert f"key {ANN} has no revision 3" in missing
+    never = people(["kv", "get", "P", ANN, "--codec", "base64", "--at", "2020-01-01T00:00:00Z"], status=3).err
+    assert f"key {ANN} did not exist at" in never
