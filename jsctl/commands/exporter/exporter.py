@@ -124,6 +124,7 @@ async def exporter(env: Env, options: Options) -> Events[Result]:
 
     --subjects asks each stream for its subjects, in each round. A subject that has a series keeps it; the
     places that are free go to those with the most messages, and all others are the subject "(other)".
+    Advisories are counted since the exporter started.
 
     The keys of --config are flags without the two hyphens, with those for contexts and logins (context,
     js-domain, server, creds, ...). What is on the command line or in the environment replaces them; paths

@@ -11,7 +11,9 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.identity import Identity, fetch_identity
 from jsctl.monitor.account import fetch_login
+from jsctl.monitor.exporter.advisory_counts import AdvisoryCounts
 from jsctl.monitor.exporter.metrics import Account, Names, build_samples
+from jsctl.monitor.exporter.problems import find_ephemeral
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.subjects import SubjectCounts
 from jsctl.monitor.exporter.text import format_samples
@@ -47,7 +49,9 @@ class Exporter:
             needs="lists",
             clock=clock,
             trace=trace,
+            listens_for="" if names == "jetstream" else "jetstream",
         )
+        self._advisories = [AdvisoryCounts() for _ in targets]
         self._names, self._prefix = names, prefix
         self._clock = clock
         self._accounts: dict[int, tuple[Identity, Account]] = {}
@@ -86,8 +90,16 @@ class Exporter:
             if answers is not None and self._is_repeated(index):
                 answers, problems = Answers(account={}), []
             counts = await self._count_subjects(index, answers)
+            self._count_advisories(index)
             samples += build_samples(
-                place, answers, problems, account, self._names, counts, is_alone=is_alone
+                place,
+                answers,
+                problems,
+                account,
+                self._names,
+                subjects=counts,
+                advisories=self._advisories[index],
+                is_alone=is_alone,
             )
         self.text = format_samples(samples, self._prefix)
         return places
@@ -97,6 +109,14 @@ class Exporter:
         if index not in self._accounts:
             with contextlib.suppress(JsctlError):
                 self._accounts[index] = await self._places.ask(index, _fetch_account)
+
+    def _count_advisories(self, index: int) -> None:
+        """Add the advisories of a place since the last round."""
+        answers = self._places.answers[index]
+        infos = answers.overview.consumers or () if answers is not None and answers.overview else ()
+        unnamed = find_ephemeral(infos)
+        durable = {(info["stream_name"], info["name"]) for info in infos} - unnamed
+        self._advisories[index].add(self._places.advisories[index], durable)
 
     async def _count_subjects(self, index: int, answers: Answers | None) -> Mapping[str, Mapping[str, int]]:
         """Return the messages by subject of each stream that answers, if they are asked for."""

@@ -117,6 +117,30 @@ _OVERVIEW = (
         ],
     ),
     Panel(
+        "Advisories per second",
+        "short",
+        [
+            (
+                _merge("kind", f"rate(jsctl_advisories_total{_PLACE}[5m])") + " > 0",
+                "{{context}} {{domain}} {{kind}}",
+            )
+        ],
+    ),
+    Panel(
+        "Messages given up and terminated per second",
+        "short",
+        [
+            (
+                _merge("stream_name, consumer_name", f"rate({metric}{_PLACE}[5m])") + " > 0",
+                "{{stream_name}} > {{consumer_name}} " + word,
+            )
+            for metric, word in (
+                ("jsctl_consumer_max_deliveries_total", "given up"),
+                ("jsctl_consumer_terminated_total", "terminated"),
+            )
+        ],
+    ),
+    Panel(
         "Processor time of servers",
         "percent",
         [("max by (server_name) (gnatsd_varz_cpu)", "{{server_name}}")],

@@ -14,6 +14,7 @@ from jsctl.base.units import NEVER, SECOND, compute_age, parse_time_ns, read_kno
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.rows import ConsumerLine
 from jsctl.monitor.exporter import problems as problem_samples
+from jsctl.monitor.exporter.advisory_counts import AdvisoryCounts
 from jsctl.monitor.exporter.problems import (
     EPHEMERAL,
     build_gap_samples,
@@ -66,6 +67,9 @@ HELP: Mapping[str, str] = {
     "jsctl_stream_replica_offline": "Whether a replica of the stream is offline",
     "jsctl_stream_replica_current": "Whether a replica of the stream is up to date",
     "jsctl_stream_subject_messages": "Messages of a subject; (other) is all that have no series of their own",
+    "jsctl_advisories_total": "Advisories of a kind since the exporter started",
+    "jsctl_consumer_max_deliveries_total": "Messages given up since the exporter started",
+    "jsctl_consumer_terminated_total": "Messages terminated since the exporter started",
     "jsctl_consumers": "Consumers behind one series of the other metrics, 1 for a durable one",
     **{
         name: metric.help for own in FIGURES.values() for metric in list_metrics(own) for name in metric.names
@@ -81,16 +85,18 @@ def build_samples(
     problems: Sequence[TroubleLine],
     account: Account,
     names: Names,
-    subjects: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
     *,
+    subjects: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    advisories: AdvisoryCounts | None = None,
     is_alone: bool = False,
 ) -> Iterator[Sample]:
     """Yield the samples of a context and domain.
 
     answers: of this round; None when it did not answer, which is then all that is reported. subjects: the
-    messages by subject of streams. is_alone: whether no other place reports streams.
+    messages by subject of streams. advisories: None for no counters. is_alone: whether no other place reports
+    streams.
     """
-    samples = _build_all_samples(place, answers, problems, account, subjects, is_alone)
+    samples = _build_all_samples(place, answers, problems, account, subjects, advisories, is_alone)
     return (
         sample
         for sample in samples
@@ -104,6 +110,7 @@ def _build_all_samples(
     problems: Sequence[TroubleLine],
     account: Account,
     subjects: Mapping[str, Mapping[str, int]],
+    advisories: AdvisoryCounts | None,
     is_alone: bool,
 ) -> Iterator[Sample]:
     where = {"context": place.context, "domain": place.where}
@@ -113,6 +120,8 @@ def _build_all_samples(
     if place.at is not None:
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
     yield from build_gap_samples(place, answers, where)
+    if advisories is not None and any(part is not None for part in (overview, answers.servers)):
+        yield from advisories.build_samples(where)
     if answers.servers is not None:
         yield from _build_server_samples(place.tracker.servers or (), place.context, is_alone)
     if overview is None:
@@ -144,7 +153,10 @@ def _build_all_samples(
             yield Sample("jsctl_stream_replica_current", replica_labels, float(follower.is_current))
     for link in tracker.links or ():
         yield from _build_link_samples(link, labels.get(link.row.stream, where))
-    yield from _build_consumer_samples(overview.consumers or (), tracker.consumers or (), labels, hosts)
+    for sample in _build_consumer_samples(overview.consumers or (), tracker.consumers or (), labels, hosts):
+        yield sample
+        if advisories is not None and sample.metric == "jsctl_consumers":
+            yield from advisories.build_consumer_samples(sample.labels)
     for line in tracker.accounts or ():
         yield from _build_figure_samples("accounts", line, {**where, **account_labels, "tier": line.tier})
     yield from hosts.totals()

@@ -30,7 +30,8 @@ def format_samples(samples: Iterable[Sample], prefix: str = "") -> str:
             own_prefix = metric.split("_", 1)[0]
             used_prefix = prefix if prefix and own_prefix in ("gnatsd", "jetstream") else own_prefix
             full_name = used_prefix + metric.removeprefix(own_prefix)
-            lines += [f"# HELP {full_name} {HELP[metric]}", f"# TYPE {full_name} gauge"]
+            kind = "counter" if metric.endswith("_total") else "gauge"
+            lines += [f"# HELP {full_name} {HELP[metric]}", f"# TYPE {full_name} {kind}"]
             lines += [
                 f"{used_prefix}{name.removeprefix(own_prefix)} {_format_number(value)}"
                 for name, value in series.items()

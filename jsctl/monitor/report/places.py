@@ -12,6 +12,7 @@ from jsctl.errors import ApiError, Denied, ExitStatus, JsctlError, NoJetStream
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
+from jsctl.monitor.report.advisories import AdvisoryLog
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.listings import Lister, Listing
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_overview, is_static
@@ -176,6 +177,8 @@ class Places:
 
     pattern: glob of streams. with_consumers: False fetches none. needs: what is asked in each round. listing:
     one of LISTED that is asked for beside it, which may be changed between rounds; empty for none.
+    listens_for: whose advisories are received, of JetStream or of servers that stop, too. advisories: by
+    place, those since the round before; None for a place that gets none.
     """
 
     def __init__(
@@ -189,6 +192,7 @@ class Places:
         clock: Clock = time.time,
         trace: Trace | None = None,
         say: Callable[[str], None] | None = None,
+        listens_for: Literal["", "jetstream", "all"] = "",
     ) -> None:
         self._clock = clock
         self._say = say
@@ -213,10 +217,16 @@ class Places:
 
             return fetch
 
-        self._watch: Watch[Answers] = watch(targets, build_fetch, clock=clock, trace=trace)
+        def build_log(target: Settings) -> AdvisoryLog:
+            return AdvisoryLog(target.js_event_prefix, clock, with_servers=listens_for == "all")
+
+        self._watch: Watch[Answers] = watch(
+            targets, build_fetch, clock=clock, trace=trace, build_log=build_log if listens_for else None
+        )
         self.trackers = [Tracker() for _ in self._watch.pollers]
         self._answered: list[float | None] = [None for _ in self._watch.pollers]
         self.answers: list[Answers | None] = [None for _ in self._watch.pollers]
+        self.advisories: list[list[Json] | None] = [None for _ in self._watch.pollers]
 
     async def close(self) -> None:
         """Close every connection."""
@@ -228,7 +238,9 @@ class Places:
         self._seconds = seconds
         async for _ in self._watch.one_round(seconds):
             yield await self._process_all(seconds)
-        if await self._drop_repeated():
+        is_dropped = await self._drop_repeated()
+        self.advisories = self._watch.take_advisories()
+        if is_dropped:
             yield await self._process_all(seconds)
 
     async def once(self) -> Sequence[Place]:

@@ -14,10 +14,11 @@ from jsctl.base.loops import gather
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError, RequestTimeout, Unreachable
-from jsctl.jetstream.api import Api, build_api_prefix
+from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.identity import find_first_places
+from jsctl.monitor.report.advisories import AdvisoryLog
 from jsctl.nats.connection import Connection
-from jsctl.nats.events import Closed, ConnectionEvent, Disconnected
+from jsctl.nats.events import Closed, ConnectionEvent, Disconnected, PermissionDenied
 
 T = TypeVar("T")
 Fetch = Callable[[Api], Awaitable[T]]
@@ -33,11 +34,12 @@ class Link:
     """The connection of one context: opened when it is first needed, and again when it was lost.
 
     Connection's own reconnecting is off: it hides why a server cannot be reached, and requests sent
-    meanwhile wait for their timeout.
+    meanwhile wait for their timeout. log: receives advisories while it is open.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, log: AdvisoryLog | None = None) -> None:
         self._settings = settings
+        self.log = log
         self._connection: Connection | None = None
         self._opening: asyncio.Task[Connection] | None = None
         self._lost = asyncio.Event()
@@ -86,9 +88,16 @@ class Link:
         def watch(event: ConnectionEvent) -> None:
             if isinstance(event, (Disconnected, Closed)):
                 lost.set()
+            if isinstance(event, PermissionDenied) and self.log and event.subject == self.log.subjects[0]:
+                self.log.is_denied = True
 
         try:
-            return await Connection.open(self._settings, on_event=watch, reconnect=False)
+            connection = await Connection.open(self._settings, on_event=watch, reconnect=False)
+            if self.log is not None:
+                self.log.is_denied = False
+                for subject in self.log.subjects:
+                    await connection.listen(subject, self.log.add)
+            return connection
         finally:
             self._opening = None
 
@@ -129,7 +138,7 @@ class Poller(Generic[T]):
         clock: Callable[[], float] = time.time,
         trace: Trace | None = None,
     ) -> None:
-        self._link = link
+        self.link = link
         self._fetch = fetch
         self._clock = clock
         self._trace = trace
@@ -159,7 +168,7 @@ class Poller(Generic[T]):
 
     async def ask(self, fetch: Fetch[Any]) -> Any:
         """Fetch something else from the same place, on the same connection. Raises JsctlError."""
-        data, _ = await self._link.fetch(fetch, self.settings, self._trace)
+        data, _ = await self.link.fetch(fetch, self.settings, self._trace)
         return data
 
     def describe(self) -> str:
@@ -181,7 +190,7 @@ class Poller(Generic[T]):
         """Ask once. Never raises: a failure is recorded."""
         self._since = time.monotonic()
         try:
-            data, self._server_domain = await self._link.fetch(self._fetch, self.settings, self._trace)
+            data, self._server_domain = await self.link.fetch(self._fetch, self.settings, self._trace)
             self.history.append(Answer(time.monotonic(), data))
             self.failure = None
         except JsctlError as error:
@@ -201,6 +210,14 @@ class Watch(Generic[T]):
         self._links = links
         self._running: dict[Poller[T], asyncio.Task[None]] = {}
         self._compared: list[Poller[T]] = []  #: whose JetStreams are known to differ
+
+    def take_advisories(self) -> list[list[Json] | None]:
+        """Return what each place received since the last call; None where nothing listens. A place gets the
+        advisories of its own domain, as a domain's connection also has those of others."""
+        taken = {
+            link: None if link.log is None or link.log.is_denied else link.log.take() for link in self._links
+        }
+        return [_select_advisories(taken[poller.link], poller) for poller in self.pollers]
 
     async def __aenter__(self) -> "Watch[T]":
         return self
@@ -268,18 +285,26 @@ def watch(
     *,
     clock: Callable[[], float] = time.time,
     trace: Trace | None = None,
+    build_log: Callable[[Settings], AdvisoryLog] | None = None,
 ) -> Watch[T]:
     """Return a Watch of these targets, in order. Those that differ only in the domain share a connection.
 
-    build_fetch: returns what fetches from a target, by its number.
+    build_fetch: returns what fetches from a target, by its number. build_log: returns what receives the
+    advisories of a connection; None for nothing.
     """
     links: dict[Settings, Link] = {}
     pollers = []
     for number, target in enumerate(targets):
         login = replace(target, js_domain="", js_api_prefix="")
-        link = links.setdefault(login, Link(login))
+        link = links.setdefault(login, Link(login, build_log(login) if build_log else None))
         pollers.append(Poller(link, target, build_fetch(number), clock=clock, trace=trace))
     return Watch(pollers, list(links.values()))
+
+
+def _select_advisories(entries: list[Json] | None, poller: Poller[Any]) -> list[Json] | None:
+    if entries is None or poller.settings.js_api_prefix:
+        return entries
+    return [one for one in entries if one["domain"] == poller.domain or one["kind"].startswith("server_")]
 
 
 async def _get_api(api: Api) -> Api:

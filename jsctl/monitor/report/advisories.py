@@ -1,0 +1,112 @@
+"""The advisories that the connection of a context receives between two rounds."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jsctl.base.json_text import parse_json
+from jsctl.base.units import format_rfc3339, seconds_to_ns
+from jsctl.jetstream.api import Json
+from jsctl.monitor.events import KINDS, list_jetstream_subjects, parse
+from jsctl.nats.message import Message
+
+_JETSTREAM = "io.nats.jetstream.advisory.v1."
+_SHUTDOWN, _LAME_DUCK = "server_shutdown", "server_lame_duck"
+_OF_SERVERS = {"$SYS.SERVER.*.SHUTDOWN": _SHUTDOWN, "$SYS.SERVER.*.LAMEDUCK": _LAME_DUCK}
+API_ERROR, API_REQUEST = "api_error", "api_request"
+"""An API audit advisory of a request that failed, and of one that changed something."""
+
+ADVISORY_KINDS = tuple(
+    API_ERROR if kind.endswith(".api_audit") else kind.removeprefix(_JETSTREAM)
+    for kind in KINDS
+    if kind.startswith(_JETSTREAM)
+)
+"""The kinds of advisories that are counted: the last token of their type, and API_ERROR."""
+
+_MAX_ENTRIES = 500
+"""How many different advisories are kept between two rounds; further ones are counted by kind."""
+
+_KEPT = ("stream", "consumer", "server", "cluster", "action", "leader", "paused", "pause_until", "reason")
+_AUDIT = b'"type":"io.nats.jetstream.advisory.v1.api_audit"'
+_FAILED = b'\\"error\\":{'
+_AUDITED = re.compile(rb'"subject":"\$JS\.(?:[^".]+\.)*?API\.([^"]*)"')
+_CHANGES = re.compile(
+    rb"(STREAM|CONSUMER)\.(?:DURABLE\.)?(CREATE|UPDATE|DELETE|PURGE|RESTORE|PAUSE|RESET|UNPIN)\b"
+    rb"|.*\b(?:MSG\.DELETE|STEPDOWN|REMOVE|PURGE|MOVE|CANCEL_MOVE)\b"
+)
+
+
+class AdvisoryLog:
+    """The advisories since the last `take`. Those that differ in time and sequences alone are one, with a
+    count. is_denied: whether the login may not subscribe to them.
+
+    An entry is `{"kind", "at", "last", "received", "count", "domain", ...}`: by the clock of the server when
+    the first and the last was published, and by ours when the first was received. Bodies of requests and
+    logins are not kept.
+    """
+
+    def __init__(self, prefix: str, clock: Callable[[], float], *, with_servers: bool) -> None:
+        """prefix: of JetStream events, empty for the usual one. clock: seconds since 1970. with_servers:
+        whether to listen for servers that stop, too, as a user of the system account may."""
+        self.subjects = [*list_jetstream_subjects(prefix, advisories=True, metrics=False)]
+        self.subjects += [*_OF_SERVERS] if with_servers else []
+        self.is_denied = False
+        self._clock = clock
+        self._entries: dict[tuple[Any, ...], Json] = {}
+
+    def add(self, message: Message) -> None:
+        """Add what was received; requests that change nothing and do not fail are left out."""
+        if _AUDIT in message.data[:200] and _FAILED not in message.data:
+            request = _AUDITED.search(message.data)
+            if request is None or not _CHANGES.match(request[1]):
+                return  # also the answers to our own lists, which may be large
+        event = parse(message.data)
+        entry = None if event is None else _build_entry(message.subject, event)
+        if entry is None:
+            return
+        key: tuple[Any, ...] = (entry["kind"], entry["domain"], *map(repr, entry["facts"].values()))
+        if key not in self._entries and len(self._entries) >= _MAX_ENTRIES:
+            entry["facts"] = {}
+            key = entry["kind"], entry["domain"]
+        known = self._entries.setdefault(
+            key, {**entry, "received": format_rfc3339(seconds_to_ns(self._clock())), "count": 0}
+        )
+        known["count"] += 1
+        known["last"] = entry["last"]
+
+    def take(self) -> list[Json]:
+        """Return the entries since the last call, in the order in which they were received."""
+        entries, self._entries = [*self._entries.values()], {}
+        return entries
+
+
+def _build_entry(subject: str, event: Json) -> Json | None:
+    """Return what is kept of an event; None for one of another kind."""
+    server: Mapping[str, Any] = event["server"] if isinstance(event.get("server"), dict) else {}
+    kind, at = str(event.get("type", "")).removeprefix(_JETSTREAM), str(event.get("timestamp", ""))
+    facts = {key: event[key] for key in _KEPT if isinstance(event.get(key), (str, bool))}
+    if subject.startswith("$SYS.SERVER."):
+        kind = _SHUTDOWN if subject.endswith(".SHUTDOWN") else _LAME_DUCK
+        at, facts = str(server.get("time", "")), {"server": str(server.get("name", ""))}
+    elif kind == "api_audit":
+        kind = API_REQUEST
+        client = event["client"] if isinstance(event.get("client"), dict) else {}
+        facts |= {
+            "subject": str(event.get("subject", "")),
+            "by": " ".join(str(client[key]) for key in ("user", "name", "host") if client.get(key)),
+        }
+        if (error := _find_error(event.get("response"))) is not None:
+            kind = API_ERROR
+            facts |= {"error": str(error.get("description", "")), "err_code": error.get("err_code")}
+    elif kind not in ADVISORY_KINDS:
+        return None
+    return {"kind": kind, "at": at, "last": at, "domain": str(event.get("domain", "")), "facts": facts}
+
+
+def _find_error(response: Any) -> Json | None:
+    try:
+        document = parse_json(str(response).encode())
+    except ValueError:
+        return None
+    error = document.get("error") if isinstance(document, dict) else None
+    return error if isinstance(error, dict) else None
