@@ -13,7 +13,7 @@ from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.trouble import BAD
 from jsctl.views.board import Board, Detail, Grid, Link, Part, table_to_grid
-from jsctl.views.report import listings, spark_queries
+from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import EMPTY
 from jsctl.views.report.grid_cells import (
     WAITING,
@@ -292,15 +292,18 @@ def board(
             is_vital=True,
         ),
     ]
+    notices = _list_notices(places, now)
     if listing is not None:
-        parts += listings.list_parts(places, now)
+        from jsctl.views.report.listings import list_notices, list_parts  # a screen alone has them
+
+        parts += list_parts(places, now)
+        notices += list_notices(places, listing) if listing else []
     if queries is not None:
         parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))
     titles = ", ".join(place.title for place in places[:4])
     if len(places) > 4:
         titles += f" and {len(places) - 4} more"
     heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
-    notices = _list_notices(places, now) + (listings.list_notices(places, listing) if listing else [])
     return Board(parts, heading, notices, number)
 
 

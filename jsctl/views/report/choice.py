@@ -7,11 +7,19 @@ from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
-from jsctl.views.report.listings import TITLES
 from jsctl.views.shared.figures import Line
 
 LISTS = tuple(FIGURES)
 """The lists of a report, in its order. Each is a part."""
+
+TITLES = {
+    "buckets": "Buckets",
+    "objects": "Object Buckets",
+    "services": "Services",
+    "connections": "Connections",
+    "schedules": "Schedules",
+}
+"""Those of LISTED."""
 
 EMPTY = {
     "consumers": "there are no consumers, or none was listed yet",

@@ -11,6 +11,7 @@ from jsctl.monitor.report.listings import LISTED, Listing
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import FINE
 from jsctl.views.board import Filter, Grid, Part
+from jsctl.views.report.choice import TITLES
 from jsctl.views.report.grid_cells import (
     WAITING,
     Page,
@@ -22,14 +23,6 @@ from jsctl.views.report.grid_cells import (
     place_rows,
 )
 from jsctl.views.result import Column, Table, Text, build_table
-
-TITLES = {
-    "buckets": "Buckets",
-    "objects": "Object Buckets",
-    "services": "Services",
-    "connections": "Connections",
-    "schedules": "Schedules",
-}
 
 
 class _Form(NamedTuple):

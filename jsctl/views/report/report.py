@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import (
@@ -21,10 +21,12 @@ from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
 from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
 from jsctl.views.report import spark_queries
 from jsctl.views.report.choice import EMPTY, LISTS, Choice, build_lines
-from jsctl.views.report.listings import Records, list_keys, list_rows
 from jsctl.views.report.panes import Pane
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
 from jsctl.views.shared.figures import STYLES, Line, build_columns
+
+if TYPE_CHECKING:
+    from jsctl.views.report.listings import Records
 
 _ALL = Choice()
 _TITLES = {
@@ -98,10 +100,12 @@ def document(
 
 def _list_listed(
     place: Place, places: Sequence[Place], choice: Choice, now: float, sort: str
-) -> Records | None:
+) -> "Records | None":
     """Return the list that is fetched only where its part is chosen; None if that is another."""
     if choice.part not in LISTED:
         return None
+    from jsctl.views.report.listings import list_rows  # other reports do not need it
+
     return list_rows(place, choice.part, now, sort, choice.search, _name_place(place, places))
 
 
@@ -178,6 +182,8 @@ def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str =
     reports = document(places, now, choice=choice, sort=sort)["reports"]
     parts = []
     if choice.part in LISTED:
+        from jsctl.views.report.listings import list_keys  # other reports do not need it
+
         keys = ["context", "domain", *list_keys(choice.part)]
         values = [
             [report["context"], report["domain"], *row.values()]
@@ -226,7 +232,7 @@ def _name_place(place: Place, places: Sequence[Place]) -> str:
     return name_place(place) if len(places) > 1 else ""
 
 
-def _build_pane(place: Place, sort: str, choice: Choice, name: str, listed: Records | None) -> Pane:
+def _build_pane(place: Place, sort: str, choice: Choice, name: str, listed: "Records | None") -> Pane:
     """Return one context and domain for people. Its summary is of all rows, also of those not chosen.
     name: what a filter searches beside them. listed: the chosen list, if it is one of LISTED."""
     tracker, fault = place.tracker, place.failure
