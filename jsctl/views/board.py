@@ -5,7 +5,7 @@ become text.
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from operator import itemgetter
 from types import MappingProxyType
@@ -100,21 +100,22 @@ class Grid:
     def has_values(self, column: Column) -> bool:
         """Return whether a column has a value in any row."""
         if column.key not in self._with_values:
-            self._with_values[column.key] = any(self._read(column))
+            # Without Python code for each row where there is no value, as this runs for all rows.
+            values = filter(None, map(column.get, self.rows))
+            self._with_values[column.key] = any(
+                value.raw if type(value) is Cell else value for value in values
+            )
         return self._with_values[column.key]
 
     def find_longest(self, column: Column) -> int:
         """Return the characters of the longest text in a column."""
         if column.key not in self._longest:
-            texts = (value for value in self._read(column) if isinstance(value, str))
-            self._longest[column.key] = max(map(len, texts), default=0)
+            values = list(map(column.get, self.rows))
+            if {*map(type, values)} != {str}:
+                values = [value.raw if type(value) is Cell else value for value in values]
+                values = [value for value in values if isinstance(value, str)]
+            self._longest[column.key] = max(map(len, values), default=0)
         return self._longest[column.key]
-
-    def _read(self, column: Column) -> Iterator[Any]:
-        """Yield the raw values of a column, without a function call for each, as this runs for all rows; what
-        follows from them is kept, as a grid is drawn several times."""
-        for value in map(column.get, self.rows):
-            yield value.raw if type(value) is Cell else value
 
     @cached_property
     def by_key(self) -> Mapping[Hashable, Any]:

@@ -29,7 +29,7 @@ STYLES: tuple[Style, ...] = ("", "warn", "bad")
 
 TROUBLE = Column(
     *("Trouble", "trouble", "prose"),
-    read=lambda row: ", ".join(trouble.words for trouble in row.line.troubles),
+    read=lambda row: ", ".join(trouble.words for trouble in row.line.troubles) if row.line.troubles else "",
     optional=True,
 )
 
