@@ -27,6 +27,7 @@ from jsctl.errors import (
     JsctlError,
     NoConnection,
     NoResponders,
+    RequestTimeout,
 )
 from jsctl.registry import list_children
 
@@ -122,12 +123,16 @@ def _mirror_status(env: Env, status: int) -> int:
     """Return the status that nats has, if the line is to have its outcome."""
     if not env.mirrors_nats or status in (ExitStatus.OK, ExitStatus.INTERRUPTED, ExitStatus.TERMINATED):
         return status
-    if isinstance(env.failure, NoResponders) and env.verb == "request":  # REQUEST_UNANSWERED
+    if env.verb == "request" and isinstance(env.failure, _UNANSWERED):  # REQUEST_UNANSWERED
         return ExitStatus.OK
     if isinstance(env.failure, NoConnection) and env.verb == "rtt":  # RTT_UNREACHABLE
         return ExitStatus.OK
+    if env.failure is None and env.verb in ("schema validate", "server list"):  # RESULT_STATUS
+        return ExitStatus.OK
     return status if env.verb.startswith("server check") else ExitStatus.FAILURE  # EXIT_STATUS
 
+
+_UNANSWERED = (NoResponders, RequestTimeout)
 
 _KINDS = {
     "integer range": "whole number",

@@ -22,14 +22,19 @@ def test_each_difference(cli: Cli, url: str) -> None:
         ("request nobody hi --server nats://127.0.0.1:1", 4, 1),
         ("rtt --server nats://127.0.0.1:1", 4, 0),
         ("server check connection --server nats://127.0.0.1:1", 2, 2),
+        ("request $JS.API.INFO --replies 2 --timeout 300ms", 4, 0),
+        ("schema validate stream_msg_get_request -", 1, 0),
         ("stream ls", 0, 0),
     ):
-        assert cli(line).status == ours, line
-        assert cli(f"compat -- {line}").status == nats, line
+        assert cli(line, stdin='{"a": 1}').status == ours, line
+        assert cli(f"compat -- {line}", stdin='{"a": 1}').status == nats, line
     assert cli("kv put CONFIG a v1", status=0).out == "CONFIG > a revision: 1\n"
     assert cli("compat -- kv put CONFIG a v1", status=0).out == "v1\n"
     assert cli("compat kv create CONFIG b v1", status=0).out == "v1\n"
     assert cli("compat -- kv update CONFIG a v2 2", status=0).out == "v2\n"
+    assert cli("compat -- kv put CONFIG c", stdin="v1", status=0).out == "\n", (
+        "the argument, not what is stored"
+    )
     cli("stream edit ORDERS --max-msgs 1 -f", status=64)
     assert js.info(url, "ORDERS")["state"]["messages"] == 3
     cli("compat -- stream edit ORDERS --max-msgs 1 -f", status=0)
@@ -38,6 +43,32 @@ def test_each_difference(cli: Cli, url: str) -> None:
     cli("consumer add ORDERS C --pull --defaults --max-deliver 7", status=1)
     cli("compat -- consumer add ORDERS C --pull --defaults --max-deliver 7", status=0)
     assert cli("consumer info ORDERS C --json", status=0).json["config"]["max_deliver"] == 7
+
+
+def test_a_file_is_the_whole_configuration(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>", max_msgs=9)
+    js.ask(
+        url,
+        "CONSUMER.CREATE.ORDERS.C",
+        {
+            "stream_name": "ORDERS",
+            "config": {"durable_name": "C", "ack_policy": "explicit", "max_deliver": 7},
+        },
+    )
+    (tmp_path / "s.json").write_text('{"name": "ORDERS", "subjects": ["orders.>"], "max_age": 3600000000000}')
+    (tmp_path / "c.json").write_text('{"durable_name": "C", "ack_policy": "explicit", "description": "x"}')
+    for words, limit, deliveries in (("", 9, 7), ("compat -- ", -1, -1)):
+        cli(f"{words}stream edit ORDERS --config {tmp_path / 's.json'} -f", status=0)
+        cli(f"{words}consumer edit ORDERS C --config {tmp_path / 'c.json'} -f", status=0)
+        assert js.info(url, "ORDERS")["config"]["max_msgs"] == limit
+        config = cli("consumer info ORDERS C --json", status=0).json["config"]
+        assert (config["max_deliver"], config["description"]) == (deliveries, "x")
+
+
+def test_fewer_servers_than_expected(system_url: str, tmp_path: Path) -> None:
+    system = Cli(tmp_path / "system", system_url)
+    assert system("server list 2 --timeout 300ms").status == 1
+    assert system("compat -- server list 2 --timeout 300ms").status == 0
 
 
 def test_a_lists_rest_is_the_body(cli: Cli, url: str, tmp_path: Path) -> None:

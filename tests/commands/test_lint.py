@@ -76,6 +76,21 @@ def test_calls_that_other_commands_run(line: str) -> None:
     assert after.endswith(left) and check(changed) == ([], changed)
 
 
+@pytest.mark.parametrize(
+    ("line", "write"),
+    [
+        ("nats str edit A --config a.json", "jsctl str edit A --config a.json --replace"),
+        ("nats con edit A C --config=c.json -f", "jsctl con edit A C --config=c.json -f --replace"),
+        ("nats schema validate x x.json", "jsctl compat -- schema validate x x.json"),
+        ("nats server ls 3", "jsctl compat -- server ls 3"),
+        ("nats server ls", ""),
+        ("nats str edit A --config a.json --replace", ""),
+    ],
+)
+def test_lines_with_another_outcome(line: str, write: str) -> None:
+    assert [one.write for one in check(line)[0]] == ([write] if write else [])
+
+
 @pytest.mark.parametrize("line", ["echo {}", "sudo systemctl restart nats", "echo 'eval {}'", "# eval {}"])
 def test_what_is_no_call(line: str) -> None:
     assert check(line.format(RUN)) == ([], line.format(RUN))

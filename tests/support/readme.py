@@ -6,6 +6,7 @@ from pathlib import Path
 from jsctl import manual, registry
 from jsctl.commands.compatibility.differences import DIFFERENCES
 from jsctl.errors import ExitStatus
+from tests.conformance.results import build_table
 
 README = Path(__file__).parents[2] / "README.md"
 MANUAL = Path(manual.__file__).parent
@@ -131,6 +132,7 @@ def differences() -> str:
 PARTS = {
     "statuses": statuses,
     "differences": differences,
+    "conformance": build_table,
     "source options": source_options,
     "sink options": sink_options,
 }

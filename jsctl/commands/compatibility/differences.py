@@ -26,7 +26,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     ),
     "REQUEST_UNANSWERED": Difference(
         ("request",),
-        "status 0 when nobody responds",
+        "status 0 when nobody answers, or fewer than --replies",
         "status 4",
         "`jsctl compat --` before the verb",
     ),
@@ -41,6 +41,18 @@ DIFFERENCES: Mapping[str, Difference] = {
         "prints the value",
         "prints the key and its revision",
         "`jsctl compat --` before the verb",
+    ),
+    "RESULT_STATUS": Difference(
+        ("schema validate", "server list"),
+        "status 0 for a document that is not valid, and for fewer servers than expected",
+        "status 1",
+        "`jsctl compat --` before the verb",
+    ),
+    "EDIT_CONFIG": Difference(
+        ("stream edit", "consumer edit"),
+        "what the file of --config leaves out takes its default",
+        "it stays as it is",
+        "`--replace`",
     ),
     "DATA_LOSS": Difference(
         ("stream edit", "kv edit", "object edit"),

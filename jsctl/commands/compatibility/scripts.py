@@ -299,6 +299,15 @@ def _change_consumer(call: Call) -> Edit | None:
     return None if call.has("--update") else _append("--update")
 
 
+def _replace_config(call: Call) -> Edit | None:
+    return _append("--replace") if call.has("--config") and not call.has("--replace") else None
+
+
+def _ends_with_1(call: Call) -> Edit | None:
+    expects = call.path != "server list" or call.list_names()
+    return _run_as_nats if expects and not call.is_piped else None
+
+
 def _read_list(call: Call) -> Edit | None:
     bodies = {"publish": 1, "request": 1}.get(call.path, 2)
     return (
@@ -314,11 +323,13 @@ _RULES = {
     code: _only(code, rule)
     for code, rule in {
         "LOOP_STDIN": _read_list,
+        "EDIT_CONFIG": _replace_config,
         "DATA_LOSS": _lose_data,
         "CONSUMER_EXISTS": _change_consumer,
         "KV_OUTPUT": _print_value,
         "REQUEST_UNANSWERED": _may_be_unanswered,
         "RTT_UNREACHABLE": _may_be_unanswered,
+        "RESULT_STATUS": _ends_with_1,
     }.items()
 }
 """What looks for each difference in a call; edits are made in this order."""

@@ -115,7 +115,7 @@ async def edit_config(env: Env, target: Editable, file: Json | None, options: Ed
     live = target.get_live(info)
 
     def draft_flags(live: Json) -> Json:
-        if not (file and options.replace):
+        if not (file and (options.replace or env.mirrors_nats)):  # EDIT_CONFIG
             return schema.update(live, file or {})
         fixed = [field.key for field in schema.fields if field.is_fixed and field.key in live]
         return schema.with_assumed({**{key: live[key] for key in fixed}, **file})

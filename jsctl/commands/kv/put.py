@@ -72,7 +72,8 @@ async def store_value(
     revision = await store(opened, key, data, ttl=header)
     warn_of_ttl(env, opened, ttl)
     await warn_of_older(env, opened, key, ttl)
-    return view.stored(opened.name, new_key, revision, data if env.mirrors_nats else None)  # KV_OUTPUT
+    shown = (value or "").encode(errors="surrogateescape") if env.mirrors_nats else None  # KV_OUTPUT
+    return view.stored(opened.name, new_key, revision, shown)
 
 
 @command(
@@ -112,4 +113,5 @@ async def update(env: Env, bucket: str, key: str, value: str, revision: int, cod
     data = await read_value(env, value)
     store = await open_named(env, bucket, codec=codec)
     new_revision = await write.update(store, parse_existing_key(key, codec), data, revision)
-    return view.stored(store.name, key, new_revision, data if env.mirrors_nats else None)  # KV_OUTPUT
+    shown = value.encode(errors="surrogateescape") if env.mirrors_nats else None  # KV_OUTPUT
+    return view.stored(store.name, key, new_revision, shown)
