@@ -7,10 +7,10 @@ against its operator. What is not among them is not checked, and that is said.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from jsctl.auth.check.accounts import check_account
-from jsctl.auth.check.model import Finding, find_owner
+from jsctl.auth.check.model import Finding, Owner, find_owner
 from jsctl.auth.check.permissions import check_permissions, check_user_limits
 from jsctl.auth.check.tokens import check_token
 from jsctl.auth.check.users import check_user
@@ -35,13 +35,6 @@ _PASSED_ON = frozenset({"token-signature", "token-issuer", "account-signer", "ex
 """Codes of problems of an account that keep its users out, too."""
 
 
-class Problem(NamedTuple):
-    """What is wrong. code: of `auth validate`, or one of this module."""
-
-    code: str
-    message: str
-
-
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """What a file holds.
@@ -61,7 +54,7 @@ class Inspected:
     is_listed: bool = False
     owner: str = ""
     signer: str = ""
-    problems: Sequence[Problem] = ()
+    problems: Sequence[Finding] = ()
     unchecked: Sequence[str] = ()
 
     @property
@@ -103,7 +96,9 @@ def _read_listed(file: Path, seen: set[str]) -> list[Inspected]:
     try:
         found = _read(str(file), read_text(file, regular=True), is_listed=True)
     except BadInput as error:
-        return [Inspected(str(file), "", is_listed=True, problems=[Problem("unreadable", error.message)])]
+        return [
+            Inspected(str(file), "", is_listed=True, problems=[_build_problem("unreadable", error.message)])
+        ]
     known = {item.record.token for item in found if item.record} & seen
     seen.update(item.record.token for item in found if item.record)
     return [item for item in found if item.record is None or item.record.token not in known or item.problems]
@@ -123,17 +118,16 @@ def _read(file: str, text: str, *, is_listed: bool) -> list[Inspected]:
         raise BadInput(f"{file}: {error.message}", error.hint) from None
     kind = as_text(claims["nats"].get("type")) or as_text(claims.get("type"))
     subject, name = as_text(claims.get("sub")), as_text(claims.get("name"))
-    problems = [] if kind else [Problem("token-type", "the JWT does not say what it is for")]
+    problems = [] if kind else [_build_problem("token-type", "the JWT does not say what it is for")]
     if kind in _RECORDS:
         try:
             check_shape(claims, kind)
         except BadInput as error:
-            return [
-                Inspected(file, "", subject, is_listed=is_listed, problems=[Problem("claims", error.message)])
-            ]
+            problems = [_build_problem("claims", error.message)]
+            return [Inspected(file, "", subject, is_listed=is_listed, problems=problems)]
     if is_seed(key) and public != subject:
         reason = f"the seed beside the JWT is that of {public}, not of {subject}"
-        problems.append(Problem("seed-differs", reason))
+        problems.append(_build_problem("seed-differs", reason))
     record = _RECORDS.get(kind, Record)(name or subject, token, claims)
     return [Inspected(file, kind, subject, record, None, is_seed(key), is_listed, problems=problems)]
 
@@ -210,6 +204,11 @@ class _Chain:
                 yield finding
 
 
+def _build_problem(code: str, message: str) -> Finding:
+    """Return what is wrong with a file; the code is none of `auth validate`."""
+    return Owner("").build_error(code, "", message, "")
+
+
 _NOBODY = Operator("", "", {"nats": {}})
 """In place of an operator that is not known."""
 
@@ -221,5 +220,5 @@ def _build_no_line(*flags: str) -> str:
 
 def _add(item: Inspected, findings: Sequence[Finding], missing: Sequence[str]) -> Inspected:
     """Return an item with the findings that keep it from working: errors, and a revocation."""
-    problems = [Problem(each.code, each.message) for each in findings if each.is_blocking]
-    return replace(item, problems=[*item.problems, *problems], unchecked=missing)
+    blocking = [finding for finding in findings if finding.is_blocking]
+    return replace(item, problems=[*item.problems, *blocking], unchecked=missing)

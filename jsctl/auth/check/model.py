@@ -34,9 +34,12 @@ class Finding(NamedTuple):
     @property
     def where(self) -> str:
         """`operator OP`, `account A` or `user A/u`."""
-        if self.user:
-            return f"user {self.account}/{self.user}"
-        return f"account {self.account}" if self.account else f"operator {self.operator}"
+        return format_owner(self.operator, self.account, self.user)
+
+
+def format_owner(operator: str, account: str, user: str) -> str:
+    """Format a name with its kind: `operator OP`, `account A` or `user A/u`."""
+    return f"user {account}/{user}" if user else f"account {account}" if account else f"operator {operator}"
 
 
 class Owner(NamedTuple):

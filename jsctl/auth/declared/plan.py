@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.auth.check.across import approve_import
+from jsctl.auth.check.model import format_owner
 from jsctl.auth.claims import Json, as_text
 from jsctl.auth.declared.changes import (
     Keys,
@@ -85,6 +86,11 @@ class AuthStep(NamedTuple):
     users: Sequence[str] = ()
     holding: Holding | None = None
     old_rights: str = ""
+
+    @property
+    def where(self) -> str:
+        """`operator OP`, `account A` or `user A/u`."""
+        return format_owner(self.operator, self.account, self.user)
 
     @property
     def is_account_removal(self) -> bool:

@@ -256,7 +256,7 @@ class DeclaredAuth:
         steps = self._make_plan().steps
         if unseen := [step for step in steps if step.identity not in seen]:
             raise JsctlError(
-                f"{view.format_name(unseen[0])} has changed since the plan was made; nothing was changed",
+                f"{unseen[0].where} has changed since the plan was made; nothing was changed",
                 "look at the new plan and apply it",
             )
         self.plan = self.plan._replace(steps=steps)

@@ -4,17 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from jsctl.base.command_lines import build_flag, build_line, note_questions
-from jsctl.monitor.doctor.rules import (
-    accounts,
-    consumers,
-    contexts,
-    domains,
-    leaf_links,
-    logins,
-    origins,
-    servers,
-    subjects,
-)
+from jsctl.monitor.doctor.rules import accounts, consumers, origins, reach, servers, subjects
 from jsctl.monitor.doctor.rules.seen import find_seen, group_by_code
 from jsctl.monitor.doctor.snapshot import Snapshot
 from jsctl.monitor.rules.catalog import RULES
@@ -25,15 +15,15 @@ _MALFORMED = "ANSWER_MALFORMED"
 Check = Callable[[Snapshot], Iterable[Trouble]]
 
 _CHECKS: Mapping[str, Check] = {
-    "CONTEXT_FAILED": contexts.context_failed,
-    "DOMAIN_MISSING": contexts.domain_missing,
+    "CONTEXT_FAILED": reach.context_failed,
+    "DOMAIN_MISSING": reach.domain_missing,
     "META_RESCUE": servers.meta_rescue,
     "META_NO_LEADER": servers.meta_no_leader,
-    "JETSTREAM_SILENT": contexts.jetstream_silent,
-    "DOMAIN_TWICE": domains.domain_twice,
-    "DOMAIN_UNNAMED": domains.domain_unnamed,
-    "SERVER_SILENT": leaf_links.server_silent,
-    "SYSTEM_NOT_LINKED": leaf_links.system_not_linked,
+    "JETSTREAM_SILENT": reach.jetstream_silent,
+    "DOMAIN_TWICE": reach.domain_twice,
+    "DOMAIN_UNNAMED": reach.domain_unnamed,
+    "SERVER_SILENT": servers.server_silent,
+    "SYSTEM_NOT_LINKED": servers.system_not_linked,
     "IMPORT_INVALID": accounts.import_invalid,
     "IMPORT_DEAD": accounts.import_dead,
     "ORIGIN_MISSING": origins.origin_missing,
@@ -49,8 +39,8 @@ _CHECKS: Mapping[str, Check] = {
     "API_LEVEL_DIFFERS": servers.api_level_differs,
     "CLOCKS_APART": servers.clocks_apart,
     "LIMIT_NEAR": servers.server_limit_near,
-    "LOGIN_EXPIRES": logins.login_expires,
-    "SLOW_CONSUMERS": logins.slow_consumers,
+    "LOGIN_EXPIRES": reach.login_expires,
+    "SLOW_CONSUMERS": reach.slow_consumers,
 }
 """What the rules of a network check. Those of single objects are in `rules.seen`."""
 

@@ -90,7 +90,7 @@ def list_asked(plan: AuthPlan, differences: Sequence[Account]) -> Asked:
     """Return what a question says. differences: of accounts on servers."""
     lines = [*(line for step in plan.steps for line in _lines(step)), "", _build_summary(plan)]
     removals = [step for step in plan.steps if step.action == "remove"]
-    removed = [format_name(step) + _format_loss(step) for step in removals]
+    removed = [step.where + _format_loss(step) for step in removals]
     names = {step.account for step in removals if not step.user}
     removed += [
         f"account {owed.account} from the servers, which {', '.join(owed.changes)}"
@@ -103,13 +103,6 @@ def list_asked(plan: AuthPlan, differences: Sequence[Account]) -> Asked:
     return Asked(text, removed, format_counts(changed) if changed else "", ", ".join(sent))
 
 
-def format_name(step: AuthStep) -> str:
-    """Format a name with its kind: `operator ACME`, `account ORDERS` or `user ORDERS/alice`."""
-    if step.user:
-        return f"user {step.account}/{step.user}"
-    return f"account {step.account}" if step.account else f"operator {step.operator}"
-
-
 def format_counts(steps: Sequence[AuthStep]) -> str:
     """Format counts: `1 operator, 2 accounts and 3 users`."""
     users = sum(bool(step.user) for step in steps)
@@ -120,7 +113,7 @@ def format_counts(steps: Sequence[AuthStep]) -> str:
 
 def _lines(step: AuthStep) -> Iterator[str]:
     users = f": {', '.join(step.users)}" if step.users else ""
-    yield f"{MARKS[step.action][0]} {format_name(step)}{_format_loss(step)}{users}"
+    yield f"{MARKS[step.action][0]} {step.where}{_format_loss(step)}{users}"
     for change in step.changes:
         if change.key in _LISTS:
             yield from _list_lines(change)
