@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from jsctl.spark import decode
-from jsctl.spark.decoding.variants import decode_variant
 from tests.spark.datasource.test_source import frame
 from tests.support import js, random_json
 from tests.support.random_json import parse, simplify
 from tests.support.run import Cli
+from tests.support.variants import decode_variant
 from tests.unit.spark.test_variants import is_outside
 
 pytestmark = pytest.mark.spark

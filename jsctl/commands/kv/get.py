@@ -65,7 +65,8 @@ async def get(
 ) -> Events[Any]:
     """Show the value of KEY, a key or a pattern: in 'user.*' the * stands for one token, in 'user.>' the >
     for the rest. For a deleted key, the exit status is 3 and the error says why. What a key was at a time of
-    which its history is gone cannot be known: that is status 1 for one key, and a warning for several.
+    which its history is gone cannot be known: that is status 1 for one key, and a warning for several. With
+    --match, which is for several keys, the status is 0 even if no value fits.
     """
     if raw and env.wants_json:
         raise BadInput("--raw and --json cannot be used together")

@@ -1,6 +1,7 @@
 """The open page of `jsctl report --watch`: what is fetched for it in each round."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import aclosing
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from jsctl.jetstream.find.expression import compile_expression
 from jsctl.jetstream.message import browse
 from jsctl.monitor.consumer.dead_letters import DeadLetters, fetch_dead_letters
 from jsctl.monitor.report.messages import MessagePage as FetchedMessage
-from jsctl.monitor.report.messages import MessageReader, fetch_message_page
+from jsctl.monitor.report.messages import MessageReader, fetch_message_page, is_full
 from jsctl.monitor.report.pages import History, fetch_consumer_page, fetch_stream_page
 from jsctl.monitor.report.places import Places
 from jsctl.nats.message import Message
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 10  #: messages that a page lists at least, however small the screen is
 _MOST = 200
-_DEAD = 100  #: dead letters whose payloads are fetched
+_DEAD = 100  #: dead letters whose payloads are fetched, at most
 
 
 class OpenPages:
@@ -162,5 +163,11 @@ class OpenPages:
 async def _find_dead(api: Api, page: DeadPage) -> tuple[DeadLetters, dict[int, Message]]:
     letters = await fetch_dead_letters(api, page.stream, page.consumer)
     stored = [letter.sequence for letter in letters.letters if letter.is_stored][:_DEAD]
-    found = [pair async for pair in browse.fetch_each(api, page.stream, stored)]
-    return letters, {sequence: message for sequence, message in found if message is not None}
+    found: dict[int, Message] = {}
+    async with aclosing(browse.fetch_each(api, page.stream, stored)) as pairs:
+        async for sequence, message in pairs:
+            if message is not None:
+                found[sequence] = message
+            if is_full(found.values()):
+                break
+    return letters, found

@@ -46,7 +46,7 @@ def _show(rows: Sequence[RollingServer], server: str) -> Result:
             row.is_meta_leader,
             row.alone,
             row.uptime,
-            _shorten(row.waits),
+            Cell([*row.waits], _shorten(row.waits)),
         )
         for row in rows
     ]

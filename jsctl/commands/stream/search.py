@@ -71,7 +71,7 @@ class Options:
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Read at most N messages per second, of all streams together",
+    help="Read at most N messages per second, of all streams together; 0: no limit",
 )
 @option("--raw", is_flag=True, help="Show payloads only; in a pipe byte for byte, each with a line end")
 @decoding_flags

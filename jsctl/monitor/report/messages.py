@@ -1,8 +1,8 @@
 """The messages of a stream for the live report, read from its leader without a consumer, and never more than
-fit on the screen and a page."""
+fit on the screen and a page, by number and by bytes."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.jetstream.api import Api, Json
@@ -13,6 +13,8 @@ from jsctl.nats.message import Message
 
 SEARCHED = 1000
 """Messages that a search reads at once."""
+MAX_BYTES = 16 << 20
+"""Bytes of payloads and headers of a page, except for the last message, which may be larger."""
 _MAX_WINDOWS = 50  #: requests for ranges of sequences, most of whose messages are gone, at most
 
 
@@ -61,10 +63,11 @@ class MessageReader:
             if self._takes is not None or self._before or state == last.info["state"]:
                 return last
             newest = int(last.info["state"]["last_seq"])
-            first = max(newest + 1, int(state["last_seq"]) - count + 1)
+            first = max(newest + 1, int(state["last_seq"]) - min(count, _count_fitting(info)) + 1)
             fresh = await _read_range(api, self._stream, first, int(state["last_seq"]))
-            kept = [message for message in last.messages if message.sequence >= int(state["first_seq"])]
-            messages = [*reversed(fresh), *kept][:count]
+            oldest = int(state["first_seq"]) if first == newest + 1 else first
+            kept = [message for message in last.messages if message.sequence >= oldest]
+            messages = _select_fitting([*reversed(fresh), *kept][:count])
             earliest = messages[-1].sequence if messages else 0
             earliest = 0 if earliest <= int(state["first_seq"]) else earliest
             self._list = MessageList(info, messages, earliest, len(fresh))
@@ -81,8 +84,8 @@ class MessageReader:
         found: list[Message] = []
         read, limit = 0, SEARCHED if self._takes is not None else count
         for _ in range(_MAX_WINDOWS):
-            wanted = min(limit - read, 100)
-            if high < earliest or wanted <= 0 or len(found) >= count or not state["messages"]:
+            wanted = min(limit - read, 100, _count_fitting(info))
+            if high < earliest or wanted <= 0 or is_full(found, count) or not state["messages"]:
                 break
             low = max(earliest, high - wanted + 1)
             part = await _read_range(api, self._stream, low, high)
@@ -90,7 +93,7 @@ class MessageReader:
             for message in reversed(part):
                 if self._takes is None or self._takes(message) is not None:
                     found.append(message)
-                if len(found) >= count:
+                if is_full(found, count):
                     low = message.sequence
                     break
             high = low - 1
@@ -98,6 +101,28 @@ class MessageReader:
                 previous = await fetch_previous(api, self._stream, low, earliest)
                 high = previous.sequence if previous is not None else 0
         return MessageList(info, found, high + 1 if high >= earliest else 0, read)
+
+
+def _select_fitting(messages: Iterable[Message]) -> list[Message]:
+    """Return the first messages, as many as a page holds."""
+    found: list[Message] = []
+    for message in messages:
+        if is_full(found):
+            break
+        found.append(message)
+    return found
+
+
+def is_full(messages: Collection[Message], count: int = 0) -> bool:
+    """Return whether a page holds no more messages. count: at most so many; 0 for any number."""
+    size = sum(len(message.data) + len(message.header_block) for message in messages)
+    return size >= MAX_BYTES or 0 < count <= len(messages)
+
+
+def _count_fitting(info: Json) -> int:
+    """Return how many messages of average size a page of a stream holds, 1 or more."""
+    messages, size = int(info["state"]["messages"]), int(info["state"]["bytes"])
+    return max(1, MAX_BYTES * messages // max(1, size))
 
 
 async def _read_range(api: Api, stream: str, low: int, high: int) -> list[Message]:

@@ -6,7 +6,7 @@ makes a payload bad: its digits would be others. The last of repeated keys count
 
 import functools
 import re
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal
 from math import isfinite
 from typing import Any
 
@@ -53,14 +53,6 @@ def encode_variant(value: Any) -> dict[str, bytes]:
     cannot hold."""
     _check_integers(value)
     return _build(encode_json(value, compact=True, number=_format_number))
-
-
-def decode_variant(parts: dict[str, bytes]) -> Any:
-    """Return the value of a variant. Raises what PySpark raises for damaged bytes."""
-    from pyspark.sql.types import VariantVal
-
-    with localcontext(Context(_MAX_DIGITS)):  # PySpark multiplies, and would round to 28 digits
-        return VariantVal(parts["value"], parts["metadata"]).toPython()
 
 
 def is_double(number: int | Decimal) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from jsctl.contexts.settings import Settings
 from jsctl.errors import NotFound
 from jsctl.jetstream.api import Api
+from jsctl.monitor.report import messages as report_messages
 from jsctl.monitor.report.messages import MessageReader, fetch_message_page, fetch_previous
 from jsctl.nats.connection import Connection
 from tests.support import js
@@ -183,3 +184,41 @@ def test_the_mouse_and_the_clipboard(cli: Cli, url: str) -> None:
     watched.press("q")
     assert watched.end() == 0
     assert "\x1b[?1000l" in watched.written, "the mouse is given back"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_page_is_bounded_by_bytes(url: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages follow each other without a gap, and one that is followed has the newest messages."""
+    monkeypatch.setattr(report_messages, "MAX_BYTES", limit := 4000)
+    chance = random.Random(seed)
+    js.stream(url, "S", "s")
+    sizes = [chance.choice((0, 10, 900, 5000)) for _ in range(60)]
+    js.publish_all(url, [("s", b"x" * size) for size in sizes[:40]])
+
+    async def work() -> None:
+        connection = await Connection.open(Settings(url=url))
+        try:
+            api = Api(connection)
+            before, found = 0, list[int]()
+            while True:
+                page = await MessageReader("S", before).fetch(api, 30)
+                found += [message.sequence for message in page.messages]
+                assert sum(len(message.data) for message in page.messages[:-1]) < limit
+                if not page.first:
+                    break
+                before = page.first
+            assert found == [*range(40, 0, -1)]
+            followed, stored = MessageReader("S", 0), 40
+            for last in range(40, 61, chance.randint(1, 10)):
+                more = [("s", b"x" * size) for size in sizes[stored:last]]
+                await asyncio.to_thread(js.publish_all, url, more)
+                stored = last
+                page = await followed.fetch(api, 30)
+                shown = [message.sequence for message in page.messages]
+                assert shown == [*range(last, last - len(shown), -1)], "the newest, without a gap"
+                assert sum(len(message.data) for message in page.messages[:-1]) < limit
+        finally:
+            await connection.close()
+
+    asyncio.run(work())

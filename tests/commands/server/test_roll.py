@@ -47,6 +47,9 @@ def test_a_rolling_restart(tmp_path: Path) -> None:
         assert (
             f"Server {second} must not be restarted now" in refused and f"server {first} is away" in refused
         )
+        [row] = system(f"server roll {second} --json", status=1).json
+        assert f"server {first} is away" in row["waits"]
+        assert f"server {first} is away" in system(f"server roll {second} --as csv", status=1).out
         assert "no server" in system(f"server roll {first}", status=3).err
         late = system(f"server roll {second} --wait --timeout 1s", status=4).err
         assert f"server {first} is away" in late

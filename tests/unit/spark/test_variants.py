@@ -16,6 +16,7 @@ pytest.importorskip("pyspark")
 from jsctl.spark.decoding import variants  # noqa: E402
 from jsctl.spark.decoding.columns import PayloadColumns  # noqa: E402
 from jsctl.spark.decoding.model import Decoding  # noqa: E402
+from tests.support.variants import decode_variant  # noqa: E402
 
 OUTSIDE = [Decimal("1" * 39), Decimal("1e400"), Decimal("1e-400"), Decimal("0." + "1" * 39)]
 """Numbers that neither a decimal of 38 digits nor a double holds."""
@@ -44,8 +45,8 @@ def test_digits_are_kept_or_the_payload_is_bad(seed: int) -> None:
     if is_outside(expected):
         assert (parts, nested) == (text.encode(), b'{"v":%s}' % text.encode())
     else:
-        assert random_json.simplify(variants.decode_variant(parts)) == expected
-        assert random_json.simplify(variants.decode_variant(nested)) == expected
+        assert random_json.simplify(decode_variant(parts)) == expected
+        assert random_json.simplify(decode_variant(nested)) == expected
     (as_text,) = decode(b'{"v":%s}' % text.encode(), kind="json", schema="v STRING")
     if isinstance(expected, dict | list | Decimal):
         assert random_json.parse(as_text) == expected
