@@ -51,7 +51,10 @@ def parse_json(
         raise ValueError(f"it has more than {MAX_VALUES:,} values")
     try:
         decoder = _DECODER if parse_float is None else _make_decoder(parse_float)
-        value = decoder.decode(_decode(text) if isinstance(text, bytes) else text)
+        characters = _decode(text) if isinstance(text, bytes) else text
+        value, end = decoder.raw_decode(characters) if characters[:1] == "{" else (None, -1)
+        if end != len(characters):  # white space around it, or what is no object
+            value = decoder.decode(characters)
     except RecursionError:
         raise TooDeep(_TOO_DEEP) from None
     except ValueError as error:

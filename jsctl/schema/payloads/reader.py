@@ -3,8 +3,9 @@
 The names of a condition are the payload's fields, but for those of the message itself: see `OWN_NAMES`.
 """
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from jsctl.base.json_text import encode_json
 from jsctl.base.units import pluralize
@@ -24,6 +25,7 @@ OWN_NAMES: dict[str, Callable[[Message], Any]] = {
 """The names of a condition that are not fields of the payload; `payload` is all of it, decoded."""
 
 _PAYLOAD = "payload"
+E = TypeVar("E")
 
 
 class Decoded(NamedTuple):
@@ -87,8 +89,23 @@ class Reader:
         self._first_undecoded = self._first_unchecked = ""
         self._has_seen_any = False
         self._names = _Names()
+        self._literal = _find_literal(condition.text if condition and not self._decodes else "")
         self.can_wait = decoder.can_wait and self._decodes
         self.chooses = condition is not None
+
+    def narrow(self, events: Sequence[E], find: Callable[[E], Message | None]) -> Sequence[E]:
+        """Return those events whose messages contain the text that the condition looks for, which takes a
+        tenth of its time; all of them if it does not say enough. find: the message of an event."""
+        name, text = self._literal
+        needle = text.encode(errors="surrogateescape")
+        match name:
+            case "subject":
+                return [event for event in events if (one := find(event)) and text in one.subject]
+            case "headers":
+                return [event for event in events if (one := find(event)) and needle in one.header_block]
+            case "text":
+                return [event for event in events if (one := find(event)) and needle in one.data]
+        return events
 
     def read(self, message: Message) -> Decoded | None:
         """Return what is shown of a message; None for one that does not match.
@@ -140,6 +157,23 @@ class Reader:
         if self._has_seen_any and self._unseen:
             lines.append(f"jsctl: no payload has {', '.join(sorted(self._unseen))}, which --match names")
         return "\n".join(lines)
+
+
+def _find_literal(condition: str) -> tuple[str, str]:
+    """Return the name that a valid condition compares with a text first, and the text, without which nothing
+    that follows can make it hold; empty for none."""
+    match = re.match(_COMPARED, condition)
+    if match is None or re.search(r"\bor\b|\|\|", condition):
+        return "", ""
+    return match[1] or "headers", match[2] or match[3]
+
+
+_COMPARED = (
+    r"\s*(?:(subject|text)|headers(?:\.\w+|\[(?:'[^'\\]*'|\"[^\"\\]*\")\]))\s*"
+    r"(?:==|\b(?:contains|startsWith|endsWith)\b)\s*"
+    r"(?:'([^'\\\ufffd]+)'|\"([^\"\\\ufffd]+)\")\s*(?:and\b|&&|$)"
+)
+"""The beginning of a condition that compares a text; what is not UTF-8 is decoded to U+FFFD."""
 
 
 def _name_message(message: Message, reason: str) -> str:

@@ -106,7 +106,7 @@ async def decode_all(events: Sequence[E], reader: "Reader | None", lens: Lens[E]
 
 def _decode(events: Sequence[E], reader: "Reader", lens: Lens[E]) -> list[Seen[E]]:
     seen = []
-    for event in events:
+    for event in reader.narrow(events, lens.find):
         message = lens.find(event)
         if message is None and reader.chooses:
             continue
