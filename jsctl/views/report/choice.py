@@ -53,7 +53,16 @@ _SORT_KEYS = {
     }
     for kind, own in FIGURES.items()
 }
-SORTS = ["name", "trouble", *dict.fromkeys(name for keys in _SORT_KEYS.values() for name in keys)]
+_LISTED_SORTS = (
+    *("bytes", "values", "last_update_ns", "instances", "requests", "rate", "errors", "error_rate"),
+    *("average_ns", "skew", "uptime_ns", "in_msgs", "out_msgs", "in_bytes", "out_bytes", "subs", "sequence"),
+)
+"""The numbers of LISTED, whose columns are imported only where they are shown."""
+SORTS = list(
+    dict.fromkeys(
+        ("name", "trouble", *(name for keys in _SORT_KEYS.values() for name in keys), *_LISTED_SORTS)
+    )
+)
 """What `--sort` takes."""
 
 

@@ -137,7 +137,7 @@ def list_rows(place: Place, part: str, now: float, sort: str, search: Filter | N
         words = Grid(form.columns, (), key=form.key).words
         rows = [row for row in rows if search.takes(f"{name} {words(row)}".strip())]
     number = next((one for one in form.columns if sort in (one.key, one.data_key)), None)
-    if number is not None and number.kind not in ("text", "prose"):
+    if number is not None and number.kind not in ("text", "prose", "time"):
         rows.sort(key=lambda row: -(number.get_raw(row) or 0))
     return Records(form.columns, rows, "")
 

@@ -270,7 +270,7 @@ def find_grid_key(kind: str, sort: str) -> str:
         if kind in FIGURES
         else {}
     )
-    return keys.get(sort, sort)
+    return keys.get(sort, sort if kind in FIGURES else sort.removesuffix("_ns"))
 
 
 def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool) -> Column:

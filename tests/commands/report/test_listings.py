@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from jsctl.monitor.report.lines import PARTS
+from jsctl.monitor.report.listings import LISTED
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
-from jsctl.views.report.listings import list_keys
+from jsctl.views.report.choice import SORTS
+from jsctl.views.report.listings import _build_form, list_keys
 from jsctl.views.shared.figures import find_grid_key
 from tests.support import js
 from tests.support.emulator import Watched
@@ -176,6 +178,25 @@ def test_a_context_that_does_not_answer(contexts: Cli, server: RealServer) -> No
     watched.until("jsctl doctor --context gone")
     watched.press("q")
     assert watched.end() == 0
+
+
+@pytest.mark.slow
+def test_rows_are_sorted_by_any_number(contexts: Cli) -> None:
+    for part in LISTED:
+        for column in _build_form(part, 0).columns:
+            assert column.data_key in SORTS or column.kind in ("text", "prose", "time"), column.key
+    contexts("kv add LARGE", status=0)
+    contexts(["kv", "put", "LARGE", "a", "b" * 1000], status=0)
+    for sort, first in (("name", "CONFIG"), ("bytes", "LARGE"), ("last_update_ns", "CONFIG")):
+        rows = contexts(f"report --part buckets --json --sort {sort}", status=0).json["reports"][0]["buckets"]
+        assert rows[0]["bucket"] == first, sort
+    line = "report --watch 200ms --part buckets --context app --sort"
+    for sort, first in (("bytes", "LARGE"), ("last_update_ns", "CONFIG")):
+        watched = Watched(contexts.terminal(f"{line} {sort}"))
+        wait = re.compile(rf"Update.*\n +{first} ")
+        watched.until(wait.search)
+        watched.press("q")
+        assert watched.end() == 0
 
 
 def test_a_part_begins_with_what_is_wrong() -> None:
