@@ -10,6 +10,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.kv import compact as compacting
 from jsctl.jetstream.kv import read
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -35,6 +36,7 @@ async def compact(env: Env, bucket: str, older: int, unprotect: tuple[str, ...],
     """
     store = await open_named(env, bucket)
     refuse_protected([store.info], unprotect)
+    refuse_denied([store.info])
     if mirror := store.config.get("mirror"):  # what is removed there comes back, or stays missing
         raise BadInput(f"bucket {store.name} is a mirror", f"compact its origin {mirror['name']}")
     newest_entries = await read.fetch_newest_heads(store, [">"])

@@ -9,6 +9,7 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import DELETE, PURGE, Entry
 from jsctl.jetstream.kv.names import is_pattern
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
 
@@ -28,6 +29,7 @@ async def remove_keys(
     `force`, as in the `nats` tool, a key that was never stored gets a marker, too.
     """
     verb, done = _VERBS[operation]
+    refuse_denied([bucket.info])
     names = await _list_removable_keys(env, bucket, keys, operation, force=force)
     if not names:
         return view.marked(done, bucket.name, [])

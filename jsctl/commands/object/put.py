@@ -20,7 +20,7 @@ from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.object import upload as uploads
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import CHUNK_SIZE, ObjectInfo, validate_object_name
-from jsctl.jetstream.stream.protection import is_protected
+from jsctl.jetstream.stream.protection import is_protected, refuse_denied
 from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.views.object import lists as view
 from jsctl.views.result import Result
@@ -176,7 +176,8 @@ async def _confirm(env: Env, api: Api, bucket: str, names: list[str], options: O
         return
     object_info = [await requests.find(api, bucket, name) for name in names]
     existing = [info for info in object_info if info is not None and not info.is_deleted]
-    env.announce(view.put_intent(bucket, names, existing))
     refuse_protected([bucket_info], options.unprotect, [bucket_info] if existing else [])
+    refuse_denied([bucket_info])
+    env.announce(view.put_intent(bucket, names, existing))
     if existing:
         await env.confirm(view.intent("replace", existing), force=options.force)

@@ -8,6 +8,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.object import buckets, requests
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.views.intent import Intent
 from jsctl.views.object import info_pages, lists
 from jsctl.views.result import Result, report
@@ -48,6 +49,7 @@ async def rm(
         return await _remove_unfinished(env, api, name, force=force)
     if not object:
         return await _remove_bucket(env, api, name, info, force=force)
+    refuse_denied([info])
     object_info = []
     for item in dict.fromkeys(object):
         try:

@@ -23,6 +23,7 @@ from jsctl.jetstream.object.download import DamagedObject
 from jsctl.jetstream.object.files import open_source
 from jsctl.jetstream.object.model import ObjectInfo
 from jsctl.jetstream.object.upload import PutOptions, Source
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.render.text import clean
 from jsctl.views.intent import Intent
 from jsctl.views.object import lists as view
@@ -82,11 +83,12 @@ async def sync(
     _warn(env, source, "is left out", plan.left_out)
     _warn(env, target, "is kept", plan.preserved)
     _warn(env, target, "will not be written back by --down", plan.one_way)
-    if env.dry_run:
-        return view.synced(plan, dry_run=True)
     destroyed = [change for change in plan.changes if change.kind != "add"]
     info = await buckets.fetch_info(api, bucket)
     refuse_protected([info], unprotect, [info] if destroyed and up else [])
+    refuse_denied([info] if plan.changes and up else [])
+    if env.dry_run:
+        return view.synced(plan, dry_run=True)
     if destroyed:
         where = f"bucket {bucket}" if up else str(path)
         removals = sum(change.kind == "remove" for change in destroyed)

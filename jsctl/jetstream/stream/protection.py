@@ -26,9 +26,9 @@ def endangers(before: Json, after: Json) -> bool:
     return ages_sooner or bool(after.get("sealed") and not before.get("sealed"))
 
 
-def refuse_denied(infos: Iterable[Json], key: Literal["deny_purge", "deny_delete"]) -> None:
-    """Raise ApiError, as servers do, for a stream that is sealed, or denies purges or deletes (nats-server:
-    jetstream_api.go)."""
+def refuse_denied(infos: Iterable[Json], key: Literal["deny_purge", "deny_delete", ""] = "") -> None:
+    """Raise ApiError, as servers do, for a stream that is sealed, or that denies what a key of its
+    configuration is about (nats-server: jetstream_api.go)."""
     from jsctl.jetstream.error_hints import find_hint
 
     for info in infos:

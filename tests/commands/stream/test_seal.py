@@ -1,6 +1,9 @@
 """`stream seal` on a real server."""
 
 import re
+from pathlib import Path
+
+import pytest
 
 from tests.support import js
 from tests.support.run import Cli
@@ -25,3 +28,22 @@ def test_seal(orders: Cli, url: str) -> None:
             assert refused.out == ""
             assert "ORDERS: invalid operation on sealed stream (10109)" in refused.err
     assert "already sealed" in orders("stream seal ORDERS", terminal_error=True, status=0).err
+
+
+@pytest.mark.parametrize("flag", ["--force", "--dry-run"])
+def test_a_sealed_bucket(cli: Cli, tmp_path: Path, flag: str) -> None:
+    for line in ("kv add B", "kv put B k v", "object add O", f"object put O {__file__} --name f"):
+        cli(line, status=0)
+    for line in ("stream seal KV_B -f", "object seal O -f"):
+        cli(line, status=0)
+    (tmp_path / "new").write_text("x")
+    for line in (
+        "kv del B k",
+        "kv purge B k",
+        "kv compact B",
+        "object rm O f",
+        f"object put O {tmp_path}/new",
+        f"object sync O {tmp_path} --up",
+    ):
+        assert "sealed" in cli(f"{line} {flag}", status=1).err, line
+    cli(f"object rm O {flag}", status=0)
