@@ -49,6 +49,8 @@ NEW = {
         for verb in ("add", "copy")
         for kind in ("pinned", "overflow", "prioritized")
     ),
+    *(f"consumer pcgroup {verb}" for verb in ("create new_group", "create members", "add members")),
+    "consumer pcgroup create-mapping mappings",
     *(
         "manual --search",
         "subscribe --queue",

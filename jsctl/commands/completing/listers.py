@@ -214,6 +214,12 @@ def _list_checks(ctx: click.Context) -> list[str]:
     return [check.code for check in CHECKS]
 
 
+def _list_codecs(ctx: click.Context) -> list[str]:
+    from jsctl.jetstream.kv.codec import CODECS, PATH
+
+    return [*CODECS, *(f"{PATH},{name}" for name in CODECS if name != PATH)]
+
+
 def _list_parts(ctx: click.Context) -> list[str]:
     from jsctl.localserver.walkthrough import load_walkthrough
 
@@ -301,6 +307,7 @@ LOCAL_LISTERS: dict[str, Callable[[click.Context], Any]] = {
     "topology": _list_topologies,
     "check": _list_checks,
     "part": _list_parts,
+    "codec": _list_codecs,
     "template": _list_templates,
     "operator": _list_operators,
     "store account": _list_account_names,

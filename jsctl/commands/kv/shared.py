@@ -31,6 +31,7 @@ codec_flag = option(
     "--codec",
     type=Parsed("codec", parse_codec),
     default=PLAIN,
+    completes="codec",
     metavar="|".join(CODECS),
     help="How keys are encoded in the bucket; several in turn: path,base64",
 )

@@ -97,9 +97,13 @@ def test_wrong_codecs_and_keys(people: Cli) -> None:
     assert "overlap" in people("kv export P 'Ann Lee.*' '*.mail' --codec base64", status=64).err
 
 
-def test_keys_are_completed_decoded(people: Cli) -> None:
-    words = "jsctl kv get P --codec base64 Bo"
-    environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "6"}
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("--codec base64 Bo", [BOB]), ("--codec ", ["base64", "path", "path,base64"])],
+)
+def test_completion(people: Cli, words: str, expected: list[str]) -> None:
+    line = f"jsctl kv get P {words}"
+    environ = {"_JSCTL_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
     shown = subprocess.run(
         [sys.executable, "-m", "jsctl"],
         env={**os.environ, **people.environ, **environ, "JSCTL_COMPLETE_WAIT": "5000"},
@@ -107,7 +111,7 @@ def test_keys_are_completed_decoded(people: Cli) -> None:
         text=True,
         check=True,
     ).stdout
-    assert shown.split() == [f"plain,{BOB}"]
+    assert shown.split() == [f"plain,{name}" for name in expected]
 
 
 def test_a_key_that_is_left_out_is_asked_for(people: Cli) -> None:

@@ -82,6 +82,7 @@ def _parse_filter(text: str) -> Json:
     "--filter",
     "filters",
     metavar="SUBJECT[:1,2]",
+    completes="subject",
     multiple=True,
     help="Which messages; of an elastic group also the wildcards to partition by; may be repeated",
 )
