@@ -24,9 +24,10 @@ from tests.support.subscribing import subscribing
 __all__ = ["here", "service"]
 
 READING = re.compile(
-    r"_INBOX\.|\$JS\.EVENT\.|\$SYS\.|\$SRV\.|\$JS\.SNAPSHOT\.ACK\."
+    r"_INBOX\.|\$JS\.S\.|\$JS\.EVENT\.|\$SYS\.|\$SRV\.|\$JS\.SNAPSHOT\.ACK\."
     r"|\$JS\.API\.(INFO$|DIRECT\.GET\.|STREAM\.(INFO|LIST|NAMES|MSG\.GET|SNAPSHOT)\b|CONSUMER\.(INFO|LIST|NAMES)\b)"
 )
+"""Requests that only read, and what servers send by themselves: `$JS.S.` is what a stream copies."""
 OWN = re.compile(r"\$JS\.(API\.CONSUMER\.(CREATE|DELETE|MSG\.NEXT)|FC)\.|\$JS\.ACK\.")
 """Requests about consumers; those that a verb creates to read, and removes, are its own."""
 

@@ -33,6 +33,7 @@ SPEAKING = {
     "context info": "warns of variables that override it",
     "backup restore stream": "warns of ids of messages that its server does not know",
     "auth operator backup": "warns of a file that is not encrypted",
+    "consumer pcgroup rm": "says how many messages are lost, as any verb that is allowed to lose some",
     "stream search": "counts the messages that --match could not read",
     "auth account exports rm": "warns of accounts that import it",
 }

@@ -102,7 +102,7 @@ async def create(env: Env, options: Options, permits: LossOptions) -> Result:
     source = (await streams.fetch_info(api, stream))["config"]
     existing = await groups.find_existing(api, group)
     if existing and await streams.fetch_info_or_none(api, existing.queue):
-        env.say(f"jsctl: {group.label} already exists, nothing was changed")
+        env.inform(f"jsctl: {group.label} already exists, nothing was changed")
         return view_group(existing, await groups.fetch_consumers(api, existing))
     facts = {"stream": stream, "group": group.name, "kind": kind, "config": group.config}
     queue = f" and stream {group.queue}" if kind == "elastic" else ""

@@ -76,7 +76,7 @@ async def delete_mapping(env: Env, stream: str, pcgroup: str, force: bool) -> Re
     """Leave the group without members; jsctl consumer pcgroup add adds some."""
     api, group = await _open_elastic(env, stream, pcgroup)
     if not group.config.get("member_mappings"):
-        env.say(f"jsctl: {group.label} has no mapping, nothing was changed")
+        env.inform(f"jsctl: {group.label} has no mapping, nothing was changed")
         return view_group(group, await groups.fetch_consumers(api, group))
     return await _change(env, api, group, {}, "remove the mapping of", force=force)
 

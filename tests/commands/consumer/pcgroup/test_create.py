@@ -44,7 +44,7 @@ def test_it_is_created_once(orders: Cli) -> None:
     line = f"{CREATE} ORDERS WORK 4 --max-buffered-msgs 100"
     orders(line, status=0)
     orders("consumer pcgroup add ORDERS WORK m1", status=0)
-    again = orders(f"{line} --json", status=0)
+    again = orders(f"{line} --json", terminal_error=True, status=0)
     assert "already exists, nothing was changed" in again.err
     assert again.json["config"]["members"] == ["m1"]
     other = orders(f"{CREATE} ORDERS WORK 5", status=1).err

@@ -45,7 +45,8 @@ def test_mappings(work: Cli) -> None:
     assert "use MEMBER:0,1" in work("consumer pcgroup cm ORDERS WORK a --force", status=64).err
     assert "which then has no members" in work("consumer pcgroup dm ORDERS WORK --dry-run", status=0).out
     work("consumer pcgroup delete-mapping ORDERS WORK --force", status=0)
-    assert "has no mapping, nothing was changed" in work("consumer pcgroup dm ORDERS WORK", status=0).err
+    unchanged = work("consumer pcgroup dm ORDERS WORK", terminal_error=True, status=0)
+    assert "has no mapping, nothing was changed" in unchanged.err
     assert work("consumer pcgroup info ORDERS WORK --json", status=0).json["unread_partitions"] == [
         0,
         1,
