@@ -81,7 +81,8 @@ def info(cli: Cli, url: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_its_flag_and_its_key_in_files_are_read(tmp_path: Path) -> None:
-    assert "--max-idle DURATION" in run(RUN, "stream", "add", "--help", "--all")
+    shown = run(RUN, "stream", "add", "--help", "--all")
+    assert "--max-idle DURATION" in shown.partition("Other settings:\n")[2].partition("\n\n")[0]
     line = ["stream", "add", "S", "--subjects", "s", "--defaults", "--output", "-"]
     assert json.loads(run(RUN, *line, "--max-idle", "1m"))["max_idle"] == 60_000_000_000
     file = tmp_path / "s.yaml"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import declare_all
-from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags, list_other_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.consumer_fields import EXTRA_FLAGS, GROUP_FLAGS
@@ -21,7 +21,7 @@ from jsctl.jetstream.consumer.config import (
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-SECTIONS = {
+SECTIONS: dict[str, Sequence[str]] = {
     "Most used": (
         *("--pull", "--target", "--filter", "--deliver", "--ack", "--wait", "--max-deliver", "--max-pending"),
         *("--config", "--defaults"),
@@ -53,9 +53,7 @@ SECTIONS = {
     "Push consumers": ("--deliver-group", "--flow-control", "--heartbeat", "--bps"),
     "State": ("--ephemeral", "--inactive-threshold", "--memory", "--replicas"),
 }
-SECTIONS["Other settings"] = tuple(
-    flag for field in CONSUMER.fields if (flag := f"--{field.flag}") not in sum(SECTIONS.values(), ("--",))
-)
+SECTIONS["Other settings"] = list_other_flags(CONSUMER, SECTIONS)
 """Titles of the flags in help; fields that are new are in the last section."""
 
 

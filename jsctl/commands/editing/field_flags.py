@@ -51,6 +51,12 @@ def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
     )
 
 
+def list_other_flags(schema: Schema, sections: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the flags of a configuration that no section of help has, such as those of new fields."""
+    named = {flag for flags in sections.values() for flag in flags}
+    return [f"--{field.flag}" for field in schema.fields if field.flag and f"--{field.flag}" not in named]
+
+
 def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Callable[[F], F]:
     """Return a decorator that adds flags without a key of their own, of those that `verb` takes. into: see
     `cli.option`.

@@ -1,11 +1,11 @@
 """The flags of a stream's configuration, for add, edit and copy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsctl.commands.cli import declare_all
-from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags
+from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags, list_other_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import IMPORT_FLAGS, import_from, parse_origin
@@ -13,7 +13,7 @@ from jsctl.jetstream.stream.config import STREAM
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SECTIONS: dict[str, tuple[str, ...]] = {
+SECTIONS: dict[str, Sequence[str]] = {
     "Most used": (
         *("--subjects", "--mirror", "--source", "--storage", "--retention", "--max-age", "--max-bytes"),
         *("--replicas", "--config", "--defaults"),
@@ -70,7 +70,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "--no-republish",
     ),
 }
-"""Titles of the flags in help; fields that are new are below the others."""
+SECTIONS["Other settings"] = list_other_flags(STREAM, SECTIONS)
+"""Titles of the flags in help; fields that are new are in the last section."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,8 @@ def test_the_columns_of_the_peer(cli: Cli, url: str) -> None:
     heads = [re.split("  +", line) for line in cli("stream report", status=0).out.splitlines()]
     streams = ["Stream", "Storage", "Placement", "Consumers", "Messages", "Bytes", "Lost", "Deleted"]
     links = ["Stream", "Kind", "API Prefix", "Source Stream", "Filters and Transforms", "Active", "Lag"]
-    assert [*streams, "API Level", "Replicas"] in heads
-    assert [*links, "Error"] in heads
+    for expected in ([*streams, "API Level", "Replicas"], [*links, "Error"]):
+        assert expected in [[title for title in head if title in expected] for head in heads]
 
 
 def test_orders(cli: Cli, url: str) -> None:
