@@ -171,6 +171,13 @@ def get_signing_key(nats: Json, public: str) -> SigningKey | None:
     return next((key for key in list_signing_keys(nats) if key.public == public), None)
 
 
+def remove_signing_key(nats: Json, public: str) -> None:
+    """Remove a signing key from the claims of an account or operator in place."""
+    keys = nats.get("signing_keys") or []
+    kept = [key for key in keys if public != (key.get("key") if isinstance(key, dict) else key)]
+    set_or_drop(nats, "signing_keys", kept)
+
+
 def remove_member(nats: Json, key: str, member: Json) -> None:
     """Remove an object from a list in the claims in place; remove the list, too, if it becomes empty."""
     set_or_drop(nats, key, [other for other in nats[key] if other is not member])

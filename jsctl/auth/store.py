@@ -8,6 +8,7 @@ cmd/store/keys.go). `jsctl.auth.folders` finds them.
     keys/keys/A/DE/ADE....nk             a seed: the first letter of the key, then the next two
     keys/creds/OP/ACC/U.creds            credentials: the user's JWT and seed
     stores/OP/.jsctl-removed/ADE....jwt  a removed account's (`removed`)
+    stores/OP/.jsctl-rotating/ADE...     a key that is being replaced (`rotation`)
     stores/OP/.jsctl-seen/ADE...         digests of the JWTs that an account had before in this store
 
 Folders are 0700, files 0600 and written atomically. Seeds are written before the JWTs that name their keys,
@@ -120,6 +121,11 @@ class AuthStore:
     def removed_folder(self) -> Path:
         """The folder of the JWTs of removed accounts; see `removed`."""
         return self._operator_folder / ".jsctl-removed"
+
+    @property
+    def rotations_folder(self) -> Path:
+        """The folder of keys that are being replaced; see `rotation`."""
+        return self._operator_folder / ".jsctl-rotating"
 
     def list_account_names(self) -> list[str]:
         """Return the names of all accounts, sorted. Raises OSError."""

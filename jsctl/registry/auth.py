@@ -73,6 +73,8 @@ VERBS: dict[str, Entry] = {
     "user info": reads("Show a user", "i", "show", "view"),
     "user edit": changes("Change the settings of a user", "update", target="auth.user.edit:"),
     "user ls": reads("List the users of an account", "list"),
+    "keys": group("Replace signing keys of accounts and operators", own=True),
+    "keys rotate": destroys("Replace a signing key, and sign what it signed again"),
     "info": reads("Show what credentials, JWTs and keys in files say", scope=USER, own=True),
     "import": changes(
         "Add users to the store from their credentials", target="auth.import_:import_", own=True

@@ -283,6 +283,8 @@ OF_STORE = [
     "auth account exports rm orders.> ORDERS",
     "auth account imports rm orders.> SHOP",
     "auth account keys rm ORDERS --key shipper",
+    "auth keys rotate ORDERS shipper",
+    "auth keys rotate --of-operator --key {operator}",
     "auth account mappings rm ORDERS old.orders",
     "auth account revocations add alice ORDERS",
     "auth account revocations rm bob ORDERS",

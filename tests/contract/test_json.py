@@ -123,6 +123,7 @@ OF_STORE = {
     "auth account keys add": "auth account keys add ORDERS packer",
     "auth account mappings add": "auth account mappings add ORDERS orders.sent orders.v2 100",
     "auth account keys rm": "auth account keys rm ORDERS --key shipper --force",
+    "auth keys rotate": "auth keys rotate --of-operator --key {signer} --dry-run",
     "auth account mappings rm": "auth account mappings rm ORDERS orders.old --force",
     "auth account revocations rm": "auth account revocations rm bob ORDERS --force",
     "auth user add": "auth user add carl ORDERS --defaults",
@@ -432,7 +433,8 @@ def store_lines(cli: Cli, here: Path) -> dict[str, list[str]]:
         "auth account push --all",
     ):
         cli(command.format(**values), status=0)
-    values["key"] = cli("auth operator keys ls ACME --json", status=0).json[-1]["key"]
+    keys = cli("auth operator keys ls ACME --json", status=0).json
+    values |= {"key": keys[-1]["key"], "signer": keys[0]["key"]}
     return {
         path: OF_STORE[path].format(**values).split() if path in OF_STORE else line
         for path, line in lines(here).items()

@@ -3,10 +3,16 @@
 from dataclasses import dataclass
 
 from jsctl.auth.changes import change_account
-from jsctl.auth.claims import set_or_drop
 from jsctl.auth.fields import USER
 from jsctl.auth.keys import ACCOUNT, create_key, is_public_key
-from jsctl.auth.records import USER_SCOPE, Json, build_permissions, get_signing_key, list_signing_keys
+from jsctl.auth.records import (
+    USER_SCOPE,
+    Json,
+    build_permissions,
+    get_signing_key,
+    list_signing_keys,
+    remove_signing_key,
+)
 from jsctl.auth.settings import UserSettings
 from jsctl.base.command_lines import build_line
 from jsctl.commands.auth.user.flags import SECTIONS
@@ -178,14 +184,6 @@ async def rm(env: Env, account: str, role: str, key: str, operator: str, force: 
     label = f"{signing_key.role} {signing_key.public}".strip()
     data = {"account": owner.name, "removed": signing_key.public, "role": signing_key.role, "users": signed}
     await env.confirm(Intent(f"remove the signing key {label} of {owner.name}", data), force=force)
-
-    def change(nats: Json) -> None:
-        keys = nats.get("signing_keys") or []
-        kept = [
-            key for key in keys if signing_key.public != (key.get("key") if isinstance(key, dict) else key)
-        ]
-        set_or_drop(nats, "signing_keys", kept)
-
-    change_account(store, owner.name, change)
+    change_account(store, owner.name, lambda nats: remove_signing_key(nats, signing_key.public))
     store.remove_seed(signing_key.public)
     return report(f"Signing key {label} was removed from {owner.name}", data)

@@ -1,9 +1,8 @@
 """`jsctl auth operator keys`."""
 
 from jsctl.auth.changes import change_operator
-from jsctl.auth.claims import set_or_drop
 from jsctl.auth.keys import OPERATOR, create_key
-from jsctl.auth.records import Json
+from jsctl.auth.records import Json, remove_signing_key
 from jsctl.base.command_lines import build_line
 from jsctl.commands.cli import argument, command, destructive
 from jsctl.commands.picking.auth import operator_argument, pick_operator, pick_text
@@ -60,11 +59,6 @@ async def rm(env: Env, name: str, public: str, force: bool) -> Result:
         env.say(f"jsctl: it signed {', '.join(signed)}, which must be signed again")
     data = {"operator": store.operator, "removed": key, "signed": signed}
     await env.confirm(Intent(f"remove the signing key {key}", data), force=force)
-
-    def change(nats: Json) -> None:
-        kept = [public_key for public_key in nats.get("signing_keys") or () if public_key != key]
-        set_or_drop(nats, "signing_keys", kept)
-
-    change_operator(store, change)
+    change_operator(store, lambda nats: remove_signing_key(nats, key))
     store.remove_seed(key)
     return report(f"Signing key {key} was removed", data)
