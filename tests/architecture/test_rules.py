@@ -123,6 +123,8 @@ SHARED = {
     "export objects": "export/kv.py",
     "kv create": "kv/put.py",
     "kv del": "kv/delete.py",
+    "kv purge": "kv/delete.py",
+    "kv revert": "kv/history.py",
     "kv update": "kv/put.py",
     **{
         f"server check {verb}": "server/check/stream.py"
