@@ -22,7 +22,7 @@ operators:
           - {name: till, role: reader}
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsctl.auth.declared.fields import ACCOUNT, OPERATOR, USER
@@ -31,7 +31,6 @@ from jsctl.auth.keys import find_key_kind
 from jsctl.auth.store import check_name
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, collecting
-from jsctl.jetstream.config.documents import read_files
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.declared.reader import DocumentReader, read_name
@@ -40,19 +39,8 @@ from jsctl.jetstream.declared.variables import Variables, count_rounds, expand, 
 _NAMES = frozenset({"name", "for", "accounts", "users"})
 
 
-def load_operators(files: Iterable[tuple[str, str]], variables: Variables) -> list[DeclaredOperator]:
-    """Return the operators that files declare. files: name and text of each. variables: from the command
-    line.
-
-    Raises BadInput with file and line, BadInputs for several errors.
-    """
-    reader = _Reader(variables)
-    read_files(files, reader.read_document, reader.errors)
-    return reader.operators
-
-
-class _Reader(DocumentReader):
-    """The operators of documents, collected."""
+class OperatorReader(DocumentReader):
+    """The operators of documents, collected. Errors have file and line."""
 
     def __init__(self, variables: Variables) -> None:
         super().__init__(variables)

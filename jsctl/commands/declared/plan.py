@@ -17,7 +17,7 @@ from jsctl.commands.declared.targets import open_targets
 from jsctl.commands.declared.trying import try_on_scratch_server
 from jsctl.commands.options.protection import refuse_unknown
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError, collecting, raise_all
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.declared.compare import Rules
 from jsctl.jetstream.declared.load import load
@@ -118,21 +118,16 @@ async def compare_sources(env: Env, sources: Sources, *, only_shows: bool = True
 def _load(sources: Sources) -> "tuple[Declared, Sequence[DeclaredOperator]]":
     """Return what files declare. Raises BadInput."""
     variables = parse_variables(tuple(sources.var))
-    operators: Sequence[DeclaredOperator] = ()
-    errors: list[BadInput] = []
-    declared = Declared((), {})
-    with collecting(errors):
-        declared = load(sources.texts, variables).select(sources.targets, prune=sources.prune)
-        if sources.show_values:
-            streams = [replace(stream, hidden=frozenset()) for stream in declared.streams]
-            declared = replace(declared, streams=streams)
-    with collecting(errors):
-        if sources.may_have_operators:
-            from jsctl.auth.declared.load import load_operators
+    readers = []
+    if sources.may_have_operators:
+        from jsctl.auth.declared.load import OperatorReader
 
-            operators = load_operators(sources.texts, variables)
-    raise_all(errors)
-    return declared, operators
+        readers = [OperatorReader(variables)]
+    declared = load(sources.texts, variables, *readers).select(sources.targets, prune=sources.prune)
+    if sources.show_values:
+        streams = [replace(stream, hidden=frozenset()) for stream in declared.streams]
+        declared = replace(declared, streams=streams)
+    return declared, [operator for reader in readers for operator in reader.operators]
 
 
 def check_rehearsable(

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -37,15 +37,16 @@ def parse_documents(text: str, file: str) -> Iterator[Node]:
 
 
 def read_files(
-    files: Iterable[tuple[str, str]], read: Callable[[Node], object], errors: list[BadInput]
+    files: Iterable[tuple[str, str]], reads: Sequence[Callable[[Node], object]], errors: list[BadInput]
 ) -> None:
-    """Call `read` with each document of files. files: name and text of each. errors: receives those of all
-    documents, which are then raised together."""
+    """Call each of `reads` with each document of files. files: name and text of each. errors: receives those
+    of all documents, which are then raised together."""
     for name, text in files:
         with collecting(errors):
             for document in parse_documents(text, name):
-                with collecting(errors):
-                    read(document)
+                for read in reads:
+                    with collecting(errors):
+                        read(document)
     raise_all(errors)
 
 

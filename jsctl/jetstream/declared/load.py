@@ -50,14 +50,16 @@ _STREAM_KEYS = frozenset({"consumers", "renamed_from", *_BUCKET_KEYS})
 _CONSUMER_KEYS = frozenset({"for"})
 
 
-def load(files: Iterable[tuple[str, str]], variables: Variables) -> Declared:
+def load(files: Iterable[tuple[str, str]], variables: Variables, *others: DocumentReader) -> Declared:
     """Return what the files (name and text of each) declare.
 
-    variables: from the command line; they replace those of a file. Raises BadInput with file and line,
-    BadInputs for several errors.
+    variables: from the command line; they replace those of a file. others: read the documents, too. Raises
+    BadInput with file and line, BadInputs for several errors.
     """
     reader = _Reader(variables)
-    read_files(files, reader.read_document, reader.errors)
+    for other in others:
+        other.errors = reader.errors
+    read_files(files, [each.read_document for each in (reader, *others)], reader.errors)
     return reader.finish()
 
 

@@ -11,7 +11,8 @@ from jsctl.jetstream.declared.variables import Budget, Variables, resolve_variab
 
 
 class DocumentReader:
-    """A reader of documents, which collects what they declare. errors: all that is wrong with them."""
+    """A reader of documents, which collects what they declare. errors: all that is wrong with them, which
+    readers of the same documents share."""
 
     def __init__(self, variables: Variables) -> None:
         self.errors: list[BadInput] = []
@@ -19,6 +20,10 @@ class DocumentReader:
         self._used: set[str] = set()  #: names of variables
         self._budget = Budget()
         self._warnings: list[str] = []
+
+    def read_document(self, document: Node) -> None:
+        """Add what a document declares. Raises BadInput."""
+        raise NotImplementedError
 
     def _resolve_variables(self, keys: Mapping[str, Node]) -> Mapping[str, Node]:
         """Return the variables of a document with these keys."""
