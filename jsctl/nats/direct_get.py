@@ -142,7 +142,7 @@ class BatchDecoder:
             if origin != stream or pending is None or previous not in (last, b"0", None):
                 break
             block = data[start:begin] + b"\r\n\r\n" if begin > start + len(VERSION) else b""
-            place = name, sequence, time, "", b"", b"", pending
+            place = name, sequence, time, pending
             add(Message(str(subject, "utf-8", "replace"), data[middle:stop], "", block, place))
             last, at = sequence, stop + 2
         self.last = int(last)
@@ -171,7 +171,7 @@ class BatchDecoder:
         else:
             self.last = int(sequence)
             stored = block[:start] + b"\r\n\r\n" if start > len(VERSION) else b""
-            place = self._name, sequence, timestamp, "", b"", b"", pending
+            place = self._name, sequence, timestamp, pending
             self.messages.append(Message(str(subject, "utf-8", "replace"), reply.data, "", stored, place))
 
     def _end(self, block: bytes) -> None:

@@ -9,7 +9,6 @@ from jsctl.base import units
 from jsctl.jetstream.message import dump
 from jsctl.jetstream.message.dump_writer import build_nats_record
 from jsctl.jetstream.message.receive import Received, Receiver, Statistics
-from jsctl.nats.acks import Metadata
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Ending, Events, Presentation
 from jsctl.views.message.decoded import Lens
@@ -98,19 +97,20 @@ _DIGITS = 19
 
 
 def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], str]:
-    """Return `text` for messages of a consumer that follow each other, in half of its time."""
-    second, before, after = b"", "", ""
+    """Return `text` for messages of a stream that follow each other, in half of its time: where they come
+    from a consumer, it takes the digits from their reply subjects."""
+    second = before = after = ""
 
     def run(batch: Sequence[Received]) -> str:
         nonlocal second, before, after
         texts = []
         for received in batch:
             message, number, _, _ = received
-            place, block = message.place, message.header_block
-            if place is None or isinstance(place, Metadata) or len(place[2]) != _DIGITS:
+            tokens, block = message.reply.split("."), message.header_block
+            if len(tokens) not in (9, 11) or len(tokens[-2]) != _DIGITS:
                 texts.append(text(received))
                 continue
-            stream, sequence, time, _, _, _, pending = place
+            stream, _, _, sequence, _, time, pending = tokens[-7:]
             if time[:-9] != second:
                 second = time[:-9]
                 before, after = units.format_time_us(int(second) * units.SECOND).split("000000")
@@ -118,7 +118,7 @@ def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], 
             texts.append(
                 f"[#{number}] Received JetStream message: stream: {stream} seq: {int(sequence):,}"
                 f" / pending: {int(pending):,} / subject: {message.subject}"
-                f" / time: {before}{str(time[-9:-3], 'ascii')}{after}\n{head}{body(message.data)}\n\n"
+                f" / time: {before}{time[-9:-3]}{after}\n{head}{body(message.data)}\n\n"
             )
         return "".join(texts)
 

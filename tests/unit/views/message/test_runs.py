@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from jsctl.base.command_lines import UNSAFE
 from jsctl.jetstream.message.payload import format_payload
 from jsctl.jetstream.message.receive import Received
-from jsctl.nats.acks import Metadata
 from jsctl.nats.headers import parse_headers
 from jsctl.nats.message import Message, Place
 from jsctl.render.text import clean, clean_lines
@@ -20,22 +19,24 @@ lines = st.sampled_from(
 )
 blocks = st.lists(lines, max_size=3).map(lambda each: b"\r\n".join((b"NATS/1.0", *each, b"", b"")))
 payloads = st.binary(max_size=40) | st.text(max_size=40).map(str.encode)
-times = st.sampled_from((b"1764365789123456789", b"1764365789000000000", b"999", b"0")) | st.integers(
-    10**18, 2 * 10**18
-).map(lambda number: b"%d" % number)
+times = st.sampled_from((1764365789123456789, 1764365789000000000, 999, 0)) | st.integers(10**18, 2 * 10**18)
 numbers = st.integers(0, 10**7)
 
 
-@given(
-    st.lists(st.tuples(numbers, times, numbers, blocks | st.just(b""), payloads, st.booleans()), max_size=9)
+replies = st.builds(
+    "$JS.ACK.{}S.c.{}.{}.3.{}.{}".format, st.sampled_from(("", "hub.hash.")), numbers, numbers, times, numbers
 )
-def test_a_run_is_the_texts_of_its_messages(sent: list[tuple[int, bytes, int, bytes, bytes, bool]]) -> None:
+places = st.just(("S", b"7", b"2026-01-01T00:00:00Z", b"3"))
+
+
+@given(st.lists(st.tuples(replies | places, blocks | st.just(b""), payloads), max_size=9))
+def test_a_run_is_the_texts_of_its_messages(sent: list[tuple[str | Place, bytes, bytes]]) -> None:
     batch = []
-    for number, (sequence, time, pending, block, payload, is_parsed) in enumerate(sent, 1):
-        place: Place | Metadata = "S", b"%d" % sequence, time, "c", b"1", b"3", b"%d" % pending
-        message = Message("s.é", payload, "r", block, place)
-        if is_parsed:
-            assert message.metadata
+    for number, (place, block, payload) in enumerate(sent, 1):
+        if isinstance(place, str):
+            message = Message("s.é", payload, place, block)
+        else:
+            message = Message("s.é", payload, "", block, place)
         batch.append(Received(message, number, "s.é"))
     text = view.text_view(view.Show(), reads_stream=True)
     run = view.run_view(text)(batch)
