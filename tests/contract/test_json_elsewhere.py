@@ -92,6 +92,18 @@ def test_a_server_in_the_foreground(tmp_path: Path) -> None:
     assert verb_shapes.find_difference("server run", status, document, is_endless=True) == ""
 
 
+def test_verbs_that_list_names(cli: Cli, url: str) -> None:
+    """What else verbs write that list objects in `test_json.py`."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new")
+    for line in ("kv add CONFIG", "kv put CONFIG a 1", "object add FILES"):
+        cli(line, status=0)
+    verbs = verb_shapes.Verbs()
+    for line in ("kv ls", "kv ls CONFIG", "object ls", "stream ls", "stream subjects ORDERS --names"):
+        verbs.check(cli, " ".join(line.split()[:2]), line)
+    assert verbs.differences == []
+
+
 def test_verbs_that_list_their_steps(offline_cli: Cli) -> None:
     verbs = verb_shapes.Verbs()
     for path in ("demo guide", "demo hub-spokes"):

@@ -73,8 +73,9 @@ def find_output(status: str, out: str, verb: str) -> Output:
         document: Any = json.loads(out)
         kind = _find_kind(document)
     except ValueError:
-        document = [json.loads(line) for line in out.splitlines()]
-        kind = merge_kinds(*(_find_kind(line) for line in document))
+        lines = [json.loads(line) for line in out.splitlines()]
+        kind = merge_kinds(*(_find_kind(line) for line in lines))
+        document = [item for line in lines for item in (line if isinstance(line, list) else [line])]
     keys: dict[str, dict[str, str]] = {}
     for item in document if isinstance(document, list) else [document]:
         for path, key, inner in _list_members(item, by_name):
