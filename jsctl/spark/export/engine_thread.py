@@ -22,10 +22,6 @@ from jsctl.spark.session import jvm
 
 T = TypeVar("T")
 
-_GRACE = 15.0
-"""Seconds after ctrl-C in which what is under way may end by itself, unless ctrl-C comes again. Then the JVM
-is ended, for which exports are made: it may wait for a store that does not answer."""
-
 
 @dataclass(slots=True)
 class EngineThread:
@@ -73,7 +69,7 @@ class EngineThread:
                 raise KeyboardInterrupt from None
 
     def _end(self, future: "Future[T]") -> None:
-        deadline = time.monotonic() + _GRACE
+        deadline = time.monotonic() + jvm.GRACE
         while not future.done():
             try:
                 if time.monotonic() >= deadline:

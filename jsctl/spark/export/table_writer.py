@@ -50,11 +50,11 @@ class TableWriter:
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind:
             self._abandoned.set()
-            while not self._session.done():
-                jvm.abort()
-                await asyncio.sleep(0.1)
+        closing = asyncio.wrap_future(self._thread.submit(self._stack.close))
+        if kind:
+            await jvm.wait_for_abandoned(closing)
         # Shielded from cancellation, as it ends the JVM.
-        await asyncio.shield(self._do(self._stack.close))
+        await asyncio.shield(closing)
         self._thread.shutdown()
 
     async def write(self, rows: Rows) -> None:

@@ -17,6 +17,7 @@ from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats.subjects import matches
 from jsctl.spark.importing.rows import ImportOptions, build_message_rows, check_headers
+from jsctl.spark.session import jvm
 from jsctl.spark.session.session import SessionOptions
 from jsctl.spark.session.settings_box import prepare_settings_for_tasks
 from jsctl.spark.session.spark_errors import (
@@ -210,7 +211,7 @@ class ImportRun:
                 return await running
             except asyncio.CancelledError:
                 await asyncio.to_thread(self._stop)
-                await asyncio.wait([running])
+                await jvm.wait_for_abandoned(running)
                 running.exception()  # retrieved and ignored: the stop caused it
                 raise
 

@@ -9,17 +9,23 @@ import contextlib
 import os
 import re
 import shlex
+import signal
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base.files import list_locks
+from jsctl.base.loops import THREAD_WAIT
+from jsctl.base.signals import handle_signals
 from jsctl.errors import MissingDependency
 from jsctl.spark.session import java
+
+if TYPE_CHECKING:
+    import asyncio
 
 _SUBMIT = "org.apache.spark.deploy.SparkSubmit"
 _LAUNCHER = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp")
@@ -29,6 +35,10 @@ _WITH_SETTINGS = ("bash", "-c", '. "$SPARK_HOME/bin/load-spark-env.sh" && exec "
 
 _SECRET = re.compile(r"secret|password|token|access[._]?key|account\.key|credential|sas\.", re.I)
 """Parts of the names of settings with secrets: those of spark.redaction.regex, and of Hadoop's stores."""
+
+GRACE = 15.0
+"""Seconds after ctrl-C in which what is under way may end by itself, unless ctrl-C comes again. Then the JVM
+is killed where it was started for this: it may wait for a store that does not answer."""
 
 _POLL = 0.02  #: seconds between two looks whether the JVM answers
 
@@ -108,6 +118,20 @@ def kill() -> None:
     """Kill the running JVM, from any thread: whatever waits for it fails at once."""
     for process in list(_running):
         process.kill()
+
+
+async def wait_for_abandoned(work: "asyncio.Future[Any]") -> None:
+    """Wait until work of another thread, which was told to end, has ended: for `GRACE` seconds, or until
+    ctrl-C comes again. Then the JVM is killed, and before that one that is starting."""
+    import asyncio
+
+    deadline = time.monotonic() + GRACE
+    with handle_signals(kill, (signal.SIGINT,)):
+        while not work.done():
+            abort()
+            if time.monotonic() >= deadline:
+                kill()
+            await asyncio.wait([work], timeout=THREAD_WAIT)
 
 
 def end(gateway: Any, timeout: float) -> None:

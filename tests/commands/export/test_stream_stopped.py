@@ -80,11 +80,14 @@ def test_ctrl_c_does_not_wait_for_spark_to_start(line: str, cli: Cli, url: str, 
 
 
 @pytest.mark.long
-def test_a_second_ctrl_c_does_not_wait_for_a_store(cli: Cli, url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "line", ["export stream ORDERS --to {}", "export reports --to {}", "import {} --stream ORDERS"]
+)
+def test_a_second_ctrl_c_does_not_wait_for_a_store(cli: Cli, url: str, line: str) -> None:
     fill(url, 100)
     with socket.create_server(("127.0.0.1", 0)) as store:  # it never answers
-        to = f"hdfs://127.0.0.1:{store.getsockname()[1]}/out"
-        process = cli.start(f"export stream ORDERS --to {to}", start_new_session=True)
+        place = f"hdfs://127.0.0.1:{store.getsockname()[1]}/out"
+        process = cli.start(line.format(place), start_new_session=True)
         try:
             store.settimeout(60)
             held, _ = store.accept()
