@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base.files import list_locks
-from jsctl.base.loops import THREAD_WAIT
+from jsctl.base.loops import THREAD_WAIT, enter_event_loop
 from jsctl.base.signals import handle_signals
 from jsctl.errors import MissingDependency
 from jsctl.spark.session import java
@@ -123,6 +123,7 @@ def kill() -> None:
 async def wait_for_abandoned(work: "asyncio.Future[Any]") -> None:
     """Wait until work of another thread, which was told to end, has ended: for `GRACE` seconds, or until
     ctrl-C comes again. Then the JVM is killed, and before that one that is starting."""
+    await enter_event_loop()
     import asyncio
 
     deadline = time.monotonic() + GRACE
