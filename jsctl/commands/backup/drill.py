@@ -1,15 +1,13 @@
 """`jsctl backup drill`."""
 
 from jsctl.base.units import SECOND, format_bytes, format_duration, pluralize
-from jsctl.commands.backup.paths import resolve_backup_path
-from jsctl.commands.backup.source import progress_flag, source_argument
+from jsctl.commands.backup.source import opening_source, progress_flag, source_argument
 from jsctl.commands.cli import command
 from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.backup.drill import Drill, run_drill
-from jsctl.jetstream.backup.files import opening_backup
 from jsctl.localserver import binary
 from jsctl.localserver.scratch import open_scratch_server
 from jsctl.nats.connection import Connection
@@ -108,7 +106,7 @@ async def drill(env: Env, source: str, progress: bool) -> Result:
     TTLs and schedules, replicas, mirror and sources.
     """
     observer = TerminalObserver(env, progress=progress and not env.asks_for_json)
-    with opening_backup(resolve_backup_path(source)) as backup:
+    with opening_source(env, source) as backup:
         server = binary.find(env.environ)
         async with open_scratch_server(server, {"drill": {}}, env.environ) as logins:
             connection = await Connection.open(logins["drill"], on_event=lambda _: None)

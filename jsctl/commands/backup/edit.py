@@ -6,14 +6,13 @@ from pathlib import Path
 
 from jsctl.base.units import parse_past_time, seconds_to_ns
 from jsctl.commands.backup.paths import resolve_backup_path
-from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
+from jsctl.commands.backup.source import opening_source, progress_flag, showing_progress, source_argument
 from jsctl.commands.cli import argument, command, dry_run_flag, option
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.backup.archive_editor import Edit, count_passes
 from jsctl.jetstream.backup.edit import edit_backup
 from jsctl.jetstream.backup.edit_options import Drop, EditOptions
-from jsctl.jetstream.backup.files import opening_backup
 from jsctl.views.intent import NOTHING
 from jsctl.views.result import Field, InfoPage, Result, Section, Text
 
@@ -195,7 +194,7 @@ def edit(env: Env, options: Options) -> Result:
     target = resolve_backup_path(options.target)
     passes = count_passes(chosen)
     with (
-        opening_backup(resolve_backup_path(options.source)) as backup,
+        opening_source(env, options.source) as backup,
         showing_progress(env, "Editing", backup, progress=options.progress, passes=passes) as advance,
     ):
         outcome = edit_backup(backup, target, chosen, advance)

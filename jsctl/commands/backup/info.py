@@ -1,10 +1,8 @@
 """`jsctl backup info`."""
 
-from jsctl.commands.backup.paths import resolve_backup_path
-from jsctl.commands.backup.source import progress_flag, showing_progress, source_argument
+from jsctl.commands.backup.source import opening_source, progress_flag, showing_progress, source_argument
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
-from jsctl.jetstream.backup.files import opening_backup
 from jsctl.jetstream.backup.verification import read_backup
 from jsctl.views.backup import info as view
 from jsctl.views.result import Result
@@ -19,9 +17,9 @@ from jsctl.views.result import Result
 @option("--subjects", is_flag=True, help="Also list the subjects, with their messages")
 @progress_flag
 def info(env: Env, source: str, subjects: bool, progress: bool) -> Result:
-    """Read all of SOURCE, a folder or .tgz file. No server is asked."""
+    """Read all of SOURCE, a folder or .tgz file, or - for one on stdin. No server is asked."""
     with (
-        opening_backup(resolve_backup_path(source)) as backup,
+        opening_source(env, source) as backup,
         showing_progress(env, "Reading", backup, progress=progress) as advance,
     ):
         scan = read_backup(backup, advance, list_subjects=subjects)

@@ -2,11 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from jsctl.base.units import format_bytes
+from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, option
 from jsctl.env import Env
-from jsctl.jetstream.backup.files import Backup
+from jsctl.errors import BadInput
+from jsctl.jetstream.backup.files import Backup, opening_backup, opening_copy
+
+PIPE = "-"
+"""In place of a path: stdin, or stdout."""
 
 source_argument = argument(
     "source",
@@ -17,6 +23,25 @@ source_argument = argument(
 progress_flag = option(
     "--progress/--no-progress", default=True, help="Say what is read, with a bar on a terminal"
 )
+
+
+@contextmanager
+def opening_source(env: Env, source: str) -> Iterator[Backup]:
+    """Yield the backup at a path, or the one that stdin has as a .tgz file. Raises NotFound, BadInput,
+    JsctlError on a full disk."""
+    if source != PIPE:
+        with opening_backup(resolve_backup_path(source)) as backup:
+            yield backup
+        return
+    stdin = env.streams.stdin
+    if stdin.isatty():
+        raise BadInput("a backup is not read from a terminal", "pipe it, or name its path")
+    try:
+        handle = stdin.fileno()
+    except (OSError, ValueError):  # an object in place of a file
+        raise BadInput("stdin is not a file or a pipe here", "name the backup's path") from None
+    with open(handle, "rb", closefd=False) as pipe, opening_copy(pipe, Path("stdin")) as backup:
+        yield backup
 
 
 @contextmanager

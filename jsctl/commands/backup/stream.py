@@ -1,19 +1,29 @@
 """`jsctl backup stream`."""
 
+from pathlib import Path
+
+from jsctl.base.files import temporary_folder
+from jsctl.base.signals import interrupt_handler
 from jsctl.base.units import format_bytes, format_duration, pluralize
 from jsctl.commands.backup.paths import resolve_backup_path
+from jsctl.commands.backup.source import PIPE
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
 from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.files import META
 from jsctl.jetstream.backup.link_writer import check_parent
 from jsctl.jetstream.backup.stream_backup import BackupOptions, StreamBackup, backup_stream, check_replaced
+from jsctl.jetstream.object.files import write_all
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Lines, Result
 from jsctl.views.shared.text import transfer_rate
 from jsctl.views.shared.transfers import backup_intent
+
+_BLOCK = 1 << 20
 
 
 def _format_end(backup: StreamBackup) -> str:
@@ -63,6 +73,7 @@ def _show_backup(backup: StreamBackup) -> Result:
         "jsctl backup stream ORDERS /data/backup/ORDERS",
         "jsctl backup stream ORDERS /data/backup/ORDERS.tgz --overwrite",
         "jsctl backup stream ORDERS /data/backup/ORDERS.2 --since /data/backup/ORDERS",
+        "jsctl backup stream ORDERS - | ssh backup.example.net 'cat > ORDERS.tgz'",
     ],
 )
 @argument("stream", default="")
@@ -102,11 +113,16 @@ async def stream(
     With --since, TARGET becomes a link after another backup of the stream: it holds the messages that are
     new, which ones are gone, and the consumers. It needs that backup, its parent, in its place: validate,
     info, edit and restore read both as one. The server still sends all of the stream.
+
+    With - as TARGET, the .tgz file goes to stdout once it is complete; until then it is in the folder for
+    temporary files, which needs room for it twice.
     """
     if stream:
         name = validate_stream_name(stream)
     else:
         name = await pick_stream(env, await env.jetstream(), "")
+    if target == PIPE:
+        return await _write_to_stdout(env, name, options, progress=progress, refused=bool(since or force))
     target = target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
     api, path = await env.jetstream(), resolve_backup_path(target)
     parent = files.open_backup(resolve_backup_path(since)) if since else None
@@ -116,10 +132,7 @@ async def stream(
         info = await streams.fetch_info(api, name)
         if parent:
             await check_parent(api, parent, info, path)
-        state = info["state"]
-        amount = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
-        facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
-        env.announce(backup_intent(f"Stream {name} with {amount}", path, existing, facts))
+        _announce(env, info, path, existing)
     stream_backup = await backup_stream(
         api,
         name,
@@ -131,3 +144,43 @@ async def stream(
     if progress:
         env.inform(_format_end(stream_backup))
     return _show_backup(stream_backup)
+
+
+def _announce(env: Env, info: Json, path: Path, existing: str) -> None:
+    name, state = info["config"]["name"], info["state"]
+    amount = f"{pluralize(state['messages'], 'message')}, {format_bytes(state['bytes'])}"
+    facts = {"stream": name, "messages": state["messages"], "bytes": state["bytes"]}
+    env.announce(backup_intent(f"Stream {name} with {amount}", path, existing, facts))
+
+
+async def _write_to_stdout(
+    env: Env, name: str, options: BackupOptions, *, progress: bool, refused: bool
+) -> Result:
+    """Write a .tgz file to stdout once it is complete: its reader gets all of it, or nothing."""
+    out = env.streams.stdout
+    if refused:
+        raise BadInput("--since and --overwrite need a file", "leave them out, or name one as TARGET")
+    if out.isatty():
+        raise BadInput("a backup is not written to a terminal", "pipe it, or name a file as TARGET")
+    api = await env.jetstream()
+    if env.dry_run:
+        _announce(env, await streams.fetch_info(api, name), Path("stdout"), "")
+    if env.wants_json:
+        raise BadInput("--json and the backup cannot both be on stdout", "leave one of them out")
+    try:
+        handle = out.fileno()
+    except (OSError, ValueError):  # an object in place of a file
+        raise BadInput("stdout is not a file or a pipe here", "name a file as TARGET") from None
+    with temporary_folder("jsctl-backup-") as folder:
+        path = folder / f"{name[:100]}.tgz"
+        observer = TerminalObserver(env, progress=progress)
+        backup = await backup_stream(api, name, path, options, observer)
+        with path.open("rb") as file, open(handle, "wb", 0, closefd=False) as pipe, interrupt_handler():
+            try:
+                write_all(pipe, iter(lambda: file.read(_BLOCK), b""))
+            except BrokenPipeError:
+                reason = "the backup was not written to its end: nobody reads it"
+                raise JsctlError(reason, "see the error of its reader") from None
+    if progress:
+        env.inform(_format_end(backup))
+    return Result([])

@@ -199,15 +199,20 @@ def opening_backup(path: Path) -> Iterator[Backup]:
     if not path.is_fifo() and not path.is_socket():
         yield open_backup(path)
         return
+    with open_input(path) as pipe, opening_copy(pipe, path) as backup:
+        yield backup
+
+
+@contextmanager
+def opening_copy(pipe: IO[bytes], path: Path) -> Iterator[Backup]:
+    """Yield the backup that a pipe has as a .tgz file, which is copied to the folder for temporary files.
+    path: what errors name. Raises BadInput, JsctlError on a full disk."""
     with temporary_folder("jsctl-restore-") as folder:
         copy = folder / "backup.tgz"
-        with (
-            open_input(path) as pipe,
-            naming_write_errors(copy),
-            copy.open("wb") as file,
-            interrupt_handler(),
-        ):
+        with naming_write_errors(copy), copy.open("wb") as file, interrupt_handler():
             shutil.copyfileobj(pipe, file, _READ_SIZE)
+        if not copy.stat().st_size:
+            raise BadInput(f"{path} ended without a backup", "see the errors of what writes it")
         yield open_backup(path, copy)
 
 
@@ -237,7 +242,7 @@ def open_part(path: Path, copy: Path | None = None, *, digest: str = "") -> Back
     if path.name in _BACKUP_FILES and not path.is_dir():
         path = path.parent
     path = find_present_path(path)
-    if not path.exists():
+    if not copy and not path.exists():
         raise NotFound(f"there is no backup at {path}")
     packed = copy or (path if path.is_file() else None)
     files, data_name, size = _read_folder(path) if packed is None else _read_packed(packed, path)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.base.files import read_input
 from jsctl.base.units import format_duration, pluralize
-from jsctl.commands.backup.paths import resolve_backup_path
+from jsctl.commands.backup.source import opening_source
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
 from jsctl.commands.options.data_loss import LossOptions
@@ -12,7 +12,7 @@ from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.backup.files import Backup, opening_backup
+from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import StreamRestore, restore_stream
 from jsctl.jetstream.declared.model import without_label
@@ -66,6 +66,7 @@ class Options:
         "jsctl backup restore stream /data/backup/ORDERS.tgz --name ORDERS_OLD --subjects 'old.>'",
         "jsctl backup restore stream /data/backup/ORDERS --js-domain leaf --config smaller.yaml",
         "jsctl backup restore stream ORDERS /data/backup/ORDERS.tgz",
+        "jsctl backup restore stream - < /data/backup/ORDERS.tgz",
     ],
 )
 @argument(
@@ -86,11 +87,11 @@ class Options:
 @restore_flags
 async def stream(env: Env, options: Options) -> Result:
     """Read FILE, the folder or .tgz file that jsctl backup stream wrote, or a folder of the nats tool, and
-    compare it with its digest before the server is asked for anything. A pipe with a .tgz file is copied to
-    the folder for temporary files.
+    compare it with its digest before the server is asked for anything. A pipe with a .tgz file, and
+    stdin where FILE is -, is copied to the folder for temporary files first.
     """
     observer = TerminalObserver(env, options.permits, progress=options.progress, force=options.force)
-    with opening_backup(resolve_backup_path(options.path)) as backup:
+    with opening_source(env, options.path) as backup:
         config = _build_config(env, backup, options)
         refuse_unknown(options.permits.unprotect, list_concerned(config))
         restored = await restore_stream(env.jetstream, backup, config, observer)
