@@ -27,14 +27,12 @@ from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import DELETE, Entry
-from jsctl.jetstream.message.batches import count_from
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import is_subject, validate_name
 
 Kind = Literal["static", "elastic"]
 KINDS: tuple[Kind, ...] = ("static", "elastic")
-_AT_ONCE = 64  #: partitions whose lag is asked for at once
 PRIORITY_GROUP = "PCG"  #: of the members' consumers
 
 
@@ -74,7 +72,11 @@ class Group(NamedTuple):
     def owners(self) -> dict[int, str]:
         """The member that reads each partition which has one (pcgroups: GeneratePartitionFilters)."""
         if mappings := self.config.get("member_mappings"):
-            return {number: mapping["member"] for mapping in mappings for number in mapping["partitions"]}
+            return {
+                number: mapping["member"]
+                for mapping in mappings
+                for number in mapping.get("partitions") or ()
+            }
         count = int(self.config["max_members"])
         members = sorted(set(self.members))[:count]
         if not members:
@@ -97,10 +99,8 @@ class Group(NamedTuple):
     @property
     def violation(self) -> str:
         """What is wrong with its configuration, with which members do not start; empty for nothing."""
-        try:
-            return _find_violation(self.config)
-        except (TypeError, ValueError, KeyError, AttributeError):
-            return "it is not the JSON of a group"
+        is_json = self.config and _has_types(self.config)
+        return _find_violation(self.config) if is_json else "it is not the JSON of a group"
 
     def name_consumer(self, member: str) -> str:
         """Return the name of a member's consumer."""
@@ -114,20 +114,37 @@ class Group(NamedTuple):
         return member
 
 
+def _has_types(config: Json) -> bool:
+    """Return whether the values of a configuration have the types that orbit.go decodes them to."""
+
+    def are(kind: type, *lists: Any) -> bool:
+        return all(
+            each is None or (isinstance(each, list) and all(type(item) is kind for item in each))
+            for each in lists
+        )
+
+    filters, mappings = config.get("partitioning_filters"), config.get("member_mappings")
+    limits = [config.get(key, 0) for key in ("max_members", "max_buffered_msg", "max_buffered_bytes")]
+    is_flat = are(int, limits) and are(str, config.get("members"), config.get("filters"))
+    if not is_flat or not are(dict, filters, mappings):
+        return False
+    names = [each.get("filter") for each in filters or ()] + [each.get("member") for each in mappings or ()]
+    numbers = [each.get("partitioning_wildcards") for each in filters or ()]
+    return are(str, names) and are(int, *numbers, *(each.get("partitions") for each in mappings or ()))
+
+
 def _find_violation(config: Json) -> str:
     """Return what is wrong with a configuration (pcgroups: validateConfig, validateStaticConfig)."""
-    count, members = config["max_members"], config.get("members") or []
+    count, members = config.get("max_members", 0), config.get("members") or []
     mappings: Sequence[Json] = config.get("member_mappings") or []
-    if not isinstance(count, int) or count < 1:
+    if count < 1:
         return "the number of partitions must be 1 or more"
     if members and mappings:
         return "members have partitions mapped to them, or none of them has"
-    if not all(isinstance(member, str) for member in members):
-        return "the names of members must be text"
     for each in config.get("partitioning_filters") or ():
-        if problem := _find_filter_violation(str(each["filter"]), each.get("partitioning_wildcards") or []):
+        if problem := _find_filter_violation(each["filter"], each.get("partitioning_wildcards") or []):
             return problem
-    numbers = sorted(int(number) for mapping in mappings for number in mapping["partitions"])
+    numbers = sorted(number for mapping in mappings for number in mapping.get("partitions") or ())
     if mappings and numbers != list(range(count)):
         return f"each of the partitions 0 to {count - 1} must be mapped to one member"
     if len({mapping["member"] for mapping in mappings}) < len(mappings) or len(mappings) > count:
@@ -342,7 +359,7 @@ async def delete(api: Api, group: Group) -> None:
                 raise
 
 
-# -- members and lag --------------------------------------------------------------------------------
+# -- members ---------------------------------------------------------------------------------------
 
 
 async def list_consumer_names(api: Api, group: Group) -> list[str]:
@@ -362,39 +379,3 @@ async def fetch_consumers(api: Api, group: Group) -> dict[str, Json]:
         raise NotFound(f"stream {group.queue} of {group.label} does not exist", hint) from error
     names = {group.name_consumer(member): member for member in group.members}
     return {names[name]: info for name, info in listed.items.items() if name in names}
-
-
-class PartitionLag(NamedTuple):
-    """A partition. member: None if none reads it. pending: the messages that were not delivered to its
-    member yet; None if that is not known.
-    """
-
-    partition: int
-    member: str | None
-    pending: int | None
-
-
-async def fetch_lag(api: Api, group: Group) -> list[PartitionLag]:
-    """Return the lag of each partition: what is on its subjects after the last message that its member's
-    consumer delivered. Where there is no consumer, an elastic group's queue waits as a whole; where the
-    consumer of a static member will begin is its own affair. None without direct get, or before nats-server
-    2.11.
-    """
-    infos, owners = await fetch_consumers(api, group), group.owners
-
-    async def count(number: int) -> PartitionLag:
-        member = owners.get(number)
-        info = infos.get(member or "")
-        if info is None and group.kind == "static":
-            return PartitionLag(number, member, None)
-        start = int(info["delivered"]["stream_seq"]) + 1 if info else 1
-        subjects = [f"{number}.{subject}" for subject in group.subjects]
-        counts = [await count_from(api, group.queue, start, subject) for subject in subjects]
-        known = [each for each in counts if each is not None]
-        return PartitionLag(number, member, sum(known) if len(known) == len(counts) else None)
-
-    numbers = range(int(group.config["max_members"]))
-    rows: list[PartitionLag] = []
-    for at in numbers[::_AT_ONCE]:
-        rows += await gather(map(count, numbers[at : at + _AT_ONCE]))
-    return rows

@@ -85,3 +85,26 @@ def test_other_members_leave_unknown_keys() -> None:
     after = with_members(before, {"members": ["b"]})
     assert after.config == {"max_members": 2, "later": {"new": 1}, "members": ["b"]}
     assert "members" not in with_members(before, {}).config
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from(["", "a", "*", "a.*", ">"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["member", "partitions", "filter", "partitioning_wildcards"]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+_KEYS = ["max_members", "members", "member_mappings", "partitioning_filters", "filters", "max_buffered_msg"]
+
+
+@given(st.dictionaries(st.sampled_from(_KEYS), _ANY), st.sampled_from(["static", "elastic"]))
+def test_what_others_stored_is_refused_or_readable(config: dict[str, Any], kind: Any) -> None:
+    found = Group("S", "G", kind, config)
+    if not found.violation:
+        assert set(found.owners) <= set(range(config["max_members"]))
+        assert all(
+            isinstance(name, str) for name in [*found.members, *found.subjects, *found.owners.values()]
+        )

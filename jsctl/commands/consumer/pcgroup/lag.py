@@ -4,7 +4,8 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.consumer.pcgroup.shared import kind_flag, open_group
 from jsctl.commands.options.watch import WATCH, Report, check_interval, fetch_or_watch
 from jsctl.env import Env
-from jsctl.jetstream.partitioned_groups import Kind, fetch_lag
+from jsctl.jetstream.partition_lag import fetch_lag
+from jsctl.jetstream.partitioned_groups import Kind
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.result import Column, Part, Result, Text, build_table
 
