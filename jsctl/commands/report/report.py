@@ -233,7 +233,7 @@ async def report(
         alerting.refuse_what_cannot_hold(has_consumers=consumers)
     needs = condition.needs or ("all" if record or selection.part in ("servers", "connections") else "lists")
     needs = alerting.needs if alerting is not None and needs == "lists" else needs
-    watched = watch_places(env, targets, selection, needs)
+    watched = watch_places(env, targets, selection, needs, is_recorded=bool(record))
     if is_single:
         try:
             places = await watched.once()

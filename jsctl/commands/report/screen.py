@@ -107,7 +107,9 @@ def _record(
 ) -> None:
     """Append a round to the file, if there is one, and tell who waits for alerts."""
     if recorder is not None:
-        recorder.write(build_round_document(build_round(current, places.answers), now), now)
+        recorder.write(
+            build_round_document(build_round(current, places.answers, places.advisories), now), now
+        )
     if alerting is not None:
         alerting.add(current, now)
 
@@ -126,7 +128,7 @@ def build_screen(
     recorder, alerting: receive every round. condition: ends it.
     """
     needs = condition.needs or ("screen" if recorder is None and alerting is None else "all")
-    places = watch_places(env, targets, selection, needs)
+    places = watch_places(env, targets, selection, needs, is_recorded=recorder is not None)
     changes = Changes(env, places, is_by_name=selection.is_by_name) if selection.allow_changes else None
     open_pages = OpenPages(places, env.clock, changes)
     number = 0
@@ -164,7 +166,9 @@ def build_screen(
     )
 
 
-def watch_places(env: Env, targets: Sequence[Settings], selection: Selection, needs: Needs) -> Places:
+def watch_places(
+    env: Env, targets: Sequence[Settings], selection: Selection, needs: Needs, *, is_recorded: bool
+) -> Places:
     """Return contexts and domains that are asked in rounds."""
     return Places(
         targets,
@@ -175,6 +179,7 @@ def watch_places(env: Env, targets: Sequence[Settings], selection: Selection, ne
         clock=env.clock,
         trace=env.trace,
         say=env.say,
+        listens_for="all" if is_recorded else "",
     )
 
 

@@ -21,7 +21,8 @@ _Words = tuple[str, str, Level, str]
 class Change(NamedTuple):
     """A change. at: of the round that shows it, after: of the round before, ns since 1970. kind: a word for
     programs. name: of what changed. says: what is different. why: a sentence on a problem. code: of its rule.
-    key: identifies the problem that began or ended, empty for other changes."""
+    key: identifies the problem that began or ended, empty for other changes. server, server_at: whose clock
+    timed it, and what it showed, ns since 1970; empty and 0 if only rounds show it."""
 
     at: int
     after: int
@@ -34,6 +35,8 @@ class Change(NamedTuple):
     code: str = ""
     key: str = ""
     why: str = ""
+    server: str = ""
+    server_at: int = 0
 
 
 class PlaceView(NamedTuple):
@@ -54,6 +57,10 @@ class PlaceView(NamedTuple):
 def build_view(place: Place, answers: Answers | None, at: float) -> PlaceView:
     """Return a place in a round. answers: of this round. at: seconds since 1970."""
     outage = place.find_outage()
+    configs: dict[tuple[str, ...], Json] = {}
+    for reply in answers.servers[0] if answers is not None and answers.servers is not None else ():
+        if "config" in reply:
+            configs["server", str((reply.get("server") or {}).get("name"))] = reply["config"]
     problems = {
         "\x1f".join([place.context, place.where, one.kind, *one.name, trouble.code]): one._replace(
             troubles=[trouble]
@@ -64,7 +71,6 @@ def build_view(place: Place, answers: Answers | None, at: float) -> PlaceView:
     if outage and place.find_outage("servers"):
         problems = {key: one for key, one in problems.items() if one.kind == "context"}
         return PlaceView(place.context, place.where, outage, {}, {}, problems)
-    configs: dict[tuple[str, ...], Json] = {}
     overview = answers.overview if answers is not None else None
     if overview is not None:
         for row in overview.streams:

@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 from jsctl.base.units import SECOND, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
+from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
 from jsctl.monitor.incident.changes import Change, PlaceView, build_view, find_changes
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
+from jsctl.monitor.report.round_json import PlaceRound
 
 _GROWING = 3
 """Rounds in which a lag grows, one after the other, from which it is a change."""
@@ -36,7 +38,8 @@ class Sample(NamedTuple):
 
 class Story(NamedTuple):
     """What a recording says of a time. begin, end: ns since 1970, of its first and last round. skews: seconds
-    that clocks of servers are ahead of the one that recorded, by server."""
+    that clocks of servers are ahead of the one that recorded, by server; by place for servers that are not
+    named. is_deaf: whether advisories were not received."""
 
     begin: int
     end: int
@@ -45,12 +48,15 @@ class Story(NamedTuple):
     beginnings: Sequence[Beginning]
     samples: Sequence[Sample]
     skews: Mapping[str, float]
+    is_deaf: bool = False
 
     @property
     def first(self) -> Change | None:
-        """The first change that is more than ordinary; None if nothing changed."""
+        """The first change that is more than ordinary; None if nothing changed. What was wrong from the
+        first round on comes after all others."""
         notable = [change for change in self.changes if change.level != "good"]
-        return notable[0] if notable else None
+        began = [change for change in notable if change.after < change.at or change.server]
+        return next(iter([*began, *notable]), None)
 
 
 async def build_story(replay: Replay, begin: int | None, end: int | None, window: int) -> Story:
@@ -71,12 +77,18 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
     first = max(0, numbers[0] - 2 * _GROWING)  # what is compared with, and already wrong, is known by then
     for number in range(first, numbers[-1] + 1):
         places = await replay.show(number)
-        answers = [place.answers for place in replay.places(number)]
+        rounds = replay.places(number)
+        answers = [place.answers for place in rounds]
         views = [
             build_view(place, own, replay.times[number]) for place, own in zip(places, answers, strict=True)
         ]
-        builder.add(times[number], times[max(number - 1, 0)], views, answers)
-    changes = [change for change in builder.changes if change.at >= times[numbers[0]]]
+        after = times[max(number - 1, 0)]
+        builder.add(times[number], after, views, answers)
+        if number > first or number == 0:
+            builder.add_advisories(times[number], after, rounds)
+    skews = {**builder.skews, **estimate_skews(builder.advised)}  # messages are faster than rounds
+    merged = merge_advised(builder.changes, builder.advised, skews)
+    changes = [change for change in merged if change.at >= times[numbers[0]]]
     return Story(
         times[numbers[0]],
         times[numbers[-1]],
@@ -84,7 +96,8 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
         changes,
         _list_beginnings(changes, window),
         [sample for sample in builder.samples if sample.at >= times[numbers[0]]],
-        builder.skews,
+        skews,
+        builder.is_deaf,
     )
 
 
@@ -95,6 +108,8 @@ class _Builder:
         self.changes: list[Change] = []
         self.samples: list[Sample] = []
         self.skews: dict[str, float] = {}
+        self.advised: list[Advised] = []
+        self.is_deaf = False
         self._views: dict[tuple[str, str], PlaceView] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
@@ -111,6 +126,14 @@ class _Builder:
         self.samples.append(_build_sample(at, views))
         for own in answers:
             self._note_clocks(at, own)
+
+    def add_advisories(self, at: int, after: int, rounds: Sequence[PlaceRound]) -> None:
+        """Add the advisories that places received before a round. at, after: of the rounds."""
+        for place in rounds:
+            self.is_deaf |= place.advisories is None
+            for entry in place.advisories or ():
+                parsed = parse_advised(entry, place.context, place.domain, after, at)
+                self.advised += [parsed] if parsed else []
 
     def _find_key(self, view: PlaceView) -> tuple[str, str]:
         """Return what identifies a place, whose domain may be unknown while it does not answer."""

@@ -59,20 +59,23 @@ async def fetch_answers(
     with_consumers: bool,
     order: PollingOrder,
     memory: Memory[StreamParts],
+    *,
+    with_config: bool = False,
 ) -> Answers:
     """Fetch what is asked of a place in a round. order: of whose consumers are listed. memory: of the rounds
-    before. Raises what `Api.call` raises."""
+    before. with_config: whether to ask servers which configuration they have loaded. Raises what `Api.call`
+    raises."""
     overview = partial(fetch_overview, api, pattern=pattern, consumers=with_consumers)
     match needs:
         case "lists":
             return await _fetch_lists_or_servers(api, overview)
         case "everything":
-            return await _fetch_all(api, overview)
+            return await _fetch_all(api, overview, with_config)
         case "all":
-            return (await _fetch_all(api, overview))._replace(gap=None)
+            return (await _fetch_all(api, overview, with_config))._replace(gap=None)
         case "screen":
             in_turns = partial(overview, order=order, memory=memory)
-            return (await _fetch_all(api, in_turns))._replace(gap=None)
+            return (await _fetch_all(api, in_turns, with_config))._replace(gap=None)
 
 
 async def _fetch_lists_or_servers(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
@@ -88,17 +91,31 @@ async def _fetch_lists_or_servers(api: Api, fetch_lists: Callable[[], Awaitable[
             raise error from None
 
 
-async def _fetch_servers(api: Api) -> tuple[Sequence[Json], Sequence[Json]]:
+async def _fetch_servers(api: Api, with_config: bool = False) -> tuple[Sequence[Json], Sequence[Json]]:
+    """Fetch the replies to STATSZ and JSZ. with_config: those to STATSZ have a key `config`, too, of what
+    VARZ says of the configuration that is loaded."""
     statistics = await ping(api.connection, "STATSZ")
+    if with_config:
+        configs = {
+            reply["server"]["id"]: {key: reply["data"].get(key) for key in _CONFIG_KEYS}
+            for reply in await ping(api.connection, "VARZ")
+        }
+        statistics = [
+            {**reply, "config": configs[reply["server"]["id"]]} if reply["server"]["id"] in configs else reply
+            for reply in statistics
+        ]
     return statistics, await ping(api.connection, "JSZ", {})
 
 
-async def _fetch_all(api: Api, fetch_lists: Callable[[], Awaitable[Overview]]) -> Answers:
+_CONFIG_KEYS = ("config_digest", "config_load_time")
+
+
+async def _fetch_all(api: Api, fetch_lists: Callable[[], Awaitable[Overview]], with_config: bool) -> Answers:
     """Fetch what all parts show. The system account has servers and no streams; whatever keeps another login
     from asking servers, its streams are there."""
     servers, gap = None, None
     try:
-        servers = await _fetch_servers(api)
+        servers = await _fetch_servers(api, with_config)
     except JsctlError as error:
         gap = Gap("servers", f"what servers do cannot be seen: {error.message}")
     try:
@@ -177,7 +194,8 @@ class Places:
 
     pattern: glob of streams. with_consumers: False fetches none. needs: what is asked in each round. listing:
     one of LISTED that is asked for beside it, which may be changed between rounds; empty for none.
-    listens_for: whose advisories are received, of JetStream or of servers that stop, too. advisories: by
+    listens_for: the advisories that are received, of JetStream or for a recording all, those of servers that
+    stop, too, and which configuration servers have loaded. advisories: by
     place, those since the round before; None for a place that gets none.
     """
 
@@ -201,12 +219,16 @@ class Places:
         self._seconds = 0.0
         self._orders = [PollingOrder(lambda: self._seconds, clock) for _ in targets]
 
+        records = listens_for == "all"
+
         def build_fetch(number: int) -> Fetch[Answers]:
             order, memory = self._orders[number], Memory[StreamParts](is_static)
             lister = Lister(pattern)
 
             async def fetch(api: Api) -> Answers:
-                asking = fetch_answers(api, needs, pattern, with_consumers, order, memory)
+                asking = fetch_answers(
+                    api, needs, pattern, with_consumers, order, memory, with_config=records
+                )
                 if not self.listing:
                     return await asking
                 listing = asyncio.ensure_future(lister.fetch(api, self.listing))

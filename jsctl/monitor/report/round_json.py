@@ -63,8 +63,15 @@ _OVERVIEW = Shape(
 )
 
 
+_ADVISORY = Shape(
+    {**fields(str, "kind at last received domain"), "count": int, "facts": Shape({})},
+    ("kind", "at", "received", "count", "facts"),
+)
+
+
 class PlaceRound(NamedTuple):
-    """A context and domain in one round; see Place. answers: None when it did not answer."""
+    """A context and domain in one round; see Place. answers: None when it did not answer. advisories: since
+    the round before, see AdvisoryLog; None for a place that gets none."""
 
     context: str
     domain: str
@@ -72,13 +79,16 @@ class PlaceRound(NamedTuple):
     error: str
     state: str
     answers: Answers | None
+    advisories: Sequence[Json] | None = None
 
 
-def build_round(places: Sequence[Place], answers: Sequence[Answers | None]) -> list[PlaceRound]:
-    """Return the round of these places and their answers."""
+def build_round(
+    places: Sequence[Place], answers: Sequence[Answers | None], advisories: Sequence[Sequence[Json] | None]
+) -> list[PlaceRound]:
+    """Return the round of these places, their answers and advisories."""
     return [
-        PlaceRound(place.context, place.where, place.flags, place.error, place.state, answer)
-        for place, answer in zip(places, answers, strict=True)
+        PlaceRound(place.context, place.where, place.flags, place.error, place.state, answer, received)
+        for place, answer, received in zip(places, answers, advisories, strict=True)
     ]
 
 
@@ -94,6 +104,7 @@ def build_round_document(places: Sequence[PlaceRound], at: float) -> Json:
                 "error": place.error,
                 "state": place.state,
                 **({} if place.answers is None else _encode_answers(place.answers)),
+                **({} if place.advisories is None else {"advisories": list(place.advisories)}),
             }
             for place in places
         ],
@@ -110,12 +121,15 @@ def parse_place(place: Json) -> PlaceRound:
         str(place["error"]),
         str(place["state"]),
         _parse_answers(place),
+        place.get("advisories"),
     )
 
 
 def _check_shape(place: Json) -> None:
     """Raise Malformed for a place whose answers have another shape than those of servers."""
     overview, servers = place.get("overview"), place.get("servers")
+    for advisory in place.get("advisories") or ():
+        check(advisory, _ADVISORY)
     if overview is not None:
         check(overview, _OVERVIEW)
         for row in overview["streams"]:

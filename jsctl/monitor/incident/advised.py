@@ -1,0 +1,166 @@
+"""What recorded advisories say of changes: exactly when, by the clock of a server, and who asked. No I/O."""
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from jsctl.base.units import SECOND, parse_time_ns
+from jsctl.jetstream.api import Json
+from jsctl.monitor.events import KINDS
+from jsctl.monitor.incident.changes import Change, Level
+from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
+
+_REQUEST = re.compile(
+    r"API\.(STREAM|CONSUMER)\.((?:DURABLE\.|LEADER\.|MSG\.|PEER\.)?[A-Z]+)\.([^.]+)(?:\.([^.]+))?"
+)
+_LEVELS: Mapping[str, Level] = {
+    **dict.fromkeys(
+        ("max_deliver", "stream_quorum_lost", "consumer_quorum_lost", "server_out_of_space"), "bad"
+    ),
+    **dict.fromkeys(("server_removed", "api_limit_reached", "server_shutdown"), "bad"),
+    **dict.fromkeys(("terminated", "stream_batch_abandoned", "server_lame_duck", API_ERROR), "warning"),
+}
+"""Of advisories that no round explains; others are notes."""
+
+_APPEARED, _GONE = frozenset({"appeared", "recreated"}), frozenset({"gone", "recreated"})
+_CONFIGURED = frozenset({"configuration", "replicas", "migration"})
+_SHOWN_BY: Mapping[str, frozenset[str]] = {
+    "create": _APPEARED,
+    "delete": _GONE,
+    "modify": _CONFIGURED,
+    "CREATE": _APPEARED | _CONFIGURED,
+    "DURABLE.CREATE": _APPEARED | _CONFIGURED,
+    "UPDATE": _CONFIGURED,
+    "PAUSE": _CONFIGURED,
+    "DELETE": _GONE,
+    "PURGE": frozenset({"purged", "went back"}),
+    "PEER.REMOVE": frozenset({"replicas", "leader changed"}),
+    "LEADER.STEPDOWN": frozenset({"leader changed"}),
+}
+"""By an action or request, the kinds of changes between rounds in which it is seen."""
+
+
+class Advised(NamedTuple):
+    """An advisory of a place. at: ns since 1970 by the clock of `server`, which is a place if the server is
+    not named. ahead: ns that this clock is ahead, as far as the delivery tells. after, until: of the rounds
+    around it. name: of what it is about, as changes have it. shown_by: kinds of changes that show it, too."""
+
+    at: int
+    ahead: int
+    after: int
+    until: int
+    server: str
+    context: str
+    domain: str
+    name: str
+    kind: str
+    says: str
+    level: Level
+    shown_by: frozenset[str]
+    by: str
+
+
+def parse_advised(entry: Json, context: str, domain: str, after: int, until: int) -> Advised | None:
+    """Return a recorded advisory; None for one without a time. after, until: of the rounds around it."""
+    kind, facts, count = str(entry["kind"]), entry["facts"], int(entry["count"])
+    if not entry["at"]:
+        return None
+    place = " ".join(word for word in (context, domain) if word)
+    stream, consumer = str(facts.get("stream") or ""), str(facts.get("consumer") or "")
+    known = KINDS.get(f"io.nats.jetstream.advisory.v1.{kind}")
+    title = known.title.lower() if known else kind.replace("_", " ")
+    says, shown_by, by = title, frozenset[str](), str(facts.get("by") or "")
+    if request := _REQUEST.search(str(facts.get("subject") or "")):
+        stream, consumer = request[3], request[4] if request[1] == "CONSUMER" and request[4] else ""
+    if kind == API_ERROR:
+        title, says = "API errors", f"{facts.get('error')}, on {facts.get('subject')}"
+    elif kind == API_REQUEST:
+        title = "request"
+        says, shown_by = str(facts.get("subject")), _SHOWN_BY.get(request[2] if request else "", frozenset())
+    elif kind.endswith("_action"):
+        says, shown_by = (
+            f"{title}: {facts.get('action')}",
+            _SHOWN_BY.get(str(facts.get("action")), frozenset()),
+        )
+    elif kind.endswith("_leader_elected"):
+        title, says, shown_by = (
+            "leader changed",
+            f"elected {facts.get('leader')}",
+            _SHOWN_BY["LEADER.STEPDOWN"],
+        )
+    server = str(facts.get("server") or facts.get("leader") or "")
+    target = f"stream {stream}" if stream else f"server {server}" if server else ""
+    at, received = parse_time_ns(str(entry["at"])), parse_time_ns(str(entry["received"]))
+    return Advised(
+        at,
+        at - received,
+        after,
+        until,
+        server or place,
+        context,
+        domain,
+        f"{place}: {f'consumer {stream} > {consumer}' if consumer else target}" if target else place,
+        title,
+        says + (f" ({count:,} times)" if count > 1 else "") + (f", by {by}" if by else ""),
+        _LEVELS.get(kind, "note"),
+        shown_by,
+        by,
+    )
+
+
+def estimate_skews(advised: Sequence[Advised]) -> dict[str, float]:
+    """Return by server how many seconds its clock is ahead of ours: the median over what it published."""
+    ahead: dict[str, list[int]] = {}
+    for one in advised:
+        ahead.setdefault(one.server, []).append(one.ahead)
+    return {server: median(values) / SECOND for server, values in ahead.items()}
+
+
+def merge_advised(
+    changes: Sequence[Change], advised: Sequence[Advised], skews: Mapping[str, float]
+) -> list[Change]:
+    """Return all changes in their order: a change that advisories tell of, too, has their time and who asked
+    for it; other advisories are changes of their own. skews: seconds that clocks are ahead, by server, which
+    are taken off: what several servers published is in order then."""
+    used: set[int] = set()
+    by_name: dict[str, list[int]] = {}
+    for number, one in enumerate(advised):
+        by_name.setdefault(one.name, []).append(number)
+    merged = []
+    for change in changes:
+        span = change.at - change.after
+        told = [
+            number
+            for number in by_name.get(change.name, ())
+            if change.kind in advised[number].shown_by
+            and advised[number].until >= change.after  # what a round just missed, the next one shows
+            and advised[number].after <= change.at + span
+            and change.after < change.at
+        ]
+        used.update(told)
+        merged.append(_explain(change, [advised[number] for number in told], skews) if told else change)
+    for number, one in enumerate(advised):
+        if number not in used:
+            at = _correct(one, skews)
+            own = Change(
+                at, min(one.after, at), one.kind, one.level, one.context, one.domain, one.name, one.says
+            )
+            merged.append(own._replace(server=one.server, server_at=one.at))
+    return sorted(merged, key=lambda change: change.at)
+
+
+def _explain(change: Change, told: Sequence[Advised], skews: Mapping[str, float]) -> Change:
+    first = min(told, key=lambda one: _correct(one, skews))
+    at, by = _correct(first, skews), next((one.by for one in told if one.by), "")
+    return change._replace(
+        at=at,
+        after=min(change.after, at),
+        says=f"{change.says}, by {by}" if by else change.says,
+        server=first.server,
+        server_at=first.at,
+    )
+
+
+def _correct(one: Advised, skews: Mapping[str, float]) -> int:
+    return one.at - round(skews.get(one.server, 0) * SECOND)
