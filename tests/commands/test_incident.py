@@ -1,11 +1,17 @@
 """`incident`: what rounds of a recording say of what changed."""
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from jsctl.base.units import format_rfc3339
+from jsctl.errors import ApiError
+from jsctl.monitor.incident.advised import estimate_skews, merge_advised, parse_advised
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
 from tests.support.run import Cli
@@ -127,3 +133,66 @@ def test_what_is_wrong_is_one_line(cli: Cli, real: Path, tmp_path: Path) -> None
     ):
         err = cli(line, status=64).err
         assert words in err and len(err.splitlines()) == 1, err
+
+
+@pytest.mark.slow
+def test_advisories_say_when_and_who(cli: Cli, url: str, tmp_path: Path) -> None:
+    """A change has the time of the server's clock; what no round shows is there, too."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=5)
+    rec = tmp_path / "rec"
+    process = cli.start(f"report --record {rec} --watch 300ms --json --count 12", stderr=subprocess.DEVNULL)
+    assert process.stdout
+    process.stdout.readline()
+    process.stdout.readline()
+    with pytest.raises(ApiError):
+        js.ask(url, "STREAM.INFO.NONE")
+    config = js.info(url, "ORDERS")["config"]
+    js.ask(url, "STREAM.UPDATE.ORDERS", {**config, "max_msgs": 3})
+    js.stream(url, "SHORT", "short")
+    js.ask(url, "STREAM.DELETE.SHORT")
+    js.ask(url, "STREAM.PURGE.ORDERS")
+    process.communicate()
+    document = cli(f"incident --from {rec} --json", status=0).json
+    assert document["advisories"] and abs(document["clocks"][0]["ahead_seconds"]) < 5
+    own = [one for one in document["changes"] if one["server"]]
+    assert own == sorted(own, key=lambda one: one["server_at"])
+    [failed, edited, *short, purged] = own
+    assert (failed["kind"], failed["level"]) == ("API errors", "warning") and "not found" in failed["says"]
+    assert (
+        edited["kind"] == "configuration"
+        and "max_msgs -1, now 3" in edited["says"]
+        and ", by " in edited["says"]
+    )
+    assert {one["name"].rpartition(": ")[2] for one in short} == {"stream SHORT"} and len(short) >= 2
+    assert purged["kind"] == "purged" and purged["after"] <= purged["at"]
+    assert document["first"] == failed
+    out = cli(f"incident --from {rec}", status=0).out
+    assert "Clocks of servers" in out and "Clock of" in out and "because" not in out
+    assert "not found" not in cli(f"incident --from {rec} --between 2001-01-01 2001-01-02", status=64).out
+
+
+CLOCKS = {"n1": 0, "n2": -90_000_000_000, "n3": 4_000_000_000}
+
+
+@given(st.lists(st.tuples(st.sampled_from([*CLOCKS]), st.integers(0, 10**10)), max_size=8, unique=True))
+def test_skewed_clocks_keep_the_order(events: list[tuple[str, int]]) -> None:
+    """Whatever the clocks of servers show, what they published is in the order in which it happened."""
+    start = 1_800_000_000 * 10**9
+    advised = []
+    for server, at in events:
+        entry = {
+            "kind": "server_lame_duck",
+            "at": format_rfc3339(start + at + CLOCKS[server]),
+            "received": format_rfc3339(start + at),
+            "count": 1,
+            "facts": {"server": server},
+        }
+        parsed = parse_advised(entry, "c", "", start, start + 10**10)
+        assert parsed
+        advised.append(parsed)
+    skews = estimate_skews(advised)
+    assert all(skews[server] == CLOCKS[server] / 10**9 for server, _ in events)
+    merged = merge_advised([], advised, skews)
+    assert [one.at - start for one in merged] == sorted(at for _, at in events)
+    assert {(one.server, one.server_at - start - CLOCKS[one.server]) for one in merged} == set(events)

@@ -23,6 +23,8 @@ _LEVELS: Mapping[str, Level] = {
 }
 """Of advisories that no round explains; others are notes."""
 
+_NOISE = 0.05  #: seconds
+
 _APPEARED, _GONE = frozenset({"appeared", "recreated"}), frozenset({"gone", "recreated"})
 _CONFIGURED = frozenset({"configuration", "replicas", "migration"})
 _SHOWN_BY: Mapping[str, frozenset[str]] = {
@@ -90,6 +92,8 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
             _SHOWN_BY["LEADER.STEPDOWN"],
         )
     server = str(facts.get("server") or facts.get("leader") or "")
+    if kind == "domain_leader_elected":  # which names its leader by a hash
+        server, says = "", "the meta group elected a leader"
     target = f"stream {stream}" if stream else f"server {server}" if server else ""
     at, received = parse_time_ns(str(entry["at"])), parse_time_ns(str(entry["received"]))
     return Advised(
@@ -110,11 +114,13 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
 
 
 def estimate_skews(advised: Sequence[Advised]) -> dict[str, float]:
-    """Return by server how many seconds its clock is ahead of ours: the median over what it published."""
+    """Return by server how many seconds its clock is ahead of ours: the median over what it published, 0 for
+    less than what the way of a message may take."""
     ahead: dict[str, list[int]] = {}
     for one in advised:
         ahead.setdefault(one.server, []).append(one.ahead)
-    return {server: median(values) / SECOND for server, values in ahead.items()}
+    medians = {server: median(values) / SECOND for server, values in ahead.items()}
+    return {server: skew if abs(skew) >= _NOISE else 0.0 for server, skew in medians.items()}
 
 
 def merge_advised(
@@ -140,8 +146,10 @@ def merge_advised(
         ]
         used.update(told)
         merged.append(_explain(change, [advised[number] for number in told], skews) if told else change)
+    published = {_identify(advised[number]) for number in used}
     for number, one in enumerate(advised):
-        if number not in used:
+        if number not in used and _identify(one) not in published:
+            published.add(_identify(one))  # the system account gets those of accounts, too
             at = _correct(one, skews)
             own = Change(
                 at, min(one.after, at), one.kind, one.level, one.context, one.domain, one.name, one.says
@@ -160,6 +168,10 @@ def _explain(change: Change, told: Sequence[Advised], skews: Mapping[str, float]
         server=first.server,
         server_at=first.at,
     )
+
+
+def _identify(one: Advised) -> tuple[int, str, str, str]:
+    return one.at, one.server, one.kind, one.says
 
 
 def _correct(one: Advised, skews: Mapping[str, float]) -> int:

@@ -111,6 +111,7 @@ class _Builder:
         self.advised: list[Advised] = []
         self.is_deaf = False
         self._views: dict[tuple[str, str], PlaceView] = {}
+        self._answered: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
@@ -118,9 +119,10 @@ class _Builder:
     def add(self, at: int, after: int, views: Sequence[PlaceView], answers: Sequence[Answers | None]) -> None:
         for view in views:
             key = self._find_key(view)
-            self.changes += self._compare(key, view, at, after)
+            since = after if view.outage else self._answered.get(key, after)
+            self.changes += self._compare(key, view, at, since)
             if not view.outage:
-                self._views[key] = view
+                self._views[key], self._answered[key] = view, at
                 self.changes += self._follow_lags(view, at, after)
         self.changes.sort(key=lambda change: change.at)
         self.samples.append(_build_sample(at, views))

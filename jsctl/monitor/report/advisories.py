@@ -1,13 +1,14 @@
 """The advisories that the connection of a context receives between two rounds."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import format_rfc3339, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.events import KINDS, list_jetstream_subjects, parse
+from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import Message
 
 _JETSTREAM = "io.nats.jetstream.advisory.v1."
@@ -29,7 +30,7 @@ _MAX_ENTRIES = 500
 _KEPT = ("stream", "consumer", "server", "cluster", "action", "leader", "paused", "pause_until", "reason")
 _AUDIT = b'"type":"io.nats.jetstream.advisory.v1.api_audit"'
 _FAILED = b'\\"error\\":{'
-_AUDITED = re.compile(rb'"subject":"\$JS\.(?:[^".]+\.)*?API\.([^"]*)"')
+_REQUESTED = re.compile(rb'\$JS\.(?:[^".]+\.)*?API\.([^"]*)')
 _CHANGES = re.compile(
     rb"(STREAM|CONSUMER)\.(?:DURABLE\.)?(CREATE|UPDATE|DELETE|PURGE|RESTORE|PAUSE|RESET|UNPIN)\b"
     rb"|.*\b(?:MSG\.DELETE|STEPDOWN|REMOVE|PURGE|MOVE|CANCEL_MOVE)\b"
@@ -56,10 +57,9 @@ class AdvisoryLog:
 
     def add(self, message: Message) -> None:
         """Add what was received; requests that change nothing and do not fail are left out."""
-        if _AUDIT in message.data[:200] and _FAILED not in message.data:
-            request = _AUDITED.search(message.data)
-            if request is None or not _CHANGES.match(request[1]):
-                return  # also the answers to our own lists, which may be large
+        is_well = _AUDIT in message.data[:200] and _FAILED not in message.data
+        if is_well and not _is_change(message.data):
+            return  # also the answers to our own lists, which may be large
         event = parse(message.data)
         entry = None if event is None else _build_entry(message.subject, event)
         if entry is None:
@@ -82,12 +82,11 @@ class AdvisoryLog:
 
 def _build_entry(subject: str, event: Json) -> Json | None:
     """Return what is kept of an event; None for one of another kind."""
-    server: Mapping[str, Any] = event["server"] if isinstance(event.get("server"), dict) else {}
     kind, at = str(event.get("type", "")).removeprefix(_JETSTREAM), str(event.get("timestamp", ""))
     facts = {key: event[key] for key in _KEPT if isinstance(event.get(key), (str, bool))}
     if subject.startswith("$SYS.SERVER."):
         kind = _SHUTDOWN if subject.endswith(".SHUTDOWN") else _LAME_DUCK
-        at, facts = str(server.get("time", "")), {"server": str(server.get("name", ""))}
+        at, facts = str(event.get("time", "")), {"server": str(event.get("name", ""))}
     elif kind == "api_audit":
         kind = API_REQUEST
         client = event["client"] if isinstance(event.get("client"), dict) else {}
@@ -97,10 +96,20 @@ def _build_entry(subject: str, event: Json) -> Json | None:
         }
         if (error := _find_error(event.get("response"))) is not None:
             kind = API_ERROR
+            if error.get("err_code") == ErrorCode.NOT_ENABLED_FOR_ACCOUNT:
+                return None  # reports find out so that an account has no JetStream
             facts |= {"error": str(error.get("description", "")), "err_code": error.get("err_code")}
+        elif not _is_change(str(event.get("subject", "")).encode()):
+            return None
     elif kind not in ADVISORY_KINDS:
         return None
     return {"kind": kind, "at": at, "last": at, "domain": str(event.get("domain", "")), "facts": facts}
+
+
+def _is_change(text: bytes) -> bool:
+    """Return whether the first subject of the API in a text is of a request that changes something."""
+    request = _REQUESTED.search(text)
+    return request is not None and _CHANGES.match(request[1]) is not None
 
 
 def _find_error(response: Any) -> Json | None:
