@@ -15,6 +15,7 @@ from jsctl.monitor.incident.advised import estimate_skews, merge_advised, parse_
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
 from tests.support.run import Cli
+from tests.support.servers import HUB_LEAF_ACCOUNTS, RealServer
 
 
 @pytest.fixture
@@ -170,6 +171,41 @@ def test_advisories_say_when_and_who(cli: Cli, url: str, tmp_path: Path) -> None
     out = cli(f"incident --from {rec}", status=0).out
     assert "Clocks of servers" in out and "Clock of" in out and "because" not in out
     assert "not found" not in cli(f"incident --from {rec} --between 2001-01-01 2001-01-02", status=64).out
+
+
+@pytest.mark.slow
+def test_a_configuration_that_is_loaded(cli: Cli, tmp_path: Path) -> None:
+    config = f"""listen: "127.0.0.1:{{port}}"
+server_name: alone
+jetstream {{ store_dir: "{{store}}" }}
+{HUB_LEAF_ACCOUNTS}"""
+    server, rec = RealServer(tmp_path, config).start(), tmp_path / "rec"
+    try:
+        url = server.url_for("admin")
+        words = [
+            "report",
+            "--record",
+            str(rec),
+            "--watch",
+            "300ms",
+            "--json",
+            "--count",
+            "10",
+            "--server",
+            url,
+        ]
+        process = cli.start(words, stderr=subprocess.DEVNULL)
+        assert process.stdout
+        process.stdout.readline()
+        process.stdout.readline()
+        server.config.write_text(server.config.read_text() + "max_payload: 900000\n")
+        server.reload()
+        process.communicate()
+    finally:
+        server.stop()
+    first = cli(f"incident --from {rec} --json", status=0).json["first"]
+    assert first["kind"] == "configuration" and first["name"].endswith("server alone")
+    assert "config_digest sha256:" in first["says"]
 
 
 CLOCKS = {"n1": 0, "n2": -90_000_000_000, "n3": 4_000_000_000}

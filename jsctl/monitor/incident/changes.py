@@ -172,7 +172,7 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
             "note",
             ("leads" if new["meta_leader"] else "no longer leads") + " the meta group",
         )
-    if kind == "server" and old["meta_rescue"] != new["meta_rescue"]:
+    if kind == "server" and new["meta_rescue"] is not None and bool(old["meta_rescue"]) != new["meta_rescue"]:
         yield (
             "rescue",
             name,

@@ -113,7 +113,7 @@ def encode_story(story: Story, recording: str) -> dict[str, Any]:
 
     A change is `{"at", "after", "kind", "level", "context", "domain", "name", "says", "why", "code"}`: it
     happened between `after` and `at`. With a `server`, its clock showed `server_at` then, and `at` is that
-    less what `clocks` says. advisories: whether the recording has those of all its places.
+    less what `clocks` says. `advisories` is whether the recording has those of all its places.
     """
     first = story.first
     return {
