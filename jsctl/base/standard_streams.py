@@ -10,9 +10,9 @@ _ERRORS = "jsctl.bytes"
 """The name of the error handler of stdout."""
 
 
-def is_dumb(environ: Mapping[str, str], system: str = os.name) -> bool:
+def is_dumb(environ: Mapping[str, str]) -> bool:
     """Return whether a terminal can only show lines: by TERM, which Windows has not."""
-    return environ.get("TERM", "" if system == "posix" else "windows") in ("", "dumb", "unknown")
+    return environ.get("TERM", "" if os.name == "posix" else "windows") in ("", "dumb", "unknown")
 
 
 def _encode_bytes(error: UnicodeError) -> tuple[bytes, int]:

@@ -242,12 +242,10 @@ async def fetch_jetstream(
 _ACCOUNTS_PER_PAGE = 256  #: accounts in one answer to JSZ
 
 
-async def fetch_details(
-    connection: Connection, *, consumers: bool = True, expect: int = 0, timeout: int | None = None
-) -> list[Json]:
+async def fetch_details(connection: Connection, *, expect: int = 0, timeout: int | None = None) -> list[Json]:
     """Fetch JSZ of all servers with all accounts, their streams and consumers: one reply for each server and
     page of accounts. expect: servers to wait for; 0 for all. timeout: ns."""
-    body = {"accounts": True, "streams": True, "consumer": consumers, "config": True, "raft": True}
+    body = {"accounts": True, "streams": True, "consumer": True, "config": True, "raft": True}
     replies: list[Json] = []
     offset = 0
     while True:
