@@ -18,11 +18,11 @@ _SHORT = "context.group:"
 
 VERBS: dict[str, Entry] = {
     "add": changes("Create or update a context from the global flags", "create", "save"),
-    "copy": changes("Copy a context; the global flags change the copy", "cp", target=_SHORT),
+    "copy": changes("Copy a context; the global flags change the copy", "cp"),
     "edit": changes("Edit a context in your EDITOR", "vi"),
     "ls": reads("List the contexts", "list", "l"),
-    "rm": destroys("Remove a context", "remove", target=_SHORT),
-    "select": changes("Select the default context", "switch", "set", target=_SHORT),
+    "rm": destroys("Remove a context", "remove"),
+    "select": changes("Select the default context", "switch", "set"),
     "unselect": changes("Clear the selection of a context", target=_SHORT),
     "info": reads("Show a context, by default the selected one", "show", "v", "view", target=_SHORT),
     "validate": reads("Check the files, logins and addresses of one context or all"),

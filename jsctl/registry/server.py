@@ -120,8 +120,6 @@ VERBS: dict[str, Entry] = {
     "network env": reads(
         "Print shell variables for the contexts of a network", target="server.network.shell:env_", scope=USER
     ),
-    "network topology": reads(
-        "Print the description of a network to start from", scope=USER, target=_NETWORK
-    ),
+    "network topology": reads("Print the description of a network to start from", scope=USER),
     "network down": destroys("Stop a network and remove its data", scope=USER, target=_NETWORK),
 }

@@ -9,7 +9,6 @@ from jsctl.errors import BadInput, ExitStatus
 from jsctl.localserver import links
 from jsctl.localserver.networks import find_network, list_networks, take_down
 from jsctl.localserver.ready import wait_until_ready
-from jsctl.localserver.spec_reader import BUILTIN, read_description
 from jsctl.localserver.status import fetch_status
 from jsctl.views.result import Result, Text
 from jsctl.views.server import intents
@@ -66,19 +65,6 @@ async def status(env: Env, network: str, watch: int | None) -> Report:
         return result if state.healthy else result._replace(status=ExitStatus.FAILURE)
 
     return await fetch_or_watch(fetch, watch)
-
-
-@command(
-    "topology",
-    examples=["jsctl server network topology", "jsctl server network topology hub-leaf > mine.yaml"],
-)
-@argument("name", required=False, default="", metavar="[NAME]")
-async def topology(env: Env, name: str) -> Result:
-    """Print a file that jsctl server network up FILE starts. Without a name, print the names."""
-    if not name:
-        return Result([Text("\n".join(BUILTIN), whole=True)], data=list(BUILTIN))
-    text = read_description(name)
-    return Result([Text(text.rstrip(), whole=True)], data=text)
 
 
 @command("wait", examples=["jsctl server network wait hub-leaf", "jsctl server network wait --for 30s"])

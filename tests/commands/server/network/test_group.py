@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from jsctl.errors import NotFound
 from jsctl.localserver import processes
@@ -52,15 +51,6 @@ def test_status(networks: Networks, pair: str) -> None:
     assert "hub" in shown and "leaf" in shown
     assert "there is no network 'none'" in networks("status none", 3)
     assert "100ms" in networks(f"status {pair} --watch 1ms", 64)
-
-
-def test_topology(offline_cli: Cli) -> None:
-    names = offline_cli("server network topology", status=0).out.split()
-    assert {"single", "hub-leaf", "cluster"} <= set(names)
-    assert offline_cli("server network topology --json", status=0).json == names
-    for name in names:
-        assert yaml.safe_load(offline_cli(f"server network topology {name}", status=0).out)["clusters"]
-    assert "'none'" in offline_cli("server network topology none", status=3).err
 
 
 @pytest.mark.cluster
