@@ -15,7 +15,7 @@ import sys
 import time
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -141,6 +141,32 @@ async def run_in_thread(
     if not task.cancelled():
         task.exception()  # otherwise asyncio would log that it was never retrieved
     raise cancelled
+
+
+async def run_abandonable(work: Callable[..., T], *arguments: Any) -> T:
+    """Run work that waits for somebody else's answer in a thread, and return its result. Once this is
+    cancelled, nobody waits for the work, nor does the end of the process."""
+    await enter_event_loop()
+    import asyncio
+    import threading
+
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+
+    def settle(set_outcome: Callable[[Any], None], value: object) -> None:
+        if not outcome.done():
+            set_outcome(value)
+
+    def run() -> None:
+        try:
+            done: tuple[Callable[[Any], None], object] = outcome.set_result, work(*arguments)
+        except BaseException as error:
+            done = outcome.set_exception, error
+        with suppress(RuntimeError):  # the loop is closed already
+            loop.call_soon_threadsafe(settle, *done)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
+    return await outcome
 
 
 def _find_first(error: Exception) -> Exception:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from jsctl.base.loops import run_abandonable
 from jsctl.jetstream.api import Json
 from jsctl.monitor.alerts.machine import Event
 from jsctl.monitor.alerts.messages import build_messages, build_payload
@@ -66,7 +67,7 @@ class Courier:
     async def _deliver(self, receiver: Receiver, payload: Json) -> str:
         """Deliver a message. Returns why that failed, empty if it did not."""
         if receiver.webhook:
-            return await asyncio.to_thread(_post, receiver.webhook, payload)
+            return await run_abandonable(_post, receiver.webhook, payload)
         if receiver.command:
             return await _run(receiver.command, payload)
         for line in payload["text"].splitlines():

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from jsctl.base.loops import enter_event_loop
+from jsctl.base.loops import run_abandonable
 from jsctl.nats.message import Message
 from jsctl.views.events import Ending, Events, close_after
 
@@ -98,10 +98,7 @@ async def decode_all(events: Sequence[E], reader: "Reader | None", lens: Lens[E]
         return [Seen(event, event, None) for event in events]
     if not reader.can_wait:
         return _decode(events, reader, lens)
-    await enter_event_loop()
-    import asyncio
-
-    return await asyncio.to_thread(_decode, events, reader, lens)  # others go on while a registry answers
+    return await run_abandonable(_decode, events, reader, lens)  # others go on while a registry answers
 
 
 def _decode(events: Sequence[E], reader: "Reader", lens: Lens[E]) -> list[Seen[E]]:

@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
-from jsctl.base.loops import run_in_thread
+from jsctl.base.loops import run_abandonable, run_in_thread
 
 
 def test_a_second_cancellation_waits_too(caplog: pytest.LogCaptureFixture) -> None:
@@ -58,3 +59,26 @@ def test_the_result_and_the_error_come_through() -> None:
 
 def _fail() -> None:
     raise OSError("full")
+
+
+def test_nobody_waits_for_abandoned_work() -> None:
+    going, ended = threading.Event(), threading.Event()
+
+    def ask() -> None:
+        going.set()
+        ended.wait(60)
+
+    async def work() -> None:
+        assert await run_abandonable(len, "abc") == 3
+        with pytest.raises(OSError, match="full"):
+            await run_abandonable(_fail)
+        task = asyncio.ensure_future(run_abandonable(ask))
+        await asyncio.to_thread(going.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    begin = time.monotonic()
+    asyncio.run(work())
+    assert time.monotonic() - begin < 20
+    ended.set()
