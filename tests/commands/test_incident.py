@@ -224,9 +224,7 @@ def test_skewed_clocks_keep_the_order(events: list[tuple[str, int]]) -> None:
             "count": 1,
             "facts": {"server": server},
         }
-        parsed = parse_advised(entry, "c", "", start, start + 10**10)
-        assert parsed
-        advised.append(parsed)
+        advised.append(parse_advised(entry, "c", "", start, start + 10**10))
     skews = estimate_skews(advised)
     assert all(skews[server] == CLOCKS[server] / 10**9 for server, _ in events)
     merged = merge_advised([], advised, skews)

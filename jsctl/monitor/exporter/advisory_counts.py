@@ -33,7 +33,7 @@ class AdvisoryCounts:
                 continue
             self._kinds[kind] += entry["count"]
             if kind in CONSUMER_COUNTERS and "consumer" in facts:
-                stream, name = facts["stream"], facts["consumer"]
+                stream, name = str(facts.get("stream", "")), str(facts["consumer"])
                 label = name if (stream, name) in durable else EPHEMERAL
                 self._consumers[kind, stream, label] += entry["count"]
 

@@ -63,11 +63,9 @@ class Advised(NamedTuple):
     by: str
 
 
-def parse_advised(entry: Json, context: str, domain: str, after: int, until: int) -> Advised | None:
-    """Return a recorded advisory; None for one without a time. after, until: of the rounds around it."""
+def parse_advised(entry: Json, context: str, domain: str, after: int, until: int) -> Advised:
+    """Return a recorded advisory. after, until: of the rounds around it."""
     kind, facts, count = str(entry["kind"]), entry["facts"], int(entry["count"])
-    if not entry["at"]:
-        return None
     place = " ".join(word for word in (context, domain) if word)
     stream, consumer = str(facts.get("stream") or ""), str(facts.get("consumer") or "")
     known = KINDS.get(f"io.nats.jetstream.advisory.v1.{kind}")

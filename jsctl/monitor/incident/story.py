@@ -134,8 +134,7 @@ class _Builder:
         for place in rounds:
             self.is_deaf |= place.advisories is None
             for entry in place.advisories or ():
-                parsed = parse_advised(entry, place.context, place.domain, after, at)
-                self.advised += [parsed] if parsed else []
+                self.advised.append(parse_advised(entry, place.context, place.domain, after, at))
 
     def _find_key(self, view: PlaceView) -> tuple[str, str]:
         """Return what identifies a place, whose domain may be unknown while it does not answer."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jsctl.base.json_text import parse_json
-from jsctl.base.units import format_rfc3339, seconds_to_ns
+from jsctl.base.units import format_rfc3339, parse_time_ns, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.events import KINDS, list_jetstream_subjects, parse
 from jsctl.nats.error_codes import ErrorCode
@@ -68,11 +68,11 @@ class AdvisoryLog:
         if key not in self._entries and len(self._entries) >= _MAX_ENTRIES:
             entry["facts"] = {}
             key = entry["kind"], entry["domain"]
-        known = self._entries.setdefault(
-            key, {**entry, "received": format_rfc3339(seconds_to_ns(self._clock())), "count": 0}
-        )
+        received = format_rfc3339(seconds_to_ns(self._clock()))
+        at = entry["at"] if _is_time(entry["at"]) else received  # any client may publish one
+        known = self._entries.setdefault(key, {**entry, "at": at, "received": received, "count": 0})
         known["count"] += 1
-        known["last"] = entry["last"]
+        known["last"] = at
 
     def take(self) -> list[Json]:
         """Return the entries since the last call, in the order in which they were received."""
@@ -103,13 +103,20 @@ def _build_entry(subject: str, event: Json) -> Json | None:
             return None
     elif kind not in ADVISORY_KINDS:
         return None
-    return {"kind": kind, "at": at, "last": at, "domain": str(event.get("domain", "")), "facts": facts}
+    return {"kind": kind, "at": at, "domain": str(event.get("domain", "")), "facts": facts}
 
 
 def _is_change(text: bytes) -> bool:
     """Return whether the first subject of the API in a text is of a request that changes something."""
     request = _REQUESTED.search(text)
     return request is not None and _CHANGES.match(request[1]) is not None
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return parse_time_ns(text) > 0
+    except ValueError:
+        return False
 
 
 def _find_error(response: Any) -> Json | None:

@@ -63,8 +63,8 @@ _OVERVIEW = Shape(
 )
 
 
-_ADVISORY = Shape(
-    {**fields(str, "kind at last received domain"), "count": int, "facts": Shape({})},
+ADVISORY_SHAPE = Shape(
+    {**fields(str, "kind domain"), **fields(TIME, "at last received"), "count": int, "facts": Shape({})},
     ("kind", "at", "received", "count", "facts"),
 )
 
@@ -129,7 +129,7 @@ def _check_shape(place: Json) -> None:
     """Raise Malformed for a place whose answers have another shape than those of servers."""
     overview, servers = place.get("overview"), place.get("servers")
     for advisory in place.get("advisories") or ():
-        check(advisory, _ADVISORY)
+        check(advisory, ADVISORY_SHAPE)
     if overview is not None:
         check(overview, _OVERVIEW)
         for row in overview["streams"]:

@@ -1,0 +1,61 @@
+"""What is kept of advisories, which any client of an account may publish."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.jetstream.shape_check import check
+from jsctl.monitor.events import KINDS
+from jsctl.monitor.exporter.advisory_counts import AdvisoryCounts
+from jsctl.monitor.incident.advised import parse_advised
+from jsctl.monitor.report.advisories import AdvisoryLog
+from jsctl.monitor.report.round_json import ADVISORY_SHAPE
+from jsctl.nats.message import Message
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+KEYS = st.sampled_from(
+    [
+        "stream",
+        "consumer",
+        "server",
+        "leader",
+        "action",
+        "client",
+        "subject",
+        "response",
+        "domain",
+        "timestamp",
+    ]
+)
+EVENTS = st.tuples(st.sampled_from([*KINDS]) | VALUES, st.dictionaries(KEYS, VALUES))
+SUBJECTS = st.sampled_from(["$JS.EVENT.ADVISORY.X", "$SYS.SERVER.N.SHUTDOWN", "$SYS.SERVER.N.LAMEDUCK"])
+
+
+@given(st.lists(st.tuples(SUBJECTS, EVENTS), max_size=6))
+def test_whatever_is_published_is_read_back(messages: list[tuple[str, tuple[Any, dict[str, Any]]]]) -> None:
+    log = AdvisoryLog("", lambda: 1_800_000_000.0, with_servers=True)
+    for subject, (kind, event) in messages:
+        log.add(Message(subject, data=json.dumps({"type": kind, **event}).encode()))
+    entries = json.loads(json.dumps(log.take()))
+    for entry in entries:
+        check(entry, ADVISORY_SHAPE)
+        parse_advised(entry, "c", "d", 0, 1)
+    counts = AdvisoryCounts()
+    counts.add(entries, set())
+    assert all(sample.value >= 0 for sample in counts.build_samples({}))
+    assert sum(entry["count"] for entry in entries) <= len(messages) and not log.take()
+
+
+def test_many_different_ones_are_counted_by_kind() -> None:
+    log = AdvisoryLog("", lambda: 1_800_000_000.0, with_servers=False)
+    for number in range(2_000):
+        event = {"type": "io.nats.jetstream.advisory.v1.terminated", "stream": "S", "consumer": f"C{number}"}
+        log.add(Message("$JS.EVENT.ADVISORY.X", data=json.dumps(event).encode()))
+    entries = log.take()
+    assert len(entries) == 501 and sum(entry["count"] for entry in entries) == 2_000
