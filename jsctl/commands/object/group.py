@@ -135,8 +135,8 @@ async def link(env: Env, bucket: str, name: str, target: str, target_object: str
 @unprotect_flag
 @destructive("Seal without asking")
 async def seal(env: Env, bucket: str, unprotect: tuple[str, ...], force: bool) -> Result:
-    """Prevent any change: nothing can be put into a sealed bucket or removed from it, and its configuration
-    is fixed.
+    """Prevent changes for good: nothing can be put into a sealed bucket or removed from it, and no object
+    ages.
     """
     api, name = await open_bucket(env, bucket)
     fetch = partial(buckets.fetch_info, api, name)

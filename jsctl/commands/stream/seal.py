@@ -19,8 +19,8 @@ from jsctl.views.stream import info as view
 @unprotect_flag
 @destructive("Seal without asking")
 async def seal(env: Env, stream: str, unprotect: tuple[str, ...], force: bool) -> Result:
-    """Prevent any change: messages can no longer be added to a sealed stream or removed from it, and its
-    configuration is fixed.
+    """Prevent changes for good: messages can no longer be added to a sealed stream, or be deleted or purged,
+    and none ages. Servers still accept edits, of which a lower --max-msgs-per-subject removes messages.
     """
     api, name = await open_stream(env, stream)
     fetch = partial(streams.fetch_info, api, name)
