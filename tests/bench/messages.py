@@ -4,9 +4,9 @@ Each number is the best of N runs, taken in turn, start-up and all; a ratio abov
 peer's binary is taken from JSCTL_BENCH_NATS and left out where that is not set.
 
 What limits: `pub` the server, which shares the cores; the peer waits for the server at each message. `sub`
-one core of Python: 6 µs of processor time to cut a message out and hand it over, 6 µs more to lay it out as
-text (not with --raw), and with --direct 10 µs more for the headers of each reply; the peer spreads its work
-over cores, so a busy machine hurts us more. A start of jsctl is 0.2 s of processor time in each number.
+one core of Python: of a stream, 2 µs of processor time to cut a message out and hand it over, and 3 µs
+more to lay it out as text (not with --raw); with --direct 10 µs more for the headers of each reply; the peer
+spreads its work over cores, so a busy machine hurts us more. A start of jsctl is 0.1 s of processor time.
 """
 
 import argparse

@@ -52,6 +52,7 @@ def main() -> None:
             sub = ("sub", "--stream", "S", "--all", "--count", str(count))
             lines = {name: [JSCTL, "-s", url, *words] for name, words in READS.items()}
             lines |= {"sub --stream": [JSCTL, "-s", url, *sub]}
+            lines |= {"sub --stream --raw": [JSCTL, "-s", url, *sub, "--raw"]}
             lines |= {"nats sub --stream": [peer, "-s", url, *sub]} if peer else {}
             best = dict.fromkeys(lines, (float("inf"), 0.0))
             for _ in range(options.rounds):

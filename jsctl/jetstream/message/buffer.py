@@ -22,13 +22,14 @@ class EventBuffer(Generic[E]):
 
     def add(self, event: E) -> None:
         """Add an event."""
-        self.extend((event,))
+        if not self._events:
+            self._wake.set()
+        self._events.append(event)
 
     def extend(self, events: Sequence[E]) -> None:
         """Add events."""
-        if events and not self._events:
-            self._wake.set()
         self._events += events
+        self._wake.set()
 
     def reset_idle_time(self) -> None:
         """Start the idle time of `read_batches` again, without an event."""

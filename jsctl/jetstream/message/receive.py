@@ -169,7 +169,7 @@ class Receiver:
         self._announce(f"Subscribing to JetStream Stream {name}{on_subjects}")
         kind = DirectFeed if direct else feed.ConsumerFeed
         feed_options = replace(options, stream=replace(source, name=name))
-        return kind(api, feed_options, self._build_acceptor(), self._warn)
+        return kind(api, feed_options, self._build_run_acceptor(), self._warn)
 
     def _build_handler(self, subscription: str) -> MessageHandler:
         limit = self.options.limit
@@ -181,52 +181,55 @@ class Receiver:
             if not message.data and message.header_block and message.status[0] == _CONTROL:
                 feed.answer_flow_control(self._connection, message)  # which is not shown
                 return
-            accept((message,))
+            accept(message)
             if limit and statistics.messages >= limit and not self._requests:
                 buffer.close()
 
         return handle
 
-    def _build_acceptor(self, subscription: str = "") -> feed.Sink:
-        """Return a function that adds messages to the buffer and returns how many count.
+    def _build_acceptor(self, subscription: str = "") -> Callable[[Message], bool]:
+        """Return a function that adds a message to the buffer and returns whether the message counts.
 
-        It may be called for each message: constant values are looked up once, and `tuple.__new__` is three
-        times as fast as `Received(...)`.
+        It is called for each message: constant values are looked up once, and `tuple.__new__` is three times
+        as fast as `Received(...)`.
         """
         ignored, matches_replies = self.options.ignored, self.options.match_replies
-        statistics, extend, new_tuple = self._statistics, self._buffer.extend, tuple.__new__
+        statistics, add, new_tuple = self._statistics, self._buffer.add, tuple.__new__
 
-        def accept(messages: Sequence[Message]) -> int:
-            if ignored:
-                messages = self._leave_out(messages)
-            number, size, received = statistics.messages, 0, list[Received]()
-            for message in messages:
-                number += 1
-                size += len(message.data)
-                item = new_tuple(Received, (message, number, subscription or message.subject, None))
-                if matches_replies and message.reply:
-                    self._requests[message.reply] = item
-                    self._buffer.reset_idle_time()
-                else:
-                    received.append(item)
-            statistics.messages = number
-            statistics.bytes += size
-            extend(received)
-            return len(messages)
+        def accept(message: Message) -> bool:
+            subject = message.subject
+            if ignored and any(matches(subject_filter, subject) for subject_filter in ignored):
+                if self._acknowledges:
+                    self._acknowledge([message])
+                return False
+            statistics.messages = number = statistics.messages + 1
+            statistics.bytes += len(message.data)
+            received = new_tuple(Received, (message, number, subscription or subject, None))
+            if matches_replies and message.reply:
+                self._requests[message.reply] = received
+                self._buffer.reset_idle_time()
+            else:
+                add(received)
+            return True
 
         return accept
 
-    def _leave_out(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return messages without those on subjects that are ignored, which are acknowledged."""
-        ignored = [
-            message
-            for message in messages
-            if any(matches(pattern, message.subject) for pattern in self.options.ignored)
-        ]
-        if self._acknowledges:
-            self._acknowledge(ignored)
-        left_out = set(map(id, ignored))
-        return [message for message in messages if id(message) not in left_out]
+    def _build_run_acceptor(self) -> feed.Sink:
+        """Return a function that does so for messages of a stream that follow each other: in half the
+        time."""
+        accept, statistics = self._build_acceptor(), self._statistics
+        extend, new_tuple = self._buffer.extend, tuple.__new__
+
+        def accept_run(messages: Sequence[Message]) -> int:
+            if self.options.ignored:
+                return sum(map(accept, messages))
+            numbered = enumerate(messages, statistics.messages + 1)
+            extend([new_tuple(Received, (each, number, each.subject, None)) for number, each in numbered])
+            statistics.messages += len(messages)
+            statistics.bytes += sum([len(message.data) for message in messages])
+            return len(messages)
+
+        return accept_run
 
     def _handle_reply(self, message: Message) -> None:
         request = self._requests.pop(message.subject, None)
