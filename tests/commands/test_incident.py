@@ -13,7 +13,7 @@ from jsctl.base.units import format_rfc3339
 from jsctl.errors import ApiError
 from jsctl.monitor.incident.advised import estimate_skews, merge_advised, parse_advised
 from tests.support import js
-from tests.support.rounds import Change, with_lag, write_rounds
+from tests.support.rounds import START, Change, with_lag, write_rounds
 from tests.support.run import Cli
 from tests.support.servers import HUB_LEAF_ACCOUNTS, RealServer
 
@@ -230,3 +230,22 @@ def test_skewed_clocks_keep_the_order(events: list[tuple[str, int]]) -> None:
     merged = merge_advised([], advised, skews)
     assert [one.at - start for one in merged] == sorted(at for _, at in events)
     assert {(one.server, one.server_at - start - CLOCKS[one.server]) for one in merged} == set(events)
+
+
+def test_a_slow_round_is_no_skew(cli: Cli, system_url: str, tmp_path: Path) -> None:
+    """What an answer waited for the end of its round is not taken for a clock that is behind."""
+    cli(["report", "--record", str(tmp_path / "real"), "--count", "1", "--server", system_url], status=0)
+    with_times = [(-0.02, 0), (-1.5, 1), (-0.1, 2)]
+
+    def answered(at: float) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            for reply in place["servers"]["statistics"]:
+                reply["server"]["time"] = format_rfc3339(round((START + at) * 1e9))
+
+        return change
+
+    file = write_rounds(
+        tmp_path / "real", tmp_path / "rounds", [answered(n + late) for late, n in with_times]
+    )
+    [clock] = cli(f"incident --from {file} --json", status=0).json["clocks"]
+    assert clock["ahead_seconds"] == pytest.approx(-0.02, abs=0.005)

@@ -192,7 +192,9 @@ class _Builder:
         for reply in answers.servers[0] if answers is not None and answers.servers is not None else ():
             server: Mapping[str, Any] = reply.get("server") or {}
             if server.get("time"):
-                self.skews[str(server.get("name"))] = (parse_time_ns(str(server["time"])) - at) / SECOND
+                # A round ends after the answer, so that the largest difference is the nearest one.
+                name, ahead = str(server.get("name")), (parse_time_ns(str(server["time"])) - at) / SECOND
+                self.skews[name] = max(ahead, self.skews.get(name, ahead))
 
 
 def _merge(last: PlaceView | None, view: PlaceView) -> PlaceView:
