@@ -3,7 +3,8 @@
     stores/OP/.jsctl-rotating/OLD    the public key of the new one, from before a JWT has it until OLD is gone
 
 Both keys are valid until the old one is removed. The new one has the old one's scope and role; the role of
-the old one becomes ROLE-old meanwhile, so that ROLE names one key.
+the old one becomes ROLE-old meanwhile, so that ROLE names one key; and it stands before the old one, so that
+it signs where no key is named.
 """
 
 import contextlib
@@ -33,7 +34,8 @@ class Rotation(NamedTuple):
 
 
 class Unreached(NamedTuple):
-    """Credentials that a rotation does not write. user: a name; empty if the store does not have the user.
+    """What the old key signed and a rotation does not write. user: a name; empty if the store does not have
+    the user. file: of credentials; empty for other things.
 
     blocks: whether they stop working when the old key is removed.
     """
@@ -94,13 +96,11 @@ def add_new_key(nats: Json, rotation: Rotation) -> None:
     if rotation.new in keys or rotation.old not in keys:
         return
     scope = keys[rotation.old]
-    if scope is None:
-        nats["signing_keys"] = [*nats["signing_keys"], rotation.new]
-        return
-    added = {**scope, "key": rotation.new}
-    if scope.get("role"):
+    added = {**scope, "key": rotation.new} if scope else rotation.new
+    if scope and scope.get("role"):
         scope["role"] = f"{scope['role']}-old"
-    nats["signing_keys"] = [*nats["signing_keys"], added]
+    at = nats["signing_keys"].index(scope or rotation.old)
+    nats["signing_keys"] = [*nats["signing_keys"][:at], added, *nats["signing_keys"][at:]]
 
 
 def differs_elsewhere(claims: Json, served: Json, rotation: Rotation) -> bool:

@@ -141,6 +141,8 @@ def test_a_misspelled_key_in_the_editor(orders: Cli, line: str) -> None:
         ("monitor", "no command 'monitor'; did you mean jsctl report --watch?"),
         ("create X", "no command 'create'; did you mean jsctl stream add?"),
         ("purge X", "no command 'purge'; jsctl --help lists them"),
+        ("auth account keys rotate", "no command 'rotate'; did you mean jsctl auth keys rotate?"),
+        ("auth op sk rotate", "no command 'rotate'; did you mean jsctl auth keys rotate?"),
         ("kv watsh B", "no command 'watsh'; did you mean 'watch'?"),
         ("stream edit --storage file", "No such option '--storage'; jsctl stream edit --help"),
         ("stream get ORDERS x", "Invalid value for 'ID': 'x' is not a whole number; jsctl stream get --help"),

@@ -168,7 +168,7 @@ def suggest_command(name: str, path: str, children: Iterable[str]) -> str:
 
     path: of the group; empty for the top level. children: the names of its commands.
     """
-    if line := "" if path else _GUESSES.get(name) or _find_verb(name):
+    if line := _find_sibling(name, path) if path else _GUESSES.get(name) or _find_verb(name):
         return f"did you mean {build_line(line)}?"
     offered = [*BUILT_IN, *(child for child in children if child not in _NEVER_SUGGESTED)]
     nearest = find_nearest(name, offered, likeness=0.75)
@@ -181,6 +181,16 @@ def _find_verb(name: str) -> str:
         if name in (verb, *entry.aliases) and verb not in _NEVER_SUGGESTED:
             return f"stream {verb}"
     return ""
+
+
+def _find_sibling(name: str, path: str) -> str:
+    """Return the command of this name in a group of the same name further up: `auth keys rotate` for
+    `auth account keys rotate`; empty for none."""
+    *above, group = path.split()
+    if name in _NEVER_SUGGESTED:
+        return ""
+    lines = [" ".join([*above[:depth], group, name]) for depth in range(1, len(above))]
+    return next((line for line in lines if line in registry.list_commands()), "")
 
 
 def simplify_row(flags: str, help: str) -> tuple[str, str]:

@@ -109,7 +109,7 @@ async def edit_many(
         text = f"nothing was changed: {view.format_counts(plan.refused)} cannot be edited"
         error = JsctlError(
             f"{text}; {step.format_name()}: {key}: {reason}",
-            "see --dry-run for all of them; a pattern without these can be edited",
+            "a pattern without these can be edited",
         )
         return result._replace(error=error, status=error.status)
     if options.dry_run:

@@ -76,10 +76,10 @@ def rotation_result(label: str, facts: Json, *, is_done: bool, last: str = "") -
 
 
 def _list_remaining(facts: Json) -> list[str]:
-    lines = [
-        f"Not written: {' '.join(part for part in (each['user'], each['file']) if part)}: {each['reason']}"
-        for each in facts["unreached"]
-    ]
+    lines = []
+    for each in facts["unreached"]:
+        what = f"{each['user']} {each['file']}".strip()
+        lines.append(f"Not written: {what}: {each['reason']}" if what else f"Still used: {each['reason']}")
     lines += [
         f"Connected with the old key: {row['user']} {row['name']} from {row['address']} on {row['server']}"
         for row in facts["connections"]

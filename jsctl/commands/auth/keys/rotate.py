@@ -21,7 +21,12 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.operators.pushing import check_accounts
-from jsctl.commands.operators.rotating import fetch_users_of_key, push_accounts, refuse_unpushed
+from jsctl.commands.operators.rotating import (
+    fetch_users_of_key,
+    list_imports_by_key,
+    push_accounts,
+    refuse_unpushed,
+)
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.picking.auth import (
     of_signing_key,
@@ -83,8 +88,9 @@ class Options:
 async def rotate(env: Env, options: Options) -> Result:
     """Create a key with the same scope, send it to the servers, sign all users of the old key with it, write
     their credentials, in the store and where contexts have copies of them, and remove the old key once no
-    client is connected with it and no credentials are left that it signed. Until then both are valid and the
-    status is 1; the same command continues, also after it was killed.
+    client is connected with it and no credentials or activation tokens are known that it signed. Until then
+    both are valid and the status is 1; the same command continues, also after it was killed. Credentials that
+    were copied elsewhere are not known: they stop working then.
 
     With --of-operator, sign the accounts again. The servers must have the operator's new JWT before that, and
     once more at the end: jsctl auth operator config.
@@ -103,6 +109,7 @@ async def rotate(env: Env, options: Options) -> Result:
     label = f"signing key {rotation.old} of account {account.name}"
     copies = _list_creds_of_contexts(env, store)
     users, unreached = plan_users(store, account, rotation, copies)
+    unreached += await list_imports_by_key(store, connection, account, rotation.old, servers)
     connected = await fetch_users_of_key(connection, account.public, rotation.old, servers)
     names = {user.public: user.name for user in store.load_users(account.name)}
     where = f"send account {account.name} to {pluralize(servers, 'server')}"
@@ -119,6 +126,7 @@ async def rotate(env: Env, options: Options) -> Result:
     users, unreached = plan_users(store, account, rotation, copies)
     with env.progress("Signing", len(users)) as advance:
         sign_users(store, account, rotation, users, advance)
+    unreached += await list_imports_by_key(store, connection, account, rotation.old, servers)
     connected = await fetch_users_of_key(connection, account.public, rotation.old, servers)
     facts = view.build_facts(owner, rotation, users, unreached, connected, names)
     is_used = bool(connected) or any(each.blocks for each in unreached)

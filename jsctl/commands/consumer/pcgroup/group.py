@@ -105,6 +105,9 @@ async def _change(
     """Change the members of a group after a question, and show it."""
     after = groups.with_members(group, config)
     consumers = await groups.fetch_consumers(api, after)
+    if after.config == group.config:
+        env.inform(f"jsctl: {group.label} has these members already, nothing was changed")
+        return view_group(group, consumers)
     moved = [number for number, member in group.owners.items() if after.owners.get(number, member) != member]
     facts = {"stream": group.stream, "group": group.name, "config": after.config, "moves": moved}
     members = ", ".join(after.members) or "no members, so that nobody reads it"

@@ -5,11 +5,16 @@ from jsctl.commands.picking.pick import validate_stream_name
 from jsctl.env import Env
 from jsctl.jetstream.partitioned_groups import Group, list_groups
 from jsctl.jetstream.stream import requests as streams
-from jsctl.views.result import Column, Result, build_table
+from jsctl.views.result import Cell, Column, Result, build_table
 
 
 def _count(group: Group) -> int | None:
     return None if group.violation else int(group.config["max_members"])
+
+
+def _list_members(group: Group) -> Cell:
+    members = [] if group.violation else group.members
+    return Cell(members, ", ".join(members))
 
 
 COLUMNS = (
@@ -17,7 +22,7 @@ COLUMNS = (
     Column("Group", "group", read=lambda group: group.name),
     Column("Kind", "kind"),
     Column("Partitions", "partitions", "count", read=_count),
-    Column("Members", "members", read=lambda group: "" if group.violation else ", ".join(group.members)),
+    Column("Members", "members", read=_list_members),
     Column("Problem", "problem", "prose", optional=True, read=lambda group: group.violation or None),
 )
 

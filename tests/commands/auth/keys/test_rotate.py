@@ -76,7 +76,7 @@ def test_the_old_key_stays_while_it_is_used(site: Site, tmp_path: Path) -> None:
         waiting = cli("auth keys rotate ORDERS ship --force --json", status=1).json
         assert [row["user"] for row in waiting["connections"]] == ["alice"]
         assert [each["user"] for each in waiting["unreached"]] == ["carol"] and not waiting["removed"]
-        assert [role for role, _ in list_keys(site)] == ["ship-old", "ship"]
+        assert [role for role, _ in list_keys(site)] == ["ship", "ship-old"]
         for creds in ("old", "alice"):
             cli(f"publish o.1 x --server {site.server.url} --creds {tmp_path}/{creds}.creds", status=0)
         said = cli("auth keys rotate ORDERS ship --force", status=1)
@@ -101,6 +101,33 @@ def test_who_is_revoked_stays_out(site: Site, tmp_path: Path) -> None:
     assert done["removed"] and done["unreached"][0]["reason"].startswith("it is revoked")
     assert site.store.load_user("ORDERS", "alice").token == before
     cli("publish o.1 x --context alice", status=5)
+
+
+@pytest.mark.slow
+def test_the_old_key_stays_while_an_import_needs_it(site: Site) -> None:
+    cli, store = site.cli, site.store
+    for line in (
+        "auth account keys add ORDERS --unscoped",
+        "auth account keys add SYSTEM --unscoped",
+        "auth operator edit ACME --strict",
+        "auth account exports add prices prices.get ORDERS --service --private",
+        "auth account add SHOP",
+        "auth account imports add prices prices.get SHOP --source ORDERS --service",
+        *(f"auth account edit {name} --sign-again" for name in ("SYSTEM", "ORDERS", "SHOP")),
+    ):
+        cli(line, status=0)
+    configure(site)
+    cli("auth account push --all", status=0)
+    old = list_keys(site)[-1][1]
+    line = f"auth keys rotate ORDERS {old} --force"
+    assert "Still used: account SHOP imports prices.get" in cli(f"{line} --dry-run", status=0).out
+    waiting = cli(f"{line} --json", status=1).json
+    assert not waiting["removed"] and [each["user"] for each in waiting["unreached"]] == [""]
+    cli("auth account imports edit prices.get SHOP --activate", status=0)
+    assert "Still used" in cli(line, status=1).out  # on the server
+    cli("auth account push SHOP", status=0)
+    assert cli(f"{line} --json", status=0).json["removed"] and not store.has_seed(old)
+    cli("auth validate", status=0)
 
 
 @pytest.mark.slow

@@ -21,6 +21,10 @@ def test_members_come_and_go(work: Cli) -> None:
     assert planned["moves"] == [1, 2, 3]
     work("consumer pcgroup add ORDERS WORK m3 m2", status=0)
     assert read_config(work, "elastic", "ORDERS.WORK")["members"] == ["m1", "m2", "m3"]
+    revision = work("consumer pcgroup info ORDERS WORK --json", status=0).json["revision"]
+    again = work("consumer pcgroup add ORDERS WORK m3", terminal_error=True, status=0)
+    assert "has these members already, nothing was changed" in again.err
+    assert work("consumer pcgroup info ORDERS WORK --json", status=0).json["revision"] == revision
     assert "--force" in work("consumer pcgroup drop ORDERS WORK m1", status=64).err
     for verb in ("drop ORDERS WORK m1", "create-mapping ORDERS WORK m1:0,1,2,3"):
         planned = work(f"consumer pcgroup {verb} --dry-run --json", status=0).json

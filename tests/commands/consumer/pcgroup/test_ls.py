@@ -27,5 +27,6 @@ def test_groups(orders: Cli, url: str) -> None:
         ("ORDERS", "WORK", "elastic", 4),
         ("OTHER", "SG", "static", 1),
     ]
+    assert [row["members"] for row in rows] == [[], ["a"], ["m1", "m2"], ["a"]]
     assert rows[0]["problem"] == "it is not the JSON of a group"
     assert "stream NOSUCH not found" in orders("consumer pcgroup ls NOSUCH", status=3).err
