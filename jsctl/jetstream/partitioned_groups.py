@@ -212,11 +212,14 @@ async def _find_groups(api: Api, stream: str, name: str, kinds: Sequence[Kind]) 
 async def fetch_group(
     api: Api, stream: str, name: str, kind: Kind | None = None, *, is_valid: bool = True
 ) -> Group:
-    """Fetch a group, of either kind unless one is given. is_valid: whether its configuration must be.
+    """Fetch a group, of either kind unless one is given. is_valid: whether its configuration must be; if not,
+    a group is also one of which only its own stream is left, with revision 0.
 
     Raises MissingName for no such stream or group, BadInput if there is one of each kind, JsctlError.
     """
     groups = await _find_groups(api, stream, name, [kind] if kind else KINDS)
+    if not groups and not is_valid and kind != "static":
+        groups = await _find_half_removed(api, Group(stream, name, "elastic", {}, 0))
     if not groups:
         await streams.fetch_info(api, stream)
         text = registry.find_noun("pcgroup").missing(name, stream, domain=api.domain)
@@ -228,6 +231,15 @@ async def fetch_group(
         problem = f"the configuration of {groups[0].label} is not valid: {groups[0].violation}"
         raise JsctlError(problem, f"{line} removes it")
     return groups[0]
+
+
+async def _find_half_removed(api: Api, group: Group) -> list[Group]:
+    """Return an elastic group of which only its own stream is left, as after a removal that was killed."""
+    info = await streams.fetch_info_or_none(api, group.queue)
+    sources = info["config"].get("sources") or () if info else ()
+    transforms = [each for source in sources for each in source.get("subject_transforms") or ()]
+    is_own = transforms and all(each["dest"].startswith("{{Partition(") for each in transforms)
+    return [group] if is_own and [source["name"] for source in sources] == [group.stream] else []
 
 
 # -- changes ----------------------------------------------------------------------------------------
@@ -349,8 +361,9 @@ def _encode(config: Json) -> bytes:
 
 async def delete(api: Api, group: Group) -> None:
     """Remove the configuration of a group, for which its members end, and the consumers of a static one."""
-    bucket = await buckets.open_bucket(api, f"{group.kind}-consumer-groups")
-    await write.mark(bucket, group.key, DELETE)
+    if group.revision:
+        bucket = await buckets.open_bucket(api, f"{group.kind}-consumer-groups")
+        await write.mark(bucket, group.key, DELETE)
     for name in await list_consumer_names(api, group) if group.kind == "static" else ():
         try:
             await consumers.delete(api, group.queue, name)

@@ -34,6 +34,7 @@ async def rm(
 ) -> Result:
     """Remove the configuration of the group, for which its members stop; then, of an elastic group, its own
     stream with the copies of messages that were not acknowledged, and of a static one the members' consumers.
+    After a kill, the same command removes what is left of an elastic group.
     """
     if force and not (stream and pcgroup):
         raise BadInput("--force needs both names", "specify STREAM and GROUP")
@@ -42,7 +43,7 @@ async def rm(
     except JsctlError as error:
         env.excuse(error)
         return report("Nothing was removed", {"stream": stream, "group": pcgroup, "removed": False})
-    if group.violation:
+    if group.revision and group.violation:
         env.say(f"warning: {group.label} is not valid ({group.violation}); consumers of its members stay")
         group = group._replace(config={})
     losing = await _find_losing(api, group)

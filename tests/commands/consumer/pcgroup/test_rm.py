@@ -23,6 +23,24 @@ def test_an_elastic_group_and_its_stream(orders: Cli, url: str) -> None:
     orders("consumer pcgroup create ORDERS WORK 3", status=0)
 
 
+def test_a_removal_that_was_killed(orders: Cli, url: str) -> None:
+    orders("consumer pcgroup create ORDERS WORK 2 m1 --filter 'orders.>'", status=0)
+    wait_for(lambda: js.info(url, "ORDERS-WORK")["state"]["messages"] == 20, "the messages are copied")
+    orders("kv del elastic-consumer-groups ORDERS.WORK --force", status=0)
+    orders("consumer pcgroup info ORDERS WORK", status=3)
+    orders("stream add ORDERS-MINE --source ORDERS --defaults", status=0)
+    orders("consumer pcgroup rm ORDERS MINE --force --allow-data-loss", status=3)  # not a group's
+    refused = orders("consumer pcgroup rm ORDERS WORK --force", status=64).err
+    assert "deletes 20 messages" in refused and "not valid" not in refused
+    orders("consumer pcgroup rm ORDERS WORK --force --allow-data-loss", status=0)
+    assert orders("stream ls --names", status=0).out.split() == [
+        "KV_elastic-consumer-groups",
+        "ORDERS",
+        "ORDERS-MINE",
+    ]
+    orders("consumer pcgroup rm ORDERS WORK --force", status=3)
+
+
 def test_a_static_group_and_only_its_consumers(parts: Cli, join: Join) -> None:
     """pcgroups removes the consumers of `SG-2`, too, as their names begin with `SG-`."""
     for name in ("SG", "SG-2"):
