@@ -135,7 +135,7 @@ class OperatorPush:
         ]
         if not accounts:
             return []
-        check_accounts(env, self.store, accounts, force=False)
+        check_accounts(env, self.store, accounts)
         await refuse_untrusted(self.connection, accounts, self.servers)
         sent = await send_accounts(env, self.store, self.connection, accounts, self.servers)
         _refuse_failures(sent, accounts, self.servers)

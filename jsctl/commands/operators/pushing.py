@@ -17,8 +17,12 @@ Sent = tuple[str, str, Outcome]
 """The name and key of an account, and what a server did with it."""
 
 
-def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool) -> None:
-    """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`."""
+def check_accounts(
+    env: Env, store: AuthStore, accounts: Sequence[Record], *, force: bool | None = None
+) -> None:
+    """Show what is wrong with accounts. Raises JsctlError for errors, unless `force`. force: of the verb's
+    flag; None if it has none that permits errors.
+    """
     environment = read_environment(store.folders, store.operator)
     findings: dict[Finding, Finding] = {}
     for account in accounts:
@@ -34,7 +38,7 @@ def check_accounts(env: Env, store: AuthStore, accounts: Sequence[Record], *, fo
     if errors and not force:
         raise JsctlError(
             f"nothing was pushed because of {pluralize(errors, 'error')}",
-            "fix it as described, or use --force",
+            "fix it as described" + (", or use --force" if force is not None else ""),
         )
 
 

@@ -57,7 +57,7 @@ def rotation_intent(label: str, facts: Json, steps: Sequence[str], last: str) ->
     return Intent(f"replace {label}{signs}", facts, [*lines, last])
 
 
-def rotation_result(label: str, facts: Json, *, is_done: bool, last: str = "") -> Result:
+def rotation_result(label: str, facts: Json, *, is_done: bool) -> Result:
     """Show what was done. is_done: whether the old key is gone; if not, the status is a failure."""
     parts: list[Part] = []
     if facts["users"]:
@@ -70,7 +70,7 @@ def rotation_result(label: str, facts: Json, *, is_done: bool, last: str = "") -
         if is_done
         else f"{facts['new']} was added; {facts['old']} stays until nobody uses it: run this again then"
     )
-    parts.append(Lines([outcome, *([last] if last else [])], "good" if is_done else "warn"))
+    parts.append(Lines([outcome], "good" if is_done else "warn"))
     status = ExitStatus.OK if is_done else ExitStatus.FAILURE
     return Result(parts, data={**facts, "removed": is_done}, status=status)
 

@@ -100,7 +100,7 @@ async def rotate(env: Env, options: Options) -> Result:
         return await _rotate_operator_key(env, store, options)
     account = await pick_account(env, store, options.account)
     rotation = await _choose_key(env, store, account, options.name)
-    check_accounts(env, store, [account], force=False)
+    check_accounts(env, store, [account])
     connection = await connect_to_system(env, store, as_system=options.as_system)
     servers = await count_servers(connection)
     await refuse_unpushed(store, connection, [account], rotation, servers)
@@ -174,7 +174,7 @@ async def _rotate_operator_key(env: Env, store: AuthStore, options: Options) -> 
     accounts = [
         account for account in store.read_accounts() if account.issuer in (rotation.old, rotation.new)
     ]
-    check_accounts(env, store, accounts, force=False)
+    check_accounts(env, store, accounts)
     await refuse_unpushed(store, connection, accounts, rotation, servers)
     foreign = await _list_foreign(store, connection, rotation.old, servers)
     label = f"signing key {rotation.old} of operator {store.operator}"

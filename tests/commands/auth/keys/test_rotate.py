@@ -196,4 +196,10 @@ def test_what_cannot_be_replaced(site: Site, auth_cli: Cli) -> None:
     cli("auth account keys add ORDERS pack", status=0)
     assert "ROLE" in cli("auth keys rotate ORDERS --force", status=64).err
     cli("auth account add EMPTY", status=0)
+    cli("auth account imports add x x.y EMPTY --source ORDERS", status=0)
+    cli("auth account keys add EMPTY it", status=0)
+    refused = cli("auth keys rotate EMPTY it --force", status=1).err
+    assert "fix it as described" in refused and "--force" not in refused
+    cli("auth account imports rm x.y EMPTY --force", status=0)
+    cli("auth account keys rm EMPTY it --force", status=0)
     assert "auth account keys add EMPTY" in cli("auth keys rotate EMPTY --force", status=3).err
