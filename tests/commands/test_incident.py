@@ -59,7 +59,7 @@ def lead(place: dict[str, Any]) -> None:
     ("change", "kind", "says"),
     [
         (edit, "configuration", "ack_wait none, now 5s"),
-        (limit, "configuration", "max_msgs -1, now 10"),
+        (limit, "configuration", "max_msgs unlimited, now 10"),
         (purge, "purged", "was purged: 50 messages before, 0 now"),
         (remove, "gone", "is gone"),
         (recreate, "recreated", "was removed and created again"),
@@ -162,7 +162,7 @@ def test_advisories_say_when_and_who(cli: Cli, url: str, tmp_path: Path) -> None
     assert (failed["kind"], failed["level"]) == ("API errors", "warning") and "not found" in failed["says"]
     assert (
         edited["kind"] == "configuration"
-        and "max_msgs -1, now 3" in edited["says"]
+        and "max_msgs unlimited, now 3" in edited["says"]
         and ", by " in edited["says"]
     )
     assert {one["name"].rpartition(": ")[2] for one in short} == {"stream SHORT"} and len(short) >= 2
@@ -206,6 +206,36 @@ jetstream {{ store_dir: "{{store}}" }}
     first = cli(f"incident --from {rec} --json", status=0).json["first"]
     assert first["kind"] == "configuration" and first["name"].endswith("server alone")
     assert "config_digest sha256:" in first["says"]
+
+
+def test_a_restart_and_an_account_that_gets_limits(cli: Cli, tmp_path: Path) -> None:
+    config = f"""listen: "127.0.0.1:{{port}}"
+server_name: alone
+jetstream {{ store_dir: "{{store}}" }}
+{HUB_LEAF_ACCOUNTS}"""
+    server = RealServer(tmp_path, config).start()
+
+    def record(user: str) -> Path:
+        cli(f"report --record {tmp_path / user} --count 1 --server {server.url_for(user)}", status=0)
+        return tmp_path / user
+
+    def say(file: Path) -> list[str]:
+        document = cli(f"incident --from {file} --json", status=0).json
+        return [str(change["says"]) for change in document["changes"]]
+
+    try:
+        record("acc"), record("admin")
+        text = server.config.read_text()
+        server.config.write_text(text.replace("jetstream: enabled", "jetstream: {max_streams: 5}"))
+        server.stop()
+        server.start()
+        limited, restarted = say(record("acc")), say(record("admin"))
+    finally:
+        server.stop()
+    assert "max_streams unlimited, now 5" in limited
+    assert any("was started at" in says for says in restarted)
+    assert any("config_digest" in says for says in restarted)
+    assert not any("config_load_time" in says for says in restarted)
 
 
 CLOCKS = {"n1": 0, "n2": -90_000_000_000, "n3": 4_000_000_000}

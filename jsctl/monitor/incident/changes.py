@@ -128,8 +128,11 @@ def _compare_rows(old: PlaceView, new: PlaceView) -> Iterator[_Words]:
             if key[0] not in ("login", "account") and not old.is_partial:
                 yield "appeared", row.name, "note", "appeared"
             continue
-        yield from _compare_row(row, before.values, row.values)
-        yield from _compare_configs(row.name, old.configs.get(key), new.configs.get(key))
+        changed = list(_compare_row(row, before.values, row.values))
+        yield from changed
+        # a server that starts loads its configuration
+        implied = ["config_load_time"] if any(words[0] == "restarted" for words in changed) else []
+        yield from _compare_configs(row.name, old.configs.get(key), new.configs.get(key), implied)
     silent = {row.values["stream"] for row in new.rows.values() if row.values["offline"]}
     for key, row in old.rows.items():
         is_unknown = new.is_partial and key[0] == "consumer"
@@ -193,7 +196,7 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
         yield "API errors", name, "warning", f"{pluralize(errors, 'more request')} failed"
     for key in _CONFIGURED.get(kind, ()):
         if old[key] != new[key]:
-            yield "configuration", name, "note", f"{key} {old[key]}, now {new[key]}"
+            yield "configuration", name, "note", f"{key} {_show(key, old[key])}, now {_show(key, new[key])}"
 
 
 def _list(names: Sequence[str] | None) -> str:
@@ -204,7 +207,7 @@ _SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heart
 
 
 def _compare_configs(
-    name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+    name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, implied: Sequence[str]
 ) -> Iterator[_Words]:
     if old is None or new is None:
         return
@@ -217,7 +220,7 @@ def _compare_configs(
     words = [
         f"{key} {_show(key, one.get(key))}, now {_show(key, other.get(key))}"
         for key in [*one, *(key for key in other if key not in one)]
-        if key not in ("facts", "created", "consumers") and one.get(key) != other.get(key)
+        if key not in ("facts", "created", "consumers", *implied) and one.get(key) != other.get(key)
     ]
     if words:
         yield "configuration", name, "note", "; ".join(words)
@@ -226,4 +229,6 @@ def _compare_configs(
 def _show(key: str, value: Any) -> str:
     if key in _SPANS and isinstance(value, int):
         return format_exact_duration(truncate_to_seconds(value))
+    if key.startswith("max_") and value in (None, -1):
+        return "unlimited"
     return "none" if value in (None, "", [], {}) else str(value)
