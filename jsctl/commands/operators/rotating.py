@@ -15,8 +15,21 @@ from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.monitor.server.reports import build_connection_request, build_connection_rows
-from jsctl.monitor.server.requests import ping
+from jsctl.monitor.server.requests import STATSZ, fetch_servers, ping
 from jsctl.nats.connection import Connection
+
+
+async def count_all_servers(connection: Connection) -> int:
+    """Return the number of servers. Raises JsctlError if one that others know does not answer: it would not
+    get the new key, and who is connected to it is not known."""
+    answers = await fetch_servers(connection, subject=STATSZ)
+    known = max(int(answer.get("statsz", {}).get("active_servers", 0)) for answer, _ in answers)
+    if len(answers) < known:
+        raise JsctlError(
+            f"only {len(answers)} of {pluralize(known, 'server')} answer",
+            "run this again when all do; one that was stopped counts for 2.5 minutes",
+        )
+    return len(answers)
 
 
 async def refuse_unpushed(

@@ -155,6 +155,8 @@ def _choose_timeout(connection: Connection, server_filter: Filter | None) -> int
 
 
 _PING = "$SYS.REQ.SERVER.PING"
+STATSZ = f"{_PING}.STATSZ"
+"""A ping for logins with few permissions too: the manual names $SYS.REQ.SERVER.PING.> for them."""
 
 _MAX_SILENCE = SECOND // 2
 """ns without a further answer to a ping after which no more are awaited."""
@@ -193,8 +195,7 @@ async def count_servers(connection: Connection) -> int:
     Servers still count one that was killed, for 2.5 minutes, and twice if it is back (server/events.go:
     checkRemoteServers), so that no more than this may answer another request.
     """
-    # The manual names $SYS.REQ.SERVER.PING.> for logins with few permissions.
-    return len(await fetch_servers(connection, subject=f"{_PING}.STATSZ"))
+    return len(await fetch_servers(connection, subject=STATSZ))
 
 
 async def ask_server(

@@ -22,6 +22,7 @@ from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.operators.pushing import check_accounts
 from jsctl.commands.operators.rotating import (
+    count_all_servers,
     fetch_users_of_key,
     list_imports_by_key,
     push_accounts,
@@ -102,7 +103,7 @@ async def rotate(env: Env, options: Options) -> Result:
     rotation = await _choose_key(env, store, account, options.name)
     check_accounts(env, store, [account])
     connection = await connect_to_system(env, store, as_system=options.as_system)
-    servers = await count_servers(connection)
+    servers = await (count_servers if options.lock_out else count_all_servers)(connection)
     await refuse_unpushed(store, connection, [account], rotation, servers)
     role = next((key.role for key in list_signing_keys(account.nats) if key.public in rotation), "")
     owner = {"operator": store.operator, "account": account.name, "role": role.removesuffix("-old")}

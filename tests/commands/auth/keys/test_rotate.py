@@ -1,6 +1,8 @@
 """`auth keys rotate`, with a real server that has a full resolver, and logins there."""
 
+import re
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from jsctl.auth.records import list_signing_keys
 from tests.support.killing import REQUESTS, kill_points
 from tests.support.operator_site import Site
 from tests.support.run import Cli
+from tests.support.servers import RealServer, free_port
 from tests.support.waiting import wait_for
 
 
@@ -88,6 +91,42 @@ def test_the_old_key_stays_while_it_is_used(site: Site, tmp_path: Path) -> None:
     assert done["removed"] and list_keys(site) == [("ship", waiting["new"])] and not store.has_seed(old)
     cli(f"publish o.1 x {login}", status=5)
     cli("publish o.1 x --context alice", status=0)
+
+
+@pytest.mark.slow
+def test_all_servers_must_answer(site: Site, tmp_path: Path) -> None:
+    cli, route = site.cli, free_port()
+    text = re.sub(r"jetstream .*\n", "", site.server.config.read_text())
+    site.server.stop()
+    first = f'cluster {{ name: c, listen: "127.0.0.1:{route}" }}\n'
+    site.server.config.write_text(first + text)
+    site.server.start()
+    port = free_port()
+    second = RealServer(tmp_path / "second", "", port)
+    for old, new in (
+        (str(site.server.port), str(port)),
+        ("server_name: n1", "server_name: n2"),
+        (str(tmp_path / "server"), str(tmp_path / "second")),
+        (str(tmp_path / "jwt"), str(tmp_path / "jwt2")),
+    ):
+        text = text.replace(old, new)
+    joined = (
+        f'cluster {{ name: c, listen: "127.0.0.1:{free_port()}", routes: ["nats://127.0.0.1:{route}"] }}\n'
+    )
+    second.config.write_text(joined + text)
+    process = second.start().process
+    assert process
+    try:
+        line = "auth keys rotate ORDERS ship --force"
+        wait_for(lambda: "n2" in cli("auth account push ORDERS --force").out, "both are there")
+        process.send_signal(signal.SIGSTOP)
+        refused = cli(line, status=1)
+        assert "only 1 of 2 servers answer" in refused.err and len(list_keys(site)) == 1
+        process.send_signal(signal.SIGCONT)
+        cli(line, status=0)
+    finally:
+        process.send_signal(signal.SIGCONT)
+        second.stop()
 
 
 def test_who_is_revoked_stays_out(site: Site, tmp_path: Path) -> None:
