@@ -171,7 +171,7 @@ def _list_creds_of_contexts(env: Env, store: AuthStore) -> dict[str, str]:
 async def _rotate_operator_key(env: Env, store: AuthStore, options: Options) -> Result:
     rotation = await _choose_operator_key(env, store, options.name)
     connection = await connect_to_system(env, store, as_system=options.as_system)
-    servers = await count_servers(connection)
+    servers = await count_all_servers(connection)
     accounts = [
         account for account in store.read_accounts() if account.issuer in (rotation.old, rotation.new)
     ]

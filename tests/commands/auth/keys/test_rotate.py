@@ -122,6 +122,7 @@ def test_all_servers_must_answer(site: Site, tmp_path: Path) -> None:
         process.send_signal(signal.SIGSTOP)
         refused = cli(line, status=1)
         assert "only 1 of 2 servers answer" in refused.err and len(list_keys(site)) == 1
+        assert "only 1 of 2 servers" in cli("auth keys rotate --of-operator --force", status=1).err
         process.send_signal(signal.SIGCONT)
         cli(line, status=0)
     finally:
