@@ -66,7 +66,7 @@ def rotation_result(label: str, facts: Json, *, is_done: bool) -> Result:
     if remaining := _list_remaining(facts):
         parts.append(Lines(remaining, "warn"))
     outcome = (
-        f"{label} was replaced by {facts['new']}"
+        f"{label[0].upper()}{label[1:]} was replaced by {facts['new']}"
         if is_done
         else f"{facts['new']} was added; {facts['old']} stays until nobody uses it: run this again then"
     )

@@ -132,13 +132,13 @@ async def rotate(env: Env, options: Options) -> Result:
     facts = view.build_facts(owner, rotation, users, unreached, connected, names)
     is_used = bool(connected) or any(each.blocks for each in unreached)
     if is_used and not options.lock_out and rotation.old in account.signing_keys:
-        return view.rotation_result(f"{label[0].upper()}{label[1:]}", facts, is_done=False)
+        return view.rotation_result(label, facts, is_done=False)
     change_account(store, account.name, lambda nats: remove_signing_key(nats, rotation.old))
     if account.public == store.read_operator().system_account:  # the login may be one that the old key signed
         connection = await connect_to_system(env, store, as_system=options.as_system)
     await push_accounts(env, store, connection, [account.name], servers)
     end_rotation(store, rotation)
-    return view.rotation_result(f"{label[0].upper()}{label[1:]}", facts, is_done=True)
+    return view.rotation_result(label, facts, is_done=True)
 
 
 async def _choose_key(env: Env, store: AuthStore, account: Account, name: str) -> Rotation:
