@@ -16,6 +16,7 @@ from jsctl.base.command_lines import build_line, lines_at
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Root
+from jsctl.commands.cli.values import name_kinds
 from jsctl.env import Env, strip_logins
 from jsctl.errors import (
     ApiError,
@@ -133,14 +134,6 @@ def _mirror_status(env: Env, status: int) -> int:
 
 
 _UNANSWERED = (NoResponders, RequestTimeout)
-
-_KINDS = {
-    "integer range": "whole number",
-    "integer": "whole number",
-    "float range": "number",
-    "float": "number",
-}
-"""click's words for numbers, and ours."""
 
 _FORM_GUESSES = ("-o", "--output", "--format")
 """Flags with which other tools take the form of the output."""
@@ -281,8 +274,7 @@ def _describe_usage_error(error: click.ClickException, *, has_files: bool) -> st
     message = " ".join(message.split()).rstrip(".")
     # click writes an optional argument in brackets
     message = re.sub(r"^(Invalid value for )'\[(\w+)\]'", r"\1'\2'", message)
-    for kind, words in _KINDS.items():
-        message = message.replace(f"is not a valid {kind}", f"is not a {words}")
+    message = name_kinds(message)
     ctx = getattr(error, "ctx", None)
     if has_files and "extra argument" in message:
         from jsctl.base.argument_files import CONTENT_HINT

@@ -1,5 +1,6 @@
 """Types of flags: durations and sizes, and others that a function parses."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -68,3 +69,15 @@ def check_integers(ctx: click.Context) -> None:
         value = ctx.params.get(param.name or "")
         if isinstance(param.type, click.types.IntParamType) and isinstance(value, int) and value >> 63 > 0:
             raise click.BadParameter(f"{value} is larger than a signed 64 bit number", ctx, param)
+
+
+_KINDS = {"integer": "a whole number", "float": "a number", "boolean": "true or false"}
+
+
+def name_kinds(message: str) -> str:
+    """Return a message of click with our words for what a value has to be, such as a whole number."""
+    return re.sub(
+        r"is not a valid (integer|float|boolean)( range)?(\. Recognized values: .*|\.)?",
+        lambda match: f"is not {_KINDS[match[1]]}",
+        message,
+    )

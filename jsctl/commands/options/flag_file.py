@@ -10,6 +10,7 @@ from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import option
 from jsctl.commands.cli.global_flags import GlobalOption
+from jsctl.commands.cli.values import name_kinds
 from jsctl.contexts.settings import FLAGS, PATHS
 from jsctl.env import Env
 from jsctl.jetstream.config.documents import parse_document
@@ -81,4 +82,4 @@ def _convert(ctx: click.Context, param: click.Parameter, key: str, node: Node) -
     try:
         return param.type_cast_value(ctx, value)
     except click.UsageError as error:
-        raise node.error(f"{key}: {error.message}") from None
+        raise node.error(f"{key}: {name_kinds(error.message)}") from None
