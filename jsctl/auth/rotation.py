@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jsctl.auth.changes import change_user
+from jsctl.auth.changes import change_user, leave_unchanged
 from jsctl.auth.claims import find_revocation, map_signing_keys
 from jsctl.auth.environment import read_claims
 from jsctl.auth.keys import create_key
@@ -107,14 +107,15 @@ def differs_elsewhere(claims: Json, served: Json, rotation: Rotation) -> bool:
     """Return whether the `nats` claims of an account differ from those on servers in anything but the keys of
     a rotation."""
     before, after = (
-        {**nats, "signing_keys": {key: map_signing_keys(nats)[key] for key in _list_others(nats, rotation)}}
+        {
+            **nats,
+            "signing_keys": {
+                key: scope for key, scope in map_signing_keys(nats).items() if key not in rotation
+            },
+        }
         for nats in (claims, served)
     )
     return before != after
-
-
-def _list_others(nats: Json, rotation: Rotation) -> list[str]:
-    return sorted(set(map_signing_keys(nats)) - set(rotation))
 
 
 # -- users ------------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ def sign_users(
 ) -> None:
     """Sign users with the new key, and write their credentials. Raises NotFound, BadInput, OSError."""
     for name, files in users:
-        user = change_user(store, account, name, lambda nats: None, signer=rotation.new)
+        user = change_user(store, account, name, leave_unchanged, signer=rotation.new)
         for file in files:
             if file != store.get_creds_path(account.name, name):
                 write_atomically(file, format_creds(user.token, store.read_key(user.public).seed))

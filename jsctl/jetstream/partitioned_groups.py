@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 from jsctl import registry
 from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
-from jsctl.base.loops import gather
 from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, BadInput, JsctlError, MissingName, NotFound
 from jsctl.jetstream import api_levels
@@ -184,15 +183,12 @@ def _decode(kind: Kind, entry: Entry) -> Group:
 
 async def list_groups(api: Api, stream: str = "") -> list[Group]:
     """Return the groups of a stream, by default of all, sorted; their configurations may not be valid."""
-
-    async def list_kind(kind: Kind) -> list[Group]:
-        bucket = await _open_bucket(api, kind)
-        if bucket is None:
-            return []
-        pages = read.fetch_newest_entries(bucket, [f"{stream}.>" if stream else ">"])
-        return [_decode(kind, entry) async for page in pages for entry in page if entry.is_value]
-
-    return sorted(group for groups in await gather(map(list_kind, KINDS)) for group in groups)
+    groups: list[Group] = []
+    for kind in KINDS:
+        if bucket := await _open_bucket(api, kind):
+            pages = read.fetch_newest_entries(bucket, [f"{stream}.>" if stream else ">"])
+            groups += [_decode(kind, entry) async for page in pages for entry in page if entry.is_value]
+    return sorted(groups)
 
 
 async def list_names(api: Api, stream: str) -> list[str]:
@@ -201,12 +197,12 @@ async def list_names(api: Api, stream: str) -> list[str]:
 
 
 async def _find_groups(api: Api, stream: str, name: str, kinds: Sequence[Kind]) -> list[Group]:
-    async def find(kind: Kind) -> Group | None:
+    groups: list[Group] = []
+    for kind in kinds:
         bucket = await _open_bucket(api, kind)
         entry = await read.fetch_newest_entry(bucket, f"{stream}.{name}") if bucket else None
-        return _decode(kind, entry) if entry and entry.is_value else None
-
-    return [group for group in await gather(map(find, kinds)) if group]
+        groups += [_decode(kind, entry)] if entry and entry.is_value else []
+    return groups
 
 
 async def fetch_group(

@@ -134,9 +134,10 @@ class Terminal:
         """Show the screen until `close`."""
         with self._open_input() as keys:
             output = create_output(self._out)
+            self._application = application = self._make_application(keys, output)
             if self._may_ask and hasattr(keys, "stdin_reader"):  # a terminal that is not one of Windows
                 keys.stdin_reader = background.AnswerReader(keys.stdin_reader, self._set_background)
-            self._application = application = self._make_application(keys, output)
+                application.after_render += self._ask_for_background
             with (
                 handle_signals(self.close, TERMINATION, resend=True),
                 handle_signals(lambda: self._press("c-c"), [signal.SIGINT]),
@@ -229,8 +230,6 @@ class Terminal:
         )
         application.ttimeoutlen = _ESCAPE_TIMEOUT
         application.timeoutlen = 0.1
-        if self._may_ask and isinstance(getattr(keys, "stdin_reader", None), background.AnswerReader):
-            application.after_render += self._ask_for_background
         return application
 
     def _handle_mouse(self, event: MouseEvent) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from jsctl.base.standard_streams import has_file
 from jsctl.base.units import format_bytes
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, option
@@ -36,11 +37,9 @@ def opening_source(env: Env, source: str) -> Iterator[Backup]:
     stdin = env.streams.stdin
     if stdin.isatty():
         raise BadInput("a backup is not read from a terminal", "pipe it, or name its path")
-    try:
-        handle = stdin.fileno()
-    except (OSError, ValueError):  # an object in place of a file
-        raise BadInput("stdin is not a file or a pipe here", "name the backup's path") from None
-    with open(handle, "rb", closefd=False) as pipe, opening_copy(pipe, Path("stdin")) as backup:
+    if not has_file(stdin):
+        raise BadInput("stdin is not a file or a pipe here", "name the backup's path")
+    with open(stdin.fileno(), "rb", closefd=False) as pipe, opening_copy(pipe, Path("stdin")) as backup:
         yield backup
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from jsctl.base.files import temporary_folder
 from jsctl.base.signals import interrupt_handler
+from jsctl.base.standard_streams import has_file
 from jsctl.base.units import format_bytes, format_duration, pluralize
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import PIPE
@@ -167,15 +168,13 @@ async def _write_to_stdout(
         _announce(env, await streams.fetch_info(api, name), Path("stdout"), "")
     if env.wants_json:
         raise BadInput("--json and the backup cannot both be on stdout", "leave one of them out")
-    try:
-        handle = out.fileno()
-    except (OSError, ValueError):  # an object in place of a file
-        raise BadInput("stdout is not a file or a pipe here", "name a file as TARGET") from None
+    if not has_file(out):
+        raise BadInput("stdout is not a file or a pipe here", "name a file as TARGET")
     with temporary_folder("jsctl-backup-") as folder:
         path = folder / f"{name[:100]}.tgz"
         observer = TerminalObserver(env, progress=progress)
         backup = await backup_stream(api, name, path, options, observer)
-        with path.open("rb") as file, open(handle, "wb", 0, closefd=False) as pipe, interrupt_handler():
+        with path.open("rb") as file, open(out.fileno(), "wb", 0, closefd=False) as pipe, interrupt_handler():
             try:
                 write_all(pipe, iter(lambda: file.read(_BLOCK), b""))
             except BrokenPipeError:

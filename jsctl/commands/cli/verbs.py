@@ -139,10 +139,6 @@ def _write_each(env: Env, results: Generator[Any, Any, Any]) -> Any:
         return end.value
 
 
-if TYPE_CHECKING:
-    from jsctl.views.result import Column
-
-
 class GlobalFlagsCommand(HelpPage):
     """A command with the global flags that it does not define itself.
 

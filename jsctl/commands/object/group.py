@@ -26,11 +26,7 @@ from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.object.model import Link
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.events import Events, names
-from jsctl.views.object import info_pages, object_info
-from jsctl.views.object import info_pages as pages
-from jsctl.views.object import info_pages as view
-from jsctl.views.object import lists as lists
-from jsctl.views.object import object_info as info_view
+from jsctl.views.object import info_pages, lists, object_info
 from jsctl.views.result import Result
 
 _STORAGE = {"file": "file", "f": "file", "memory": "memory", "m": "memory"}
@@ -58,7 +54,7 @@ async def add(
         raise BadInput("this account needs a limit for every bucket", "set one with --max-bucket-size")
     info, created = await buckets.create(api, bucket, settings)
     outcome = "was created" if created else "already exists, nothing was changed"
-    return pages.bucket(info, first_line=f"Bucket {bucket} {outcome}")
+    return info_pages.bucket(info, first_line=f"Bucket {bucket} {outcome}")
 
 
 @command(
@@ -127,7 +123,7 @@ async def link(env: Env, bucket: str, name: str, target: str, target_object: str
     api = await env.jetstream()
     bucket = validate_name(BUCKET, bucket)
     leads_to = Link(validate_name(BUCKET, target), target_object)
-    return info_view.one_object(await requests.link(api, bucket, name, leads_to))
+    return object_info.one_object(await requests.link(api, bucket, name, leads_to))
 
 
 @command("seal", examples=["jsctl object seal FILES", "jsctl object seal FILES --force"])
@@ -141,4 +137,4 @@ async def seal(env: Env, bucket: str, unprotect: tuple[str, ...], force: bool) -
     api, name = await open_bucket(env, bucket)
     fetch = partial(buckets.fetch_info, api, name)
     info, is_new = await seal_fetched(env, api, fetch, f"Bucket {name}", unprotect, force)
-    return view.bucket(info, first_line=f"{name} has been sealed" * is_new)
+    return info_pages.bucket(info, first_line=f"{name} has been sealed" * is_new)

@@ -61,20 +61,19 @@ async def _iterate_sentences(
         return  # the login may not list streams there
     for rename in renames:
         for name, info in listed.items.items():
-            copied = [origin for origin in list_origins(info["config"]) if _is_from(origin, target, rename)]
+            reached = [
+                find_reached(info, state)
+                for origin, state in pair_origins(info)
+                if _is_from(origin, target, rename)
+            ]
             step = by_key.get((target.key, name, "", ""))
-            if copied and name != rename.other_name and (step is None or step.after is not None):
+            if reached and name != rename.other_name and (step is None or step.after is not None):
                 after = step.after if step and step.after else info["config"]
-                last = next(
-                    find_reached(info, state)
-                    for origin, state in pair_origins(info)
-                    if _is_from(origin, target, rename)
-                )
-                for text in _describe(rename, info["config"], after, target, last):
+                for text in _describe(rename, after, target, reached[0]):
                     yield f"{rename.position}: stream {name}{_format_domain(target)} {text}"
 
 
-def _describe(rename: Step, before: Json, after: Json, target: Target, last: int | None) -> Iterator[str]:
+def _describe(rename: Step, after: Json, target: Target, last: int | None) -> Iterator[str]:
     old, new = rename.stream, rename.other_name
     start = f", start={last + 1}" if last is not None else " with a start"
     renewed = rename._replace(stream=new)

@@ -64,7 +64,7 @@ class Bucket(NamedTuple):
     def decode_key(self, key: str) -> str:
         """Return a stored key as people call it. Raises JsctlError for one that the codec has not made."""
         try:
-            return self.codec.decode(key) if self.codec else key
+            return self.codec.decode(key)
         except ValueError:
             raise JsctlError(
                 f"key {key} of bucket {self.name} cannot be decoded by {' '.join(self.codec.flags)}",

@@ -26,7 +26,7 @@ def endangers(before: Json, after: Json) -> bool:
     return ages_sooner or bool(after.get("sealed") and not before.get("sealed"))
 
 
-def refuse_denied(infos: Iterable[Json], key: Literal["deny_purge", "deny_delete", ""] = "") -> None:
+def refuse_denied(infos: Collection[Json], key: Literal["deny_purge", "deny_delete", ""] = "") -> None:
     """Raise ApiError, as servers do, for a stream that is sealed, or that denies what a key of its
     configuration is about (nats-server: jetstream_api.go)."""
     from jsctl.jetstream.error_hints import find_hint
@@ -42,7 +42,8 @@ def refuse_denied(infos: Iterable[Json], key: Literal["deny_purge", "deny_delete
         if error:
             code, number, text = error
             name = str(config["name"])
-            raise ApiError(code, number, f"nothing was done: {name}: {text}", find_hint(number, name))
+            text = f"nothing was done: {name}: {text}" if len(infos) > 1 else text
+            raise ApiError(code, number, text, find_hint(number, name))
 
 
 def list_names_of(stream: str) -> set[str]:

@@ -212,7 +212,6 @@ class Places:
         say: Callable[[str], None] | None = None,
         listens_for: Literal["", "jetstream", "all"] = "",
     ) -> None:
-        self._clock = clock
         self._say = say
         self.listing = listing
 
@@ -240,7 +239,7 @@ class Places:
             return fetch
 
         def build_log(target: Settings) -> AdvisoryLog:
-            return AdvisoryLog(target.js_event_prefix, clock, with_servers=listens_for == "all")
+            return AdvisoryLog(target.js_event_prefix, clock, with_servers=records)
 
         self._watch: Watch[Answers] = watch(
             targets, build_fetch, clock=clock, trace=trace, build_log=build_log if listens_for else None

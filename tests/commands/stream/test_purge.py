@@ -115,5 +115,7 @@ def test_nothing_is_purged_when_one_is_missing(orders: Cli, url: str) -> None:
 def test_nothing_is_purged_when_one_denies_it(orders: Cli, url: str, flag: str) -> None:
     js.stream(url, "SAFE", "safe", deny_purge=True)
     refused = orders(f"stream purge ORDERS SAFE {flag}", status=1)
+    alone = orders(f"stream purge SAFE {flag}", status=1)
+    assert alone.err.startswith("jsctl: error: stream purge not permitted (10110)")
     assert "nothing was done: SAFE: stream purge not permitted (10110)" in refused.err
     assert js.info(url, "ORDERS")["state"]["messages"] == 5

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jsctl.auth.changes import change_account, change_operator, find_signing_key
+from jsctl.auth.changes import change_account, change_operator, find_signing_key, leave_unchanged
 from jsctl.auth.environment import read_claims
 from jsctl.auth.keys import ACCOUNT, OPERATOR
 from jsctl.auth.records import Account, list_signing_keys, remove_signing_key
@@ -201,7 +201,7 @@ async def _rotate_operator_key(env: Env, store: AuthStore, options: Options) -> 
                 label, facts, f"server {trust.server} does not have the operator's new JWT: {hint}"
             )
     for account in accounts:
-        change_account(store, account.name, lambda nats: None, signer=rotation.new)
+        change_account(store, account.name, leave_unchanged, signer=rotation.new)
     await push_accounts(env, store, connection, [account.name for account in accounts], servers)
     if rotation.old in operator.signing_keys:
         if foreign := await _list_foreign(store, connection, rotation.old, servers):

@@ -12,7 +12,7 @@ from jsctl.monitor.server.find import fetch_account
 from jsctl.monitor.server.stored import fetch_account_storage
 from jsctl.views.result import Result
 from jsctl.views.server import info as view
-from jsctl.views.server import intents as intents
+from jsctl.views.server import intents
 
 
 @command("info", examples=["jsctl server account info APP", "jsctl server account info APP --host n1"])
