@@ -19,6 +19,6 @@ VERBS: dict[str, Entry] = {
     "info": reads("Show the instances and endpoints of a service", "i"),
     "stats": reads("Show the statistics of service endpoints"),
     "ping": reads("Ping all services, or the instances of one"),
-    "request": changes("Send a request to an endpoint of a service", "req"),
-    "serve": changes("Run a small service that answers with the request"),
+    "request": changes("Send a request to an endpoint of a service", "req", target="service.request:"),
+    "serve": changes("Run a small service that answers with the request", target="service.serve:"),
 }
