@@ -26,7 +26,7 @@ def test_seal(orders: Cli, url: str) -> None:
         for flag in ("--force", "--dry-run"):
             refused = orders(f"{line} {flag}", status=1)
             assert refused.out == ""
-            assert "ORDERS: invalid operation on sealed stream (10109)" in refused.err
+            assert "error: invalid operation on sealed stream (10109)" in refused.err
     assert "already sealed" in orders("stream seal ORDERS", terminal_error=True, status=0).err
 
 
