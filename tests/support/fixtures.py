@@ -1,5 +1,6 @@
 """Fixtures: real servers, a command line, a Spark."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,15 @@ def alone() -> Iterator[None]:
     """Verbs get the driver that they would get in a process of their own."""
     with as_in_a_process_of_its_own():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _handlers_are_restored() -> Iterator[None]:
+    """A test, and what it runs in this process, leaves the handlers of signals as they were."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    assert [signal.getsignal(number) for number in numbers] == before
 
 
 @pytest.fixture(scope="session")

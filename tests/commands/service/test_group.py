@@ -2,13 +2,10 @@
 
 import json
 import signal
-import socket
 import subprocess
-from urllib.parse import urlsplit
 
 import pytest
 
-from jsctl.nats.headers import encode_headers
 from jsctl.services.statistics import Count, compute_rows
 from jsctl.views.result import Cell
 from jsctl.views.service.documents import rates
@@ -138,26 +135,3 @@ def test_a_service_is_found_and_used(demo: subprocess.Popen[str], cli: Cli) -> N
     assert "no instance X" in cli("service info demo X", status=3).err
     demo.send_signal(signal.SIGINT)
     assert demo.wait(10) == 0
-
-
-@pytest.mark.long
-def test_a_client_that_reads_no_answers_holds_nothing_up(
-    demo: subprocess.Popen[str], cli: Cli, url: str
-) -> None:
-    place = urlsplit(url)
-    with socket.create_connection((place.hostname or "", place.port or 0)) as client:
-        login = json.dumps({"verbose": False, "user": place.username, "pass": place.password})
-        body = b"x" * 60_000
-        client.sendall(f"CONNECT {login}\r\nSUB mine 1\r\n".encode())
-        client.sendall(b"PUB demo.echo mine %d\r\n%b\r\n" % (len(body), body) * 200)
-        assert cli("service request demo echo hello -r", status=0).out == "hello\n"
-        demo.send_signal(signal.SIGINT)
-        assert demo.wait(10) == 0
-
-
-def test_an_error_of_a_service_is_status_1(cli: Cli, url: str) -> None:
-    endpoints = [{"name": "e", "subject": "w.e"}, {"name": "wild", "subject": "w.*"}]
-    failing = encode_headers([("Nats-Service-Error", "broken"), ("Nats-Service-Error-Code", "500")])
-    with answering(url, {"$SRV.INFO.W": [reply("info", endpoints=endpoints)], "w.e": [(failing, b"")]}):
-        assert "broken (500)" in cli("service request W e x", status=1).err
-        assert "jsctl request" in cli("service request W wild x", status=64).err

@@ -17,14 +17,6 @@ def send(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-@pytest.fixture(autouse=True)
-def _handlers_are_restored() -> object:
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.getsignal(number) for number in numbers]
-    yield None
-    assert [signal.getsignal(number) for number in numbers] == before
-
-
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until the condition is true."""
     async with asyncio.timeout(10):
