@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jsctl.auth.changes import change_user, leave_unchanged
-from jsctl.auth.claims import find_revocation, map_signing_keys
+from jsctl.auth.claims import (
+    as_object,
+    as_objects,
+    as_text,
+    find_local_subject,
+    find_revocation,
+    map_signing_keys,
+)
 from jsctl.auth.environment import read_claims
 from jsctl.auth.keys import create_key
 from jsctl.auth.records import Account, Json, User
 from jsctl.auth.store import AuthStore, format_creds, read_creds_jwt
+from jsctl.base.command_lines import build_line
 from jsctl.base.files import escape_path, read_text, write_atomically
 from jsctl.base.posix import make_private_folder
 from jsctl.base.user_folders import expand_home
@@ -201,3 +209,29 @@ def _is_same(claims: Json, others: Json) -> bool:
         {key: value for key, value in each.items() if key not in _OF_SIGNATURE} for each in (claims, others)
     )
     return first == second
+
+
+def find_imports_by_key(
+    store: AuthStore, account: Account, key: str, served: Iterable[str] = ()
+) -> list[str]:
+    """Return sentences on the imports from an account whose activation token a key signed: they end when the
+    account does not have the key any more (nats-server: checkActivation).
+
+    served: JWTs of accounts that servers have, beside those in the store.
+    """
+    stored = store.load_accounts()
+    names = {each.public: each.name for each in stored}
+    found = {}
+    for claims in [*(each.claims for each in stored), *map(read_claims, served)]:
+        public = as_text(claims.get("sub"))
+        name = names.get(public, public)
+        for imported in as_objects(as_object(claims.get("nats")).get("imports")):
+            token = as_text(imported.get("token"))
+            if imported.get("account") != account.public or read_claims(token).get("iss") != key:
+                continue
+            local = find_local_subject(imported)
+            renew = build_line("auth account imports edit", local, name, flags=["--activate"])
+            push = build_line("auth account push", name)
+            then = f"; {renew} and {push} renew it" if public in names else ""
+            found[name, local] = f"account {name} imports {local} with a token that {key} signed{then}"
+    return [sentence for _, sentence in sorted(found.items())]

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from jsctl.auth.claims import as_object, as_objects, as_text, find_local_subject
+from jsctl.auth.claims import as_object
 from jsctl.auth.environment import read_claims
 from jsctl.auth.records import Account
 from jsctl.auth.resolver import compare, fetch_account_jwts, list_accounts
-from jsctl.auth.rotation import Rotation, Unreached, differs_elsewhere
+from jsctl.auth.rotation import Rotation, Unreached, differs_elsewhere, find_imports_by_key
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
@@ -107,23 +107,5 @@ async def list_imports_by_key(
     they end when the account does not have the key any more (nats-server: checkActivation)."""
     if not any(export.get("token_req") for export in account.exports):
         return []
-    stored = store.load_accounts()
-    names = {each.public: each.name for each in stored}
     served = await fetch_account_jwts(connection, await list_accounts(connection, servers), servers)
-    reasons = {}
-    for claims in [*(each.claims for each in stored), *map(read_claims, served.values())]:
-        public = as_text(claims.get("sub"))
-        name = names.get(public, public)
-        for imported in as_objects(as_object(claims.get("nats")).get("imports")):
-            token = as_text(imported.get("token"))
-            if imported.get("account") != account.public or read_claims(token).get("iss") != key:
-                continue
-            local = find_local_subject(imported)
-            renew = build_line("auth account imports edit", local, name, flags=["--activate"])
-            then = (
-                f"; {renew} and {build_line('auth account push', name)} renew it" if public in names else ""
-            )
-            reasons[name, local] = (
-                f"account {name} imports {local} with a token that the old key signed{then}"
-            )
-    return [Unreached("", "", reason) for _, reason in sorted(reasons.items())]
+    return [Unreached("", "", reason) for reason in find_imports_by_key(store, account, key, served.values())]

@@ -13,6 +13,7 @@ from jsctl.auth.records import (
     list_signing_keys,
     remove_signing_key,
 )
+from jsctl.auth.rotation import find_imports_by_key
 from jsctl.auth.settings import UserSettings
 from jsctl.base.command_lines import build_line
 from jsctl.commands.auth.user.flags import SECTIONS
@@ -181,6 +182,8 @@ async def rm(env: Env, account: str, role: str, key: str, operator: str, force: 
     signed = [user.name for user in store.load_users(owner.name) if user.issuer == signing_key.public]
     if signed:
         env.say(f"jsctl: the key signed {', '.join(signed)}; these users will not be able to log in")
+    for sentence in find_imports_by_key(store, owner, signing_key.public):
+        env.say(f"jsctl: this import will end: {sentence}")
     label = f"{signing_key.role} {signing_key.public}".strip()
     data = {"account": owner.name, "removed": signing_key.public, "role": signing_key.role, "users": signed}
     await env.confirm(Intent(f"remove the signing key {label} of {owner.name}", data), force=force)

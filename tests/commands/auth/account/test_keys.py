@@ -77,3 +77,17 @@ def test_rm(acme: AuthStore, auth_cli: Cli) -> None:
     assert removed == {"account": "ORDERS", "removed": scope["key"], "role": "ship", "users": []}
     assert not acme.has_seed(scope["key"])
     assert "no signing key 'ship'" in auth_cli(f"{remove} --force", status=3).err
+
+
+def test_rm_names_the_imports_that_end(acme: AuthStore, auth_cli: Cli) -> None:
+    key = auth_cli("auth account keys add ORDERS --unscoped --json", status=0).json["key"]
+    for line in (
+        "auth account exports add prices prices.get ORDERS --service --private",
+        "auth account add SHOP",
+        "auth operator edit ACME --strict",
+        "auth account imports add prices prices.get SHOP --source ORDERS --service",
+    ):
+        auth_cli(line, status=0)
+    refused = auth_cli(f"auth account keys rm ORDERS {key}", status=64)
+    assert f"account SHOP imports prices.get with a token that {key} signed" in refused.err
+    assert "auth account imports edit prices.get SHOP --activate" in refused.err
