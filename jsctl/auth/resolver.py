@@ -99,6 +99,12 @@ async def list_accounts(connection: Connection, expect: int) -> list[str]:
     return sorted(keys)
 
 
+async def list_foreign_accounts(connection: Connection, store: AuthStore, expect: int) -> list[str]:
+    """Return the public keys of accounts that servers have and the store does not, sorted. Raises Denied."""
+    stored = {account.public for account in store.load_accounts()}
+    return [public for public in await list_accounts(connection, expect) if public not in stored]
+
+
 async def delete_accounts(
     connection: Connection, store: AuthStore, publics: Sequence[str], expect: int
 ) -> list[Outcome]:

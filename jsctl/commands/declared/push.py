@@ -23,7 +23,7 @@ from jsctl.auth.resolver import (
     compare,
     delete_accounts,
     fetch_account_jwts,
-    list_accounts,
+    list_foreign_accounts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
@@ -180,9 +180,8 @@ async def open_pushes(
 async def _find_owed(connection: Connection, store: AuthStore, label: str, servers: int) -> list[Record]:
     """Return the accounts that servers have although they were removed from the store: those that it
     remembers, and those that carry the label."""
-    stored = {account.public for account in store.load_accounts()}
     remembered = {account.public for account in list_owed(store)}
-    there = [public for public in await list_accounts(connection, servers) if public not in stored]
+    there = await list_foreign_accounts(connection, store, servers)
     owed = []
     for public, token in (await fetch_account_jwts(connection, there, servers)).items():
         claims = read_claims(token)

@@ -13,7 +13,7 @@ from jsctl.auth.resolver import (
     compare,
     delete_accounts,
     fetch_account_jwts,
-    list_accounts,
+    list_foreign_accounts,
 )
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
@@ -107,11 +107,10 @@ async def push(env: Env, options: Options) -> Result:
         )
         for account in accounts
     ]
-    surplus = (
-        await _find_surplus(connection, store, servers)
-        if options.prune or (options.diff and options.all)
-        else []
-    )
+    surplus = []
+    if options.prune or (options.diff and options.all):
+        foreign = await list_foreign_accounts(connection, store, servers)
+        surplus = [Difference("", public, ONLY_THERE) for public in foreign]
     if options.diff:
         return view.differences([*differences, *surplus])
     if not options.force:
@@ -165,12 +164,3 @@ async def _refuse_losses(
     allow = options.permits.allow_data_loss
     refuse_unasked_loss(env, losing, force=options.force, allow=allow, needs_force=False)
     say_unasked_loss(env, losing, force=options.force)
-
-
-async def _find_surplus(connection: Connection, store: AuthStore, servers: int) -> list[Difference]:
-    stored_keys = {account.public for account in store.read_accounts()}
-    return [
-        Difference("", public, ONLY_THERE)
-        for public in await list_accounts(connection, servers)
-        if public not in stored_keys
-    ]

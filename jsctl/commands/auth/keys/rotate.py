@@ -6,7 +6,7 @@ from jsctl.auth.changes import change_account, change_operator, find_signing_key
 from jsctl.auth.environment import read_claims
 from jsctl.auth.keys import ACCOUNT, OPERATOR
 from jsctl.auth.records import Account, list_signing_keys, remove_signing_key
-from jsctl.auth.resolver import fetch_account_jwts, fetch_trust, list_accounts
+from jsctl.auth.resolver import fetch_account_jwts, fetch_trust, list_foreign_accounts
 from jsctl.auth.rotation import (
     Rotation,
     add_new_key,
@@ -235,7 +235,6 @@ async def _choose_operator_key(env: Env, store: AuthStore, name: str) -> Rotatio
 
 async def _list_foreign(store: AuthStore, connection: Connection, key: str, servers: int) -> list[str]:
     """Return the accounts on servers that a key signed, and that are not in the store, by public key."""
-    stored = {account.public for account in store.load_accounts()}
-    others = [public for public in await list_accounts(connection, servers) if public not in stored]
+    others = await list_foreign_accounts(connection, store, servers)
     tokens = await fetch_account_jwts(connection, others, servers)
     return [public for public, token in tokens.items() if read_claims(token).get("iss") == key]
