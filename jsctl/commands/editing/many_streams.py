@@ -168,7 +168,7 @@ async def _plan(
     )
     account = await fetch_account_info(api) if moves else {}
     warnings = [*plan.warnings, *_warn_of_room(moves, account)]
-    return _Edit(plan._replace(warnings=warnings), moves)
+    return _Edit(plan._replace(warnings=warnings, wording="unchanged"), moves)
 
 
 async def _fetch(api: Api, name: str) -> Json | str:

@@ -17,6 +17,7 @@ from jsctl.jetstream.kv.codec import Codec
 from jsctl.jetstream.kv.config import BUCKET, find_warnings
 from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
 from jsctl.jetstream.message.held import find_change_warnings
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.views.kv import changes
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result, Text
@@ -114,6 +115,7 @@ async def _edit_value(env: Env, name: str, text: str, codec: Codec, *, dry_run: 
     if dry_run:
         raise BadInput("--dry-run is for configurations", "leave it out, or leave out KEY")
     bucket = await open_named(env, name, codec=codec)
+    refuse_denied([bucket.info])
     stored = parse_existing_key(text, codec)
     key = bucket.decode_key(stored)
     entry = await read.get(bucket, stored)

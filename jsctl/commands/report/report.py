@@ -149,14 +149,14 @@ async def report(
     on each line. On a terminal, --watch is a screen with keys: ? lists them. Without --allow-changes, none of
     them changes anything on a server. --part servers, accounts, buckets, objects, services, connections and
     schedules are shown only if they are asked for; the last five are a further list of the JSON then.
-    --columns takes the keys of a list, of --part or of streams, of a report that is shown once.
+    --columns takes the keys of a list, of --part or of streams, of a report that is shown once; of problems
+    it takes context, domain, kind, name, bad, trouble and codes, which are their CSV.
 
     --fail-on names the keys of a row of --json (jsctl schema info io.jsctl.v1.report), context, domain, kind
     (stream, mirror, source, consumer, server, account or login) and problems, their number; lag is of copies
     and consumers. What servers do, such as cpu, only a login of the system account sees; for others
     it was not checked.
-    It is about all rows, also those that --part, --filter and --problems leave out, and so are the first line
-    of a context and its "trouble".
+    It is about all rows, also those left out, and so are the first line of a context and its "trouble".
     What could not be looked at ("not_checked") fails it, too, unless --allow-unchecked is given; what a flag
     leaves out does not. A condition is refused if one of the parts between its "or" can never hold: about
     consumers with --no-consumers, or about a rate in a single round.

@@ -25,6 +25,7 @@ from jsctl.jetstream.message.schedules import (
     require_schedules,
 )
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.nats.headers import parse_header_text
 from jsctl.nats.subjects import validate_subject
 from jsctl.views.intent import Intent
@@ -40,12 +41,11 @@ def parse_zone(name: str) -> tzinfo | None:
 
 
 async def open_scheduling(env: Env, stream: str) -> tuple[Api, Json]:
-    """Return the JetStream API and the configuration of a stream. Raises BadInput if it does not allow
-    schedules."""
+    """Return the JetStream API and the info of a stream. Raises BadInput if it does not allow schedules."""
     api, name = await open_stream(env, stream)
     info = await streams.fetch_info(api, name)
     require_schedules(info["config"])
-    return api, info["config"]
+    return api, info
 
 
 def get_now(env: Env) -> int:
@@ -117,8 +117,9 @@ async def add(env: Env, options: Options) -> Result:
     if not runs:
         raise BadInput(f"{pattern!r} never runs", "use a time in the future")
     body = await read_value(env, options.body)
-    api, config = await open_scheduling(env, options.stream)
-    name = str(config["name"])
+    api, stream = await open_scheduling(env, options.stream)
+    refuse_denied([stream])
+    name = str(stream["config"]["name"])
     first = view.format_run(runs[0], place)
     facts = {"stream": name, "subject": subject, "schedule": pattern, "next": format_rfc3339(runs[0])}
     env.announce(Intent(f"store schedule {subject} in stream {name}, which first runs at {first}", facts))
@@ -147,9 +148,9 @@ async def ls(env: Env, stream: str, subject: str, zone: str) -> Result:
     and, if its message is the last on the target, when it last did.
     """
     place = parse_zone(zone)
-    api, config = await open_scheduling(env, stream)
-    schedules = await list_schedules(api, config, subject)
-    return view.listing(str(config["name"]), schedules, get_now(env), place)
+    api, opened = await open_scheduling(env, stream)
+    schedules = await list_schedules(api, opened["config"], subject)
+    return view.listing(str(opened["config"]["name"]), schedules, get_now(env), place)
 
 
 @command("info", examples=["jsctl schedule info JOBS jobs.plan.report"])
@@ -158,8 +159,8 @@ async def ls(env: Env, stream: str, subject: str, zone: str) -> Result:
 @zone_flag
 async def info(env: Env, stream: str, subject: str, zone: str) -> Result:
     place = parse_zone(zone)
-    api, config = await open_scheduling(env, stream)
-    name = str(config["name"])
+    api, opened = await open_scheduling(env, stream)
+    name = str(opened["config"]["name"])
     return view.info(name, await fetch_schedule(api, name, subject), get_now(env), place)
 
 
@@ -180,8 +181,8 @@ async def next(env: Env, stream: str, subject: str, count: int, zone: str) -> Re
     at which it was stored. After an outage servers run a schedule once, and skip the runs that they missed.
     """
     place = parse_zone(zone)
-    api, config = await open_scheduling(env, stream)
-    name = str(config["name"])
+    api, opened = await open_scheduling(env, stream)
+    name = str(opened["config"]["name"])
     return view.next_runs(await fetch_schedule(api, name, subject), get_now(env), count, place)
 
 
@@ -204,8 +205,9 @@ async def rm(env: Env, stream: str, subject: str, publish: str, body: str, force
     if body and not publish:
         raise BadInput("--body is for --publish")
     target = validate_subject(publish) if publish else ""
-    api, config = await open_scheduling(env, stream)
-    name = str(config["name"])
+    api, opened = await open_scheduling(env, stream)
+    refuse_denied([opened], "" if publish else "deny_delete")
+    name = str(opened["config"]["name"])
     try:
         schedule = await fetch_schedule(api, name, subject)
     except JsctlError as error:

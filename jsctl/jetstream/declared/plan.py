@@ -107,7 +107,8 @@ TryOut = Callable[[Sequence[Step], Mapping[int, Json]], Awaitable[Trial]]
 class Plan(NamedTuple):
     """The steps to do. streams, consumers, buckets: how many already are as declared. warnings: of what
     servers accept and people hardly mean, each with its position. kept: steps that would change nothing, as
-    servers keep something else than what is declared; counted as declared."""
+    servers keep something else than what is declared; counted as declared. wording: of what does not
+    change, where nothing was declared."""
 
     steps: Sequence[Step]
     streams: int
@@ -115,6 +116,7 @@ class Plan(NamedTuple):
     buckets: int = 0
     warnings: Sequence[str] = ()
     kept: Sequence[Step] = ()
+    wording: str = "as declared"
 
     @property
     def unchanged(self) -> int:

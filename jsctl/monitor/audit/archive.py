@@ -113,8 +113,9 @@ class Archive:
             tags = self._files[name]
             if name.endswith(".json") and required_tags.items() <= tags.items():
                 document = self._parse(name)
-                if isinstance(document, dict):
-                    yield tags, document
+                if not isinstance(document, dict):
+                    raise BadInput(f"{name} in {self.path} is damaged: it is not a JSON object")
+                yield tags, document
 
     def load_bytes(self, **required_tags: str) -> Iterator[tuple[dict[str, str], bytes]]:
         """Yield the files that have these tags as they are, each with all of its tags. Raises BadInput."""

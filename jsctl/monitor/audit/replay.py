@@ -38,6 +38,10 @@ _ACCOUNT_KINDS: Mapping[str, str] = {
 """Requests of which an archive also holds, or holds alone, the answers about each account."""
 
 
+class _NoAnswers(BadInput):
+    """The archive has nothing of what is asked for, as it was gathered without it."""
+
+
 def read_archived(
     archive: Archive,
     endpoint: str,
@@ -64,7 +68,7 @@ def read_archived(
                 if merged is not document:
                     merged["data"] = _merge(endpoint, merged.get("data") or {}, document.get("data") or {})
     if not replies:
-        raise BadInput(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
+        raise _NoAnswers(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
     if endpoint == "CONNZ":
         _join_connections(archive, replies)
     if endpoint == "ACCOUNTZ" and (account := (body or {}).get("account")):
@@ -230,7 +234,7 @@ def build_pings(archive: Archive) -> list[Json]:
     """Return what servers would have answered to a ping ({"server", "statsz"}), from their other answers."""
     others = {
         endpoint: {
-            reply["server"]["id"]: reply.get("data") or {} for reply in _read_if_present(archive, endpoint)
+            reply["server"]["id"]: reply.get("data") or {} for reply in read_if_present(archive, endpoint)
         }
         for endpoint in ("ROUTEZ", "GATEWAYZ", "CONNZ", "LEAFZ")
     }
@@ -303,10 +307,11 @@ def _build_gateways(data: Json) -> list[Json]:
     return gateways
 
 
-def _read_if_present(archive: Archive, endpoint: str) -> list[Json]:
+def read_if_present(archive: Archive, endpoint: str) -> list[Json]:
+    """Return the answers of all servers to a request, none if the archive holds none. Raises BadInput."""
     try:
         return read_archived(archive, endpoint)
-    except BadInput:
+    except _NoAnswers:
         return []
 
 

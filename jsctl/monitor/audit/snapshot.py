@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from jsctl.base.units import to_datetime
 from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import METADATA, Archive, Json
-from jsctl.monitor.audit.replay import read_archived
+from jsctl.monitor.audit.replay import read_if_present
 from jsctl.monitor.doctor.diagnosis import diagnose
 from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
 from jsctl.monitor.trouble import Trouble
@@ -80,10 +80,7 @@ def _build_server_views(archive: Archive) -> list[ServerView]:
 
 
 def _read_by_id(archive: Archive, endpoint: str) -> Mapping[str, Json]:
-    try:
-        return {str(reply["server"]["id"]): reply for reply in read_archived(archive, endpoint)}
-    except BadInput:
-        return {}
+    return {str(reply["server"]["id"]): reply for reply in read_if_present(archive, endpoint)}
 
 
 def _load_from_leaders(archive: Archive) -> Iterator[tuple[str, str, Json]]:

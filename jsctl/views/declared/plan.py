@@ -240,13 +240,13 @@ def _build_summary(plan: Plan) -> str:
     losses = [f"deletes {plan.loss}"] if plan.loss else []
     losses += [f"takes {plan.takes} out of work queues"] if plan.takes else []
     loss = f", which {' and '.join(losses)}" if losses else ""
-    return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} as declared{_find_common_place(plan)}"
+    return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} {plan.wording}{_find_common_place(plan)}"
 
 
 def _format_unchanged(plan: Plan) -> str:
     counts = join_counts([(plan.streams, "stream"), (plan.consumers, "consumer"), (plan.buckets, "bucket")])
     are = "is" if plan.unchanged == 1 else "are"
-    return f"Nothing to change: {counts} {are} as declared" if counts else "Nothing is declared"
+    return f"Nothing to change: {counts} {are} {plan.wording}" if counts else "Nothing is declared"
 
 
 def _count_unchanged(plan: Plan) -> dict[str, int]:

@@ -177,10 +177,12 @@ def result(
 
 
 def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str = "name") -> Result:
-    """Return the form for CSV and TSV: streams, replication and consumers, with context and domain in every
-    row. now: seconds since 1970."""
+    """Return the form for CSV and TSV: streams, replication and consumers, or what is wrong where that alone
+    is chosen, with context and domain in every row. now: seconds since 1970."""
     reports = document(places, now, choice=choice, sort=sort)["reports"]
     parts = []
+    if choice.part == "problems" or (choice.problems and not choice.part):
+        return Result([_build_problem_table(places, now, choice)], reports, _find_status(places))
     if choice.part in LISTED:
         from jsctl.views.report.listings import list_keys  # other reports do not need it
 
@@ -204,6 +206,19 @@ def flat(places: Sequence[Place], now: float, choice: Choice = _ALL, sort: str =
                 Table(kind, [Column(key, key) for key in keys], [list(row.values()) for row in rows])
             )
     return Result(parts, reports, _find_status(places))
+
+
+def _build_problem_table(places: Sequence[Place], now: float, choice: Choice) -> Table:
+    """Return what is wrong with all kinds of things. now: seconds since 1970."""
+    keys = ("context", "domain", "kind", "name", "bad", "trouble", "codes")
+    rows = [
+        (place.context, place.domain, line.kind, name, line.level == BAD, line.words, codes)
+        for place in places
+        for line in place.problems(now)
+        if (name := " > ".join(line.name), codes := [trouble.code for trouble in line.troubles])
+        and (choice.search is None or choice.search.takes(f"{place.title} {name} {line.words}"))
+    ]
+    return Table("problems", [Column(key, key) for key in keys], rows)
 
 
 def failures(places: Sequence[Place]) -> list[str]:

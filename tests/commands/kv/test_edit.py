@@ -41,6 +41,13 @@ def test_a_value_in_an_editor(config: Cli) -> None:
     assert "cannot be used together" in config("kv edit CONFIG user.1 --history 3", status=64).err
 
 
+def test_no_editor_opens_for_a_sealed_bucket(config: Cli, tmp_path: Path) -> None:
+    config("stream seal KV_CONFIG --force", status=0)
+    config.environ["EDITOR"] = f"touch {tmp_path}/opened"
+    assert "sealed stream" in config("kv edit CONFIG user.1", status=1).err
+    assert not (tmp_path / "opened").exists()
+
+
 def test_a_value_that_somebody_else_changed_meanwhile(config: Cli, tmp_path: Path, url: str) -> None:
     editor = tmp_path / "editor"
     editor.write_text(

@@ -136,3 +136,19 @@ def test_servers_and_accounts_are_shown_if_they_are_asked_for(busy: Cli, system_
 def test_a_part_of_a_place_that_does_not_answer(offline_cli: Cli) -> None:
     offline_cli(f"context add gone --server nats://127.0.0.1:{free_port()}", status=0)
     offline_cli("report --context gone --part consumers --json", status=4)
+
+
+def test_csv_of_problems_has_those_of_consumers(cli: Cli, url: str) -> None:
+    js.stream(url, "s", "s.x")
+    js.ask(
+        url,
+        "CONSUMER.DURABLE.CREATE.s.C",
+        {"stream_name": "s", "config": {"durable_name": "C", "ack_policy": "explicit"}},
+    )
+    js.publish(url, "s.x")
+    for flags in ("--problems", "--part problems", "--problems --filter C"):
+        [row] = csv.DictReader(io.StringIO(cli(f"report {flags} --as csv", status=0).out))
+        assert (row["kind"], row["name"], row["codes"]) == ("consumer", "s > C", '["NOBODY_PULLS"]')
+    chosen = cli("report --problems --columns name,kind", status=0).out
+    assert chosen.split()[-4:] == ["s", ">", "C", "consumer"]
+    assert len(cli("report --problems --filter other --as csv", status=0).out.splitlines()) == 1

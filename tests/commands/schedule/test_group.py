@@ -136,3 +136,15 @@ def test_no_message_without_the_removal(jobs: Cli, url: str) -> None:
     jobs(f"{RM} --body x --force", status=64)
     assert js.info(url, "JOBS")["state"]["messages"] == 2
     assert len(jobs("schedule ls JOBS --json", status=0).json) == 1
+
+
+def test_a_sealed_stream_is_said_before_the_question(jobs: Cli) -> None:
+    jobs("stream edit JOBS --deny-delete --force", status=0)
+    assert "message delete not permitted" in jobs("schedule rm JOBS jobs.plan.report", tty=True, status=1).err
+    jobs("stream seal JOBS --force", status=0)
+    for line in (
+        "rm JOBS jobs.plan.report",
+        "rm JOBS jobs.plan.report --dry-run",
+        f"{ADD[9:]} --after 1h --dest jobs.a --dry-run",
+    ):
+        assert "invalid operation on sealed stream" in jobs(f"schedule {line}", tty=True, status=1).err

@@ -91,3 +91,15 @@ def test_gateways_of_an_archive(system: Cli, offline_cli: Cli, tmp_path: Path) -
             "inbound_connections": 2,
         },
     ]
+
+
+def test_a_damaged_answer_of_an_archive_is_not_an_absent_one(offline_cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    server = {"name": "a", "id": "A", "cluster": "c"}
+    tags = {"cluster": "c", "server": "a", "artifact_type": "variables"}
+    for damaged in ({"server": server, "data": {"routes": "none"}}, ["nothing"]):
+        with path.open("wb") as file, ArchiveWriter(file, 2e9) as writer:
+            writer.add_json({"server": server, "data": {"server_name": "a"}}, **tags)
+            writer.add_json(damaged, **{**tags, "artifact_type": "routes"})
+        refused = offline_cli(f"server list --archive {path}", status=64).err
+        assert "damaged" in refused and "rout" in refused.lower().replace(str(path), ""), refused

@@ -56,7 +56,9 @@ def test_what_servers_make_of_a_sealed_stream_is_tried(cli: Cli, url: str) -> No
     shown = cli("stream edit LOG_* --max-age 1h --dry-run", status=2).out
     assert "= stream LOG_a\n    max_age: 0s, as the server keeps it, not 1h0m0s" in shown
     assert shown.count("[server ") == 1
-    assert "2 to change, 0 to remove; 1 as declared  [server " in shown
+    assert "2 to change, 0 to remove; 1 unchanged  [server " in shown
+    same = cli("stream edit LOG_[bc] --description '' --dry-run", status=0).out
+    assert "Nothing to change: 2 streams are unchanged\n" in same
     warned = cli("stream edit LOG_a --max-age 1h --dry-run", status=2).err
     assert "a sealed stream has no maximum age" in warned
     refused = cli("stream edit LOG_* --no-deny-purge --dry-run", status=1).out
