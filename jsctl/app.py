@@ -42,6 +42,12 @@ class _Root(Root):
         is_incomplete = ctx.resilient_parsing and "".join(args[-1:]).startswith("-")
         return super().parse_args(ctx, args[:-1] if is_incomplete else args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EOFError as error:  # click takes it for ctrl-D at a prompt, of which ours make Cancelled
+            raise _report_bug(ctx.obj, error) from None
+
     def build_markdown_help(self, ctx: click.Context) -> str:
         from jsctl.commands.installing.llm_help import build_page
 
@@ -201,11 +207,16 @@ def _run(args: Sequence[str], env: Env) -> int:
     except OSError as error:
         return _fail(env, JsctlError(_describe_system_error(env, error)))
     except Exception as error:
-        if env.environ.get("JSCTL_DEBUG"):
-            import traceback
+        return _fail(env, _report_bug(env, error))
 
-            env.streams.stderr.write(traceback.format_exc())
-        return _fail(env, JsctlError(f"unexpected {_format_exception(error)}", _BUG))
+
+def _report_bug(env: Env, error: BaseException) -> JsctlError:
+    """Return the error for an exception that nothing expects; with JSCTL_DEBUG, write where it was raised."""
+    if env.environ.get("JSCTL_DEBUG"):
+        import traceback
+
+        env.streams.stderr.write("".join(traceback.format_exception(error)))
+    return JsctlError(f"unexpected {_format_exception(error)}", _BUG)
 
 
 def main(begin: Callable[[], None] = lambda: None) -> NoReturn:

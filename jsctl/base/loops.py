@@ -14,8 +14,17 @@ import contextvars
 import sys
 import time
 import types
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+)
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -83,7 +92,8 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(work)
+            with _keeping_interrupt_handler():
+                return asyncio.run(work)
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1, "jsctl") as thread:
@@ -92,6 +102,24 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
         raise _find_first(failures) from None
     finally:
         _moves.reset(token)
+
+
+@contextmanager
+def _keeping_interrupt_handler() -> Iterator[None]:
+    """Restore the handler of SIGINT after the block.
+
+    asyncio restores it before it ends background tasks and asynchronous generators; a block in them that
+    handled signals then puts back that of the loop, which would raise KeyboardInterrupt in later loops.
+    """
+    import signal
+    import threading
+
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread() and handler is not None:
+            signal.signal(signal.SIGINT, handler)
 
 
 def wait_for_thread(future: "Future[T]") -> T:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from asyncio import IncompleteReadError
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,19 @@ def test_every_error_is_a_status_and_a_line(
     outcome = offline_cli("stream ls", status=status)
     assert words in outcome.err
     assert len(outcome.err.splitlines()) <= 1
+
+
+@replaces_functions
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_data_that_ends_too_early_is_no_interruption(
+    form: str, offline_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As asyncio and gzip report it; at a prompt, ctrl-D is an EOFError as well."""
+    monkeypatch.setattr("jsctl.commands.cli.verbs.check_integers", _raising(IncompleteReadError(b"ab", 4)))
+    [line] = offline_cli(f"stream ls {form}", status=1).err.splitlines()
+    assert "unexpected IncompleteReadError: 2 bytes read on a total of 4 expected bytes" in line
+    outcome = offline_cli("stream ls", environ={"JSCTL_DEBUG": "1"}, status=1)
+    assert "Traceback" in outcome.err and "test_last_line.py" in outcome.err
 
 
 @replaces_functions

@@ -5,11 +5,12 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from jsctl.base import signals
+from jsctl.base.loops import run_in_loop
 from jsctl.base.signals import Stopped
 
 
@@ -65,6 +66,33 @@ def test_a_second_interrupt_ends_the_process() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(work())
+
+
+def test_the_next_loop_is_interrupted_as_the_first() -> None:
+    """What handles signals in a generator that nobody reads to its end ends after the loop has restored its
+    own handler."""
+
+    async def read() -> AsyncIterator[int]:
+        with signals.handle_signals(lambda: None):
+            yield 1
+
+    async def abandon() -> None:
+        async for _ in read():
+            break
+
+    async def be_interrupted() -> None:
+        send(signal.SIGINT)
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            cleaned.append("up")
+            raise
+
+    cleaned: list[str] = []
+    run_in_loop(abandon())
+    with pytest.raises(KeyboardInterrupt):
+        run_in_loop(be_interrupted())
+    assert cleaned == ["up"]
 
 
 def test_work_that_is_stopped_may_clean_up() -> None:
