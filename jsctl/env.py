@@ -142,7 +142,7 @@ class Env:
     @property
     def wants_json(self) -> bool:
         """Whether the output is the verb's document; --columns and --filter choose from its table."""
-        return self.form == "json" and not self.is_selective
+        return self.form in ("json", "yaml") and not self.is_selective
 
     @property
     def is_selective(self) -> bool:

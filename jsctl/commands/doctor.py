@@ -123,6 +123,7 @@ class Options:
         "jsctl doctor --all-contexts --json",
         "jsctl doctor --ignore SUBJECT_TWICE --ignore SYSTEM_NOT_LINKED",
         "jsctl doctor --fix --dry-run",
+        "jsctl doctor --fix --dry-run --as yaml",
         "jsctl doctor --fix --yes --ignore CONSUMER_PAUSED",
         "jsctl doctor --rules",
         "jsctl doctor --spark",

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, TextIO
 
-from jsctl.base.json_text import encode_json
+from jsctl.base.json_text import encode_json, parse_json
+from jsctl.base.yaml_text import format_yaml
 from jsctl.render.style import paint
 from jsctl.render.text import clean, clean_json, clean_lines
 from jsctl.views.result import Cell, Chart, InfoPage, Lines, Markdown, Result, Table, Text
 
-Form = Literal["table", "plain", "markdown", "json", "csv", "tsv"]
+Form = Literal["table", "plain", "markdown", "json", "yaml", "csv", "tsv"]
 _FLAT_TYPES = frozenset((str, int, float, bool, type(None), list))
 _FLAT_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",\n    ", ": "))
 _BATCH = 256  #: items of a long list that are encoded at once
@@ -36,6 +37,9 @@ def emit(
         for piece in format_json_pieces(result.document()):
             out.write(piece)
         out.write("\n")
+    elif form == "yaml":
+        out.write("---\n")  # a document of several, as with --watch
+        out.write(format_yaml(parse_json("".join(format_json_pieces(result.document())))))
     elif form in ("csv", "tsv"):
         from jsctl.render import delimited
         from jsctl.render.delimited import Delimiters

@@ -11,9 +11,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
+from jsctl.base.json_text import parse_json
 from jsctl.base.loops import call_later, sleep, start
 from jsctl.base.signals import handle_signals
 from jsctl.base.units import SECOND, format_exact_duration, pluralize
+from jsctl.base.yaml_text import format_yaml
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.render import delimited
 from jsctl.render.closed_pipe import wait_until_closed, wait_until_read
@@ -102,7 +104,8 @@ class _Writer(Generic[E]):
         self._out = out
         self._say = say
         self._emit = emit
-        self._json = form == "json" or events.shown.as_json
+        self._yaml = form == "yaml" and not events.shown.as_json
+        self._json = form in ("json", "yaml") or events.shown.as_json
         self._terminal = out.isatty()
         self._delimiters = (
             Delimiters("," if form == "csv" else "\t", self._terminal) if form in TABLES else None
@@ -128,6 +131,8 @@ class _Writer(Generic[E]):
             return self._events.meter.add
         if self._delimiters is not None:
             return self._write_values if shown.snapshot is None else self._write_snapshots
+        if self._yaml:
+            return self._write_yaml
         if self._json:
             return {
                 "lines": self._write_json_lines,
@@ -357,6 +362,14 @@ class _Writer(Generic[E]):
             emit(Result(data=record), self._out, "json")
         self._out.flush()
 
+    def _write_yaml(self, batch: Sequence[E]) -> None:
+        for record in self._list_records(batch):
+            self._records += 1
+            simple = parse_json(_compact(record))
+            self._put(
+                format_yaml([simple]) if self._shown.layout == "array" else f"---\n{format_yaml(simple)}"
+            )
+
     def _list_records(self, batch: Sequence[E]) -> list[Any]:
         records: list[Any] = []
         for record in map(self._shown.record, batch):
@@ -370,7 +383,7 @@ class _Writer(Generic[E]):
         if self._shown.heading and self._delimiters is not None and not self._delimiters.heading_written:
             self._write_values([])
         if self._json and self._shown.layout == "array" and self._events.meter is None:
-            self._put("\n]\n" if self._records else "[]\n")
+            self._put("[]\n" if not self._records else "" if self._yaml else "\n]\n")
 
     def _close_document(self) -> None:
         """Close an array that a failure interrupts, so that what was written so far is valid JSON."""

@@ -11,7 +11,7 @@ from jsctl.commands.cli.showing_help import show_help
 from jsctl.commands.cli.values import DURATION
 from jsctl.contexts.settings import FLAGS, SETTINGS, Flag
 
-FORMS = ("table", "plain", "markdown", "json", "csv", "tsv")
+FORMS = ("table", "plain", "markdown", "json", "yaml", "csv", "tsv")
 
 
 def _store_value(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import CONFIG_SIZE, read_input
 from jsctl.base.json_text import parse_json
+from jsctl.base.yaml_text import format_yaml
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.options.body import find_body, find_stdin
 from jsctl.env import Env
@@ -30,10 +31,7 @@ def show_document(schema: dict[str, Any], *, as_yaml: bool) -> Result:
     """Show a schema."""
     if not as_yaml:
         return Result([Text(_format_json(schema), whole=True)], data=schema)
-    import yaml
-
-    text = yaml.safe_dump(schema, sort_keys=False, allow_unicode=True).rstrip()
-    return Result([Text(text, whole=True)], data=schema)
+    return Result([Text(format_yaml(schema).rstrip(), whole=True)], data=schema)
 
 
 def _format_json(document: Any) -> str:

@@ -6,6 +6,7 @@ Every key that the server has is written, so that a later diff shows every chang
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jsctl.base.yaml_text import format_yaml
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.config.kinds import ListOf
@@ -61,28 +62,17 @@ def render_yaml(document: Json) -> Iterator[str]:
     """
     yield MODELINE
     if place := {key: value for key, value in document.items() if key not in _LISTS}:
-        yield _format_yaml(place)
+        yield format_yaml(place)
     yield "streams:\n" if document["streams"] else "streams: []\n"
     for stream in document["streams"]:
         readable = STREAM.write(stream)
         if "consumers" in stream:
             readable["consumers"] = [CONSUMER.write(consumer) for consumer in stream["consumers"]]
-        yield _format_yaml([readable])
+        yield format_yaml([readable])
     for kind in BUCKET_KINDS:
         if document.get(kind.key):
             yield f"{kind.key}:\n"
-            yield from (_format_yaml([kind.write(bucket)]) for bucket in document[kind.key])
-
-
-def _format_yaml(value: Any) -> str:
-    import yaml
-
-    # libyaml's dumper is eight times as fast, but not in every build.
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text = str(yaml.dump(value, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100))
-    if text.replace("\n", "").isprintable():
-        return text
-    return str(yaml.dump(value, Dumper=dumper, allow_unicode=False, sort_keys=False, width=100))
+            yield from (format_yaml([kind.write(bucket)]) for bucket in document[kind.key])
 
 
 def _declare_consumer(config: Json) -> Json:
