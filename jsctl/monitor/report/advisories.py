@@ -18,11 +18,11 @@ API_ERROR, API_REQUEST = "api_error", "api_request"
 """An API audit advisory of a request that failed, and of one that changed something."""
 
 ADVISORY_KINDS = tuple(
-    API_ERROR if kind.endswith(".api_audit") else kind.removeprefix(_JETSTREAM)
+    kind.removeprefix(_JETSTREAM)
     for kind in KINDS
-    if kind.startswith(_JETSTREAM)
+    if kind.startswith(_JETSTREAM) and not kind.endswith(".api_audit")
 )
-"""The kinds of advisories that are counted: the last token of their type, and API_ERROR."""
+"""The kinds of advisories that are counted: the last token of their type. Requests are counted by servers."""
 
 _MAX_ENTRIES = 500
 """How many different advisories are kept between two rounds; further ones are counted by kind."""
@@ -46,11 +46,14 @@ class AdvisoryLog:
     logins are not kept.
     """
 
-    def __init__(self, prefix: str, clock: Callable[[], float], *, with_servers: bool) -> None:
-        """prefix: of JetStream events, empty for the usual one. clock: seconds since 1970. with_servers:
-        whether to listen for servers that stop, too, as a user of the system account may."""
-        self.subjects = [*list_jetstream_subjects(prefix, advisories=True, metrics=False)]
-        self.subjects += [*_OF_SERVERS] if with_servers else []
+    def __init__(self, prefix: str, clock: Callable[[], float], *, is_recorded: bool) -> None:
+        """prefix: of JetStream events, empty for the usual one. clock: seconds since 1970. is_recorded:
+        whether to listen for the audit of API requests, too, which has a copy of each answer, and for
+        servers that stop, as a user of the system account may."""
+        [subject] = list_jetstream_subjects(prefix, advisories=True, metrics=False)
+        # The audit alone has no further token: JSAuditAdvisory of nats-server's jetstream_api.go.
+        without_audit = subject.removesuffix(">") + "*.>"
+        self.subjects = [subject, *_OF_SERVERS] if is_recorded else [without_audit]
         self.is_denied = False
         self._clock = clock
         self._entries: dict[tuple[Any, ...], Json] = {}

@@ -239,7 +239,7 @@ class Places:
             return fetch
 
         def build_log(target: Settings) -> AdvisoryLog:
-            return AdvisoryLog(target.js_event_prefix, clock, with_servers=records)
+            return AdvisoryLog(target.js_event_prefix, clock, is_recorded=records)
 
         self._watch: Watch[Answers] = watch(
             targets, build_fetch, clock=clock, trace=trace, build_log=build_log if listens_for else None

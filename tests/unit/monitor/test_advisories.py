@@ -39,7 +39,7 @@ SUBJECTS = st.sampled_from(["$JS.EVENT.ADVISORY.X", "$SYS.SERVER.N.SHUTDOWN", "$
 
 @given(st.lists(st.tuples(SUBJECTS, EVENTS), max_size=6))
 def test_whatever_is_published_is_read_back(messages: list[tuple[str, tuple[Any, dict[str, Any]]]]) -> None:
-    log = AdvisoryLog("", lambda: 1_800_000_000.0, with_servers=True)
+    log = AdvisoryLog("", lambda: 1_800_000_000.0, is_recorded=True)
     for subject, (kind, event) in messages:
         log.add(Message(subject, data=json.dumps({"type": kind, **event}).encode()))
     entries = json.loads(json.dumps(log.take()))
@@ -53,7 +53,7 @@ def test_whatever_is_published_is_read_back(messages: list[tuple[str, tuple[Any,
 
 
 def test_many_different_ones_are_counted_by_kind() -> None:
-    log = AdvisoryLog("", lambda: 1_800_000_000.0, with_servers=False)
+    log = AdvisoryLog("", lambda: 1_800_000_000.0, is_recorded=False)
     for number in range(2_000):
         event = {"type": "io.nats.jetstream.advisory.v1.terminated", "stream": "S", "consumer": f"C{number}"}
         log.add(Message("$JS.EVENT.ADVISORY.X", data=json.dumps(event).encode()))
