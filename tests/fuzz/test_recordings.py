@@ -14,7 +14,10 @@ from tests.support.hostile import mutate_bytes, mutate_json
 from tests.support.run import Cli
 
 TIME = slice(recording._HEADER.size - 8, recording._HEADER.size)
-LINES = ("report --replay {} --json", "report --replay {}", "report --replay {} --problems --count 1")
+LINES = (
+    *("report --replay {} --json", "report --replay {}", "report --replay {} --problems --count 1"),
+    *(f"report --replay {{}} --part {part}" for part in ("buckets", "schedules")),
+)
 
 
 @pytest.mark.slow
@@ -22,6 +25,8 @@ def test_mutated_rounds(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "S", "s.>")
     js.ask(url, "CONSUMER.DURABLE.CREATE.S.C", {"stream_name": "S", "config": {"durable_name": "C"}})
     js.publish(url, "s.a", b"x", count=3)
+    js.stream(url, "KV_B", "$KV.B.>", allow_msg_schedules=True)
+    cli("schedule add KV_B '$KV.B.plan' '{}' --every 5m --dest '$KV.B.run'", status=0)
     file = tmp_path / "rounds"
     cli(f"report --record {file} --watch 100ms --count 2 --json", status=0)
     assert cli(f"report --replay {file}", status=0).out

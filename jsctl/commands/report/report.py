@@ -29,7 +29,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import TimedCondition
 from jsctl.monitor.report.lines import PARTS
-from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.places import Place, Round
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
@@ -219,8 +218,6 @@ async def report(
         if record or fail_on or is_by_name or allow_changes:
             hint = "leave out --record, --fail-on, --allow-changes and contexts"
             raise BadInput("--replay shows a recorded file", hint)
-        if selection.part in LISTED:
-            raise BadInput(f"a recording has no {selection.part}", "leave out --part, or --replay")
         if alert:
             return await try_alerts(env, alert, replay)
         recording = Replay(expand_home(replay))

@@ -191,7 +191,8 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
         nonlocal number
         number = query().position
-        board = view.board(await replay.show(number), times[number], number)
+        places = await replay.show(number)
+        board = view.board(places, times[number], number, listing=query().part)
         if query().page is not None:
             note = Text("a recording has no pages: J shows what it knows of a row", "warn")
             board = board._replace(page=Result([note]))
@@ -217,5 +218,5 @@ def _build_start(selection: Selection, targets: Sequence[Settings] = (), *, is_r
         faults=selection.problems,
         marks=marks,
         allows_changes=selection.allow_changes,
-        asked=() if is_replay else LISTED,
+        asked=LISTED,
     )

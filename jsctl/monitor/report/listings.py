@@ -1,5 +1,6 @@
-"""The lists that a report fetches only where their part is shown, such as buckets and connections."""
+"""The lists that a report fetches only where they are shown or recorded, such as buckets and connections."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -7,12 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.loops import gather
 from jsctl.base.units import SECOND
-from jsctl.errors import Denied, JsctlError
+from jsctl.errors import Denied, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.stream import requests as streams
 
 if TYPE_CHECKING:
     from jsctl.services.statistics import Count, Key
+
+
+RECORDED_EVERY = 8
+"""A recording has these lists in each eighth round: they are large, and few replays are opened for them."""
+
+_SERVICES_TIMEOUT = 2.0  #: seconds; a subscriber to all subjects never answers
 
 
 class Listing(NamedTuple):
@@ -40,8 +47,11 @@ class Lister:
         self._counts: Mapping[Key, Count] = {}
         self._counted_at = 0
 
-    async def fetch(self, api: Api, part: str) -> Listing:
-        """Fetch a list, one of LISTED."""
+    async def fetch(self, api: Api, parts: Sequence[str]) -> list[Listing]:
+        """Fetch lists, some of LISTED."""
+        return await gather(self._fetch(api, part) for part in parts)
+
+    async def _fetch(self, api: Api, part: str) -> Listing:
         try:
             return Listing(part, await _FETCH[part](self, api))
         except JsctlError as error:
@@ -73,7 +83,11 @@ class Lister:
         """Fetch the `services.statistics.Row` of each endpoint; without rates the first time."""
         from jsctl.services import discovery, statistics
 
-        documents = await discovery.gather(api.connection, "STATS", warn=lambda _: None)
+        try:
+            async with asyncio.timeout(_SERVICES_TIMEOUT):
+                documents = await discovery.gather(api.connection, "STATS", warn=lambda _: None)
+        except TimeoutError:
+            raise RequestTimeout(f"no service answered within {_SERVICES_TIMEOUT:g}s") from None
         now, counts = time.monotonic_ns(), statistics.read_counts(documents)
         seconds = (now - self._counted_at) / SECOND if self._counted_at else 0.0
         rows = statistics.compute_rows(counts, self._counts, seconds)
@@ -118,4 +132,4 @@ _FETCH: Mapping[str, Callable[[Lister, Api], Awaitable[Sequence[Any]]]] = {
 }
 
 LISTED = tuple(_FETCH)
-"""The parts that are fetched only where they are shown."""
+"""The parts that are fetched only where they are shown or recorded."""

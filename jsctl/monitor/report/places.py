@@ -14,7 +14,7 @@ from jsctl.jetstream.paging import Memory
 from jsctl.monitor.polling import yield_rounds
 from jsctl.monitor.report.advisories import AdvisoryLog
 from jsctl.monitor.report.lines import TroubleLine
-from jsctl.monitor.report.listings import Lister, Listing
+from jsctl.monitor.report.listings import LISTED, RECORDED_EVERY, Lister, Listing
 from jsctl.monitor.report.overview import Overview, StreamParts, fetch_overview, is_static
 from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
@@ -34,13 +34,13 @@ _LATE_AFTER = 3.0  #: seconds without an answer after which the screen says so
 
 class Answers(NamedTuple):
     """The answers of one place in one round; None for what was not requested. gap: why the account's limits
-    or what servers do are not known. listing: what is recorded nowhere."""
+    or what servers do are not known. listings: those of LISTED that were requested."""
 
     overview: Overview | None = None
     account: Json | None = None
     servers: tuple[Sequence[Json], Sequence[Json]] | None = None
     gap: Gap | None = None
-    listing: Listing | None = None
+    listings: Sequence[Listing] = ()
 
 
 Needs = Literal[
@@ -193,7 +193,8 @@ class Places:
     """The connections to several contexts and domains, until `close`.
 
     pattern: glob of streams. with_consumers: False fetches none. needs: what is asked in each round. listing:
-    one of LISTED that is asked for beside it, which may be changed between rounds; empty for none.
+    one of LISTED that is asked for beside it, which may be changed between rounds; empty for none. For a
+    recording, all of them are in every RECORDED_EVERY rounds.
     listens_for: the advisories that are received, of JetStream or for a recording all, those of servers that
     stop, too, and which configuration servers have loaded. advisories: by
     place, those since the round before; None for a place that gets none.
@@ -216,25 +217,32 @@ class Places:
         self.listing = listing
 
         self._seconds = 0.0
+        self._round = 0
         self._orders = [PollingOrder(lambda: self._seconds, clock) for _ in targets]
 
         records = listens_for == "all"
 
         def build_fetch(number: int) -> Fetch[Answers]:
             order, memory = self._orders[number], Memory[StreamParts](is_static)
-            lister = Lister(pattern)
+            lister, listed_in = Lister(pattern), -RECORDED_EVERY
 
             async def fetch(api: Api) -> Answers:
+                nonlocal listed_in
+                number = self._round
+                is_due = records and number >= listed_in + RECORDED_EVERY
+                parts = LISTED if is_due else (self.listing,) if self.listing else ()
                 asking = fetch_answers(
                     api, needs, pattern, with_consumers, order, memory, with_config=records
                 )
-                if not self.listing:
+                if not parts:
                     return await asking
-                listing = asyncio.ensure_future(lister.fetch(api, self.listing))
+                listings = asyncio.ensure_future(lister.fetch(api, parts))
                 try:
-                    return (await asking)._replace(listing=await listing)
+                    answers = (await asking)._replace(listings=await listings)
                 finally:
-                    listing.cancel()
+                    listings.cancel()
+                listed_in = number if is_due else listed_in
+                return answers
 
             return fetch
 
@@ -257,6 +265,7 @@ class Places:
         """Ask every place, and yield the state of all after each answer; see `Watch.one_round`."""
         self.answers = [None for _ in self._watch.pollers]
         self._seconds = seconds
+        self._round += 1
         async for _ in self._watch.one_round(seconds):
             yield await self._process_all(seconds)
         is_dropped = await self._drop_repeated()
@@ -338,8 +347,7 @@ async def take_answers(tracker: Tracker, at: float, answers: Answers) -> None:
     """Add a place's answers to its tracker. at: seconds of a monotonic clock."""
     if answers.overview is not None:
         await tracker.add(at, answers.overview)
-    if answers.listing is not None:
-        tracker.listings[answers.listing.part] = answers.listing
+    tracker.listings |= {listing.part: listing for listing in answers.listings}
     if answers.account is not None:
         tracker.add_account(at, answers.account)
     if answers.gap is not None:

@@ -5,13 +5,16 @@ from pathlib import Path
 
 from jsctl.errors import BadInput, JsctlError, Unreachable
 from jsctl.jetstream.shape_check import Malformed
+from jsctl.monitor.report.listings import LISTED, RECORDED_EVERY, Listing
 from jsctl.monitor.report.places import SILENT, WITHOUT_JETSTREAM, Place, Round, take_answers
 from jsctl.monitor.report.recording import Recording
 from jsctl.monitor.report.round_json import PlaceRound, parse_place
 from jsctl.monitor.report.tracking import Tracker
 
-_HISTORY = 8
-"""How many earlier rounds are read for the rates and trends of the one that is shown."""
+_HISTORY = RECORDED_EVERY
+"""How many earlier rounds are read for the rates, trends and lists of the one that is shown."""
+
+_UNRECORDED = {part: Listing(part, None, "it is not in the recording") for part in LISTED}
 
 
 class Replay:
@@ -61,7 +64,10 @@ class Replay:
 
     async def _build_place(self, place: PlaceRound, at: float) -> Place:
         key = (place.context, place.domain)
-        tracker = self._trackers.setdefault(key, Tracker())
+        if key not in self._trackers:
+            self._trackers[key] = Tracker()
+            self._trackers[key].listings.update(_UNRECORDED)
+        tracker = self._trackers[key]
         if place.answers is not None:
             await take_answers(tracker, at, place.answers)
             self._answered[key] = at

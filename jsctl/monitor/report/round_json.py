@@ -10,6 +10,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.shape_check import TIME, Shape, check
 from jsctl.jetstream.shapes import CONSUMER_INFO, STATE, STREAM_CONFIG, check_answer, fields
 from jsctl.monitor.report.figures.lists import FIGURES
+from jsctl.monitor.report.listing_json import encode_listings, parse_listings
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.server.shapes import check_reply
@@ -151,6 +152,7 @@ def _parse_answers(place: Json) -> Answers | None:
         None if overview is None else _parse_overview(overview),
         account,
         None if servers is None else (servers["statistics"], servers["jetstream"]),
+        listings=parse_listings(place.get("lists") or {}),
     )
 
 
@@ -161,6 +163,8 @@ def _encode_answers(answers: Answers) -> Json:
     if answers.servers is not None:
         statistics, jetstream = answers.servers
         document["servers"] = {"statistics": list(statistics), "jetstream": list(jetstream)}
+    if answers.listings:
+        document["lists"] = encode_listings(answers.listings)
     return document
 
 

@@ -4,11 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jsctl.monitor.report.lines import PARTS
-from jsctl.monitor.report.listings import LISTED
+from jsctl.monitor.report.listings import LISTED, RECORDED_EVERY
+from jsctl.monitor.report.recording import Recording, encode_round
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from jsctl.views.report.choice import SORTS
@@ -132,6 +134,56 @@ def test_on_the_screen(contexts: Cli) -> None:
     watched.until(lambda text: "1 Streams 3" in text and "no connections" not in text)
     watched.press("q")
     assert watched.end() == 0
+
+
+@pytest.mark.slow
+def test_a_recording_has_them(contexts: Cli, tmp_path: Path) -> None:
+    """In every eighth round, and a replay has them from the last one, also where it begins in between."""
+    places, rec = ["--context", "app", "--context", "sys"], tmp_path / "rec"
+    serving = start(contexts, "serve", "demo")
+    try:
+        wait_for(lambda: contexts("service list --json", status=0).json, "the service")
+        contexts(
+            ["report", "--record", str(rec), "--count", str(RECORDED_EVERY + 1), "--watch", "1s", *places]
+        )
+        live = {part: contexts(["report", "--part", part, "--json", *places]).json for part in LISTED}
+    finally:
+        serving.terminate()
+        serving.wait()
+    recording = Recording(rec)
+    rounds = [recording.load(number) for number in range(len(recording.times))]
+    assert [{"lists" in place for place in one["places"]} for one in rounds] == [
+        {number % RECORDED_EVERY == 0} for number in range(RECORDED_EVERY + 1)
+    ]
+    for part, document in live.items():
+        lines = contexts(f"report --replay {rec} --part {part} --json", status=0).out.splitlines()
+        assert len(lines) == len(rounds)
+        for number in (0, -2, -1):
+            reports = zip(json.loads(lines[number])["reports"], document["reports"], strict=True)
+            for own, expected in reports:
+                if part == "connections":  # of which each command has its own
+                    assert bool(own[part]) == (own["context"] == "sys")
+                else:
+                    assert _drop_varying(own[part]) == _drop_varying(expected[part]), part
+                assert own["not_checked"] == expected["not_checked"], part
+        assert not validate(json.loads(lines[0]), load_schema("io.jsctl.v1.report"))
+    assert "CONFIG" in contexts(f"report --replay {rec} --part buckets", status=0).out
+    watched = Watched(contexts.terminal(f"report --replay {rec}"))
+    watched.until("7…")
+    watched.press("[7")
+    watched.until(lambda text: "7 Buckets 1" in text and "settings" in text)
+    watched.press("q")
+    assert watched.end() == 0
+    older = tmp_path / "older"
+    for place in rounds[0]["places"]:
+        del place["lists"]
+    older.write_bytes(encode_round(rounds[0], recording.times[0]))
+    assert "it is not in the recording" in contexts(f"report --replay {older} --part buckets", status=0).out
+
+
+def _drop_varying(rows: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    keys = ("last_update_ns", "rate", "error_rate", "requests", "average_ns", "skew", "next")
+    return rows and [{key: value for key, value in row.items() if key not in keys} for row in rows]
 
 
 @pytest.mark.slow
