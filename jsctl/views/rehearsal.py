@@ -1,0 +1,110 @@
+"""What became of a change that was rehearsed on a copy."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jsctl.errors import ExitStatus
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.stream.config import STREAM
+from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text
+
+_COLUMNS = (
+    Column("Stream", "name"),
+    Column("Before", "before", "count"),
+    Column("After", "after", "count"),
+    Column("Lost", "lost", "count"),
+    Column("Consumers Gone", "consumers_gone", "prose", optional=True),
+)
+_FINDINGS = (Column("Code", "code"), Column("About", "about", "prose"), Column("Seen", "seen", "prose"))
+
+
+@dataclass(slots=True)
+class CopyState:
+    """What the copy has. streams: number of messages. consumers: names, by stream. findings: of doctor.
+    version: of the server that answers."""
+
+    streams: dict[str, int]
+    configs: dict[str, Json]
+    consumers: dict[str, set[str]]
+    findings: list[Json]
+    version: str = ""
+
+
+def list_unkept(before: CopyState, after: CopyState) -> list[str]:
+    """Return what another nats-server has not kept: streams, and keys of their configurations."""
+    unkept = []
+    for name, config in sorted(before.configs.items()):
+        if (kept := after.configs.get(name)) is None:
+            unkept.append(name)
+            continue
+        old, new = (STREAM.without_server_keys(each) for each in (config, kept))
+        unkept += [f"{each.key} of {name}" for each in find_differences(old, new, STREAM)]
+    return unkept
+
+
+def show_rehearsal(
+    copied: CopyState,
+    after: CopyState,
+    refused: str,
+    times: Mapping[str, float | None],
+    servers: Json,
+    left_out: Sequence[str],
+) -> Result:
+    """Show what broke.
+
+    refused: why the change cannot be made; empty if it was. times: seconds, by what took them; None for what
+    did not end. servers: `count`, `version`, `new_version`, None if they have kept it, and what that has
+    `not_kept`.
+    """
+    rows: list[Json] = [
+        {
+            "name": name,
+            "before": count,
+            "after": after.streams.get(name),
+            "lost": max(0, count - after.streams.get(name, 0)),
+            "consumers_gone": sorted(copied.consumers.get(name, set()) - after.consumers.get(name, set())),
+        }
+        for name, count in sorted(copied.streams.items())
+    ]
+    known, now = ({(each["code"], each["about"]) for each in state.findings} for state in (copied, after))
+    new = [each for each in after.findings if (each["code"], each["about"]) not in known]
+    gone = [each for each in copied.findings if (each["code"], each["about"]) not in now]
+    made = sorted(after.streams.keys() - copied.streams.keys())
+    hit = [row for row in rows if row["lost"] or row["after"] is None or row["consumers_gone"]]
+    is_broken = bool(refused or new or hit or servers["not_kept"] or None in times.values())
+    versions = " to ".join(str(version) for key in ("version", "new_version") if (version := servers[key]))
+    fields = [
+        Field("Servers", f"{servers['count']}, {versions}"),
+        *(
+            Field(label, "not in time" if spent is None else f"{spent:.1f}s")
+            for label, spent in times.items()
+        ),
+    ]
+    fields += [Field("Refused", Cell(refused, refused, "bad"), "prose")] if refused else []
+    fields += [Field("Not Kept", ", ".join(servers["not_kept"]), "prose")] if servers["not_kept"] else []
+    fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
+    fields += [Field("Not Rehearsed", "; ".join(left_out), "prose")] if left_out else []
+    parts: list[Part] = [InfoPage("Rehearsal", [Section("", fields)])]
+    if hit:
+        cells = [
+            (*(row[key] for key in ("name", "before", "after", "lost")), ", ".join(row["consumers_gone"]))
+            for row in hit
+        ]
+        parts.append(Table("What Was Lost", _COLUMNS, cells))
+    for title, findings in (("New Findings of doctor", new), ("Findings That Are Gone", gone)):
+        if findings:
+            cells = [(each["code"], each["about"], each["seen"]) for each in findings]
+            parts.append(Table(title, _FINDINGS, cells))
+    parts.append(Text("something broke" if is_broken else "nothing broke", "bad" if is_broken else "good"))
+    data = {
+        "broke": is_broken,
+        "refused": refused or None,
+        "servers": servers,
+        "seconds": {key.lower().replace(" ", "_"): spent for key, spent in times.items()},
+        "streams": rows,
+        "new_streams": made,
+        "findings": {"new": new, "gone": gone},
+        "left_out": list(left_out),
+    }
+    return Result(parts, data=data, status=ExitStatus.FAILURE if is_broken else ExitStatus.OK)
