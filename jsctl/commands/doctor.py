@@ -12,6 +12,7 @@ from jsctl.base.command_lines import build_flag, build_line, format_arguments
 from jsctl.base.loops import run_in_thread
 from jsctl.base.units import HOUR, format_duration, format_rfc3339, seconds_to_ns
 from jsctl.calls import Call
+from jsctl.commands.backup.encryption import get_keys, identity_flag
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import DURATION, command, option
 from jsctl.commands.places.targets import resolve_context_targets, resolve_targets
@@ -105,10 +106,13 @@ class Options:
     spark: bool
     backups: str
     max_backup_age: int | None
+    identity: str
 
     def __post_init__(self) -> None:
         if self.max_backup_age is not None and not self.backups:
             raise BadInput("--max-backup-age requires --backups")
+        if self.identity and not self.backups:
+            raise BadInput("--identity requires --backups")
         if (self.dry_run or self.yes) and not self.fix:
             raise BadInput(f"{'--dry-run' if self.dry_run else '--yes'} requires --fix")
         if self.fix and (self.rules or self.spark or self.backups):
@@ -157,6 +161,7 @@ class Options:
     metavar="DURATION",
     help="Age at which a backup is too old (26h)",
 )
+@identity_flag
 async def doctor(env: Env, options: Options) -> Result:
     """Check domains, API and delivery prefixes, exports and imports, mirrors and sources, servers and limits.
     Without --fix, nothing is changed.
@@ -185,7 +190,9 @@ async def doctor(env: Env, options: Options) -> Result:
         return parts_view.for_spark(list_parts())
     if options.backups:
         folder = resolve_backup_path(options.backups)
-        newest = await run_in_thread(find_newest, folder, advance=lambda size: None)
+        newest = await run_in_thread(
+            find_newest, folder, get_keys(env, options.identity), advance=lambda size: None
+        )
         max_age = _MAX_BACKUP_AGE if options.max_backup_age is None else options.max_backup_age
         return ages(folder, newest, seconds_to_ns(env.clock()), max_age)
     places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])

@@ -202,7 +202,7 @@ def test_the_pythons_are_those_of_the_package() -> None:
 def test_other_versions_of_each_dependency_are_tried() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *extras["spark"], *extras["decode"], *extras["mcp"]]
+    needed = [*project["dependencies"], *extras["spark"], *extras["decode"], *extras["age"], *extras["mcp"]]
     assert set(dependencies.USERS) == {re.split(r"[\[><=; ]", line)[0].lower() for line in needed}
     for path in (path for paths in dependencies.USERS.values() for path in paths):
         assert (ROOT / "tests" / path).exists(), path

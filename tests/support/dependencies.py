@@ -32,6 +32,7 @@ USERS = {
     "protobuf": ["unit/spark/test_decoding.py"],
     "pyarrow": ["commands/export/test_stream.py", "commands/export/test_task_files.py"],
     "pynacl": ["commands/auth/test_nkey.py", "unit/spark/session"],
+    "pyrage": ["commands/backup/test_encrypted.py"],
     "pyspark": ["commands/export/test_json.py", "commands/export/test_query.py"],
     "python-socks": ["nats/test_tls.py"],
     "pyyaml": ["commands/test_apply_files.py"],
@@ -45,7 +46,7 @@ USERS = {
 
 def list_requirements(which: str, uv: list[str]) -> str:
     """Return what jsctl needs directly, and the versions that uv finds, one a line."""
-    extras = ["--extra", "spark", "--extra", "decode", "--extra", "mcp"]
+    extras = ["--extra", "spark", "--extra", "decode", "--extra", "age", "--extra", "mcp"]
     words = [
         "pip",
         "compile",

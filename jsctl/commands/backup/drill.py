@@ -1,6 +1,7 @@
 """`jsctl backup drill`."""
 
 from jsctl.base.units import SECOND, format_bytes, format_duration, pluralize
+from jsctl.commands.backup.encryption import identity_flag
 from jsctl.commands.backup.source import opening_source, progress_flag, source_argument
 from jsctl.commands.cli import command
 from jsctl.commands.observers.transfers import TerminalObserver
@@ -96,8 +97,9 @@ def _show_drill(drill: Drill, version: str) -> Result:
 
 @command("drill", examples=["jsctl backup drill /data/backup/ORDERS", "jsctl backup drill ORDERS.tgz --json"])
 @source_argument
+@identity_flag
 @progress_flag
-async def drill(env: Env, source: str, progress: bool) -> Result:
+async def drill(env: Env, source: str, identity: str, progress: bool) -> Result:
     """Start a server of its own with an empty store in the folder for temporary files, restore SOURCE there,
     and compare every message and consumer with the backup. No other server is asked, and nothing is left. The
     store needs as much room as the stream has.
@@ -106,7 +108,7 @@ async def drill(env: Env, source: str, progress: bool) -> Result:
     TTLs and schedules, replicas, mirror and sources.
     """
     observer = TerminalObserver(env, progress=progress and not env.asks_for_json)
-    with opening_source(env, source) as backup:
+    with opening_source(env, source, identity) as backup:
         server = binary.find(env.environ)
         async with open_scratch_server(server, {"drill": {}}, env.environ) as logins:
             connection = await Connection.open(logins["drill"], on_event=lambda _: None)

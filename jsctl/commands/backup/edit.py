@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.units import parse_past_time, seconds_to_ns
+from jsctl.commands.backup.encryption import encrypt_flag, identity_flag
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import opening_source, progress_flag, showing_progress, source_argument
 from jsctl.commands.cli import argument, command, dry_run_flag, option
@@ -13,6 +14,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.backup.archive_editor import Edit, count_passes
 from jsctl.jetstream.backup.edit import edit_backup
 from jsctl.jetstream.backup.edit_options import Drop, EditOptions
+from jsctl.jetstream.backup.encryption import parse_recipients
 from jsctl.views.intent import NOTHING
 from jsctl.views.result import Field, InfoPage, Result, Section, Text
 
@@ -124,6 +126,9 @@ class Options:
     renumber: bool
     obfuscate: bool
     obfuscation_key: str
+    recipients: tuple[str, ...]
+    decrypt: bool
+    identity: str
     progress: bool
 
 
@@ -148,6 +153,7 @@ class Options:
         "jsctl backup edit ORDERS ORDERS.eu --subject 'orders.eu.>' --after 7d",
         "jsctl backup edit KV_CONFIG KV_CONFIG.small --kv-compact",
         "jsctl backup edit ORDERS ORDERS.shared --obfuscate",
+        "jsctl backup edit ORDERS ORDERS.plain --identity key.txt --decrypt",
         "jsctl backup edit ORDERS ORDERS.new --exclude-header X-Test --renumber --dry-run",
     ],
 )
@@ -181,6 +187,9 @@ class Options:
     default="",
     help="Hash as an earlier edit did that wrote this key file",
 )
+@encrypt_flag
+@option("--decrypt", is_flag=True, help="Write the copy of an encrypted backup in clear")
+@identity_flag
 @dry_run_flag("Only show what the edit would do")
 @progress_flag
 def edit(env: Env, options: Options) -> Result:
@@ -188,13 +197,15 @@ def edit(env: Env, options: Options) -> Result:
     is asked, and SOURCE is not changed. A message must pass all flags to be kept; its sequence stays, and
     consumers stay where they were. Expressions have Go's syntax, as with the nats tool.
 
+    The copy of an encrypted SOURCE is encrypted with --encrypt-to, or written in clear with --decrypt.
+
     With --obfuscate, TARGET.keys.json turns the names back: keep it private.
     """
     chosen = _build_options(env, options)
     target = resolve_backup_path(options.target)
     passes = count_passes(chosen)
     with (
-        opening_source(env, options.source) as backup,
+        opening_source(env, options.source, options.identity) as backup,
         showing_progress(env, "Editing", backup, progress=options.progress, passes=passes) as advance,
     ):
         outcome = edit_backup(backup, target, chosen, advance)
@@ -219,6 +230,8 @@ def _build_options(env: Env, options: Options) -> EditOptions:
         dry_run=env.dry_run,
         obfuscate=options.obfuscate,
         key_file=resolve_backup_path(options.obfuscation_key) if options.obfuscation_key else None,
+        recipients=parse_recipients(options.recipients),
+        decrypt=options.decrypt,
     )
 
 

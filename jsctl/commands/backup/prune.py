@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jsctl.base.loops import run_in_thread
 from jsctl.base.units import format_rfc3339, pluralize
+from jsctl.commands.backup.encryption import get_keys, identity_flag
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.env import Env
@@ -50,20 +51,23 @@ def _show_candidates(folder: Path, candidates: Sequence[Candidate]) -> Result:
 @option(
     "--keep", metavar="DAYS,WEEKS", required=True, help="Days and weeks to keep backups of, such as 7d,4w"
 )
+@identity_flag
 @destructive("Remove without asking", "Only show what would be removed")
-async def prune(env: Env, folder: str, keep: str, force: bool) -> Result:
+async def prune(env: Env, folder: str, keep: str, identity: str, force: bool) -> Result:
     """Remove older backups of streams in FOLDER: each stream keeps the newest intact one of its last days and
     weeks that have one, in UTC, which is read to the end. Damaged ones that are newer are kept for you to
     look at. What a link needs that is kept, or that cannot be read, is kept as well; so is what does not say
-    when it was made, or holds other files. Links in other folders are not looked for.
+    when it was made, or holds other files. Encrypted ones need their key, as nobody else knows what a link
+    needs. Links in other folders are not looked for.
     """
     path = resolve_backup_path(folder)
-    candidates = await run_in_thread(plan_prune, path, parse_retention(keep), advance=lambda size: None)
+    keys = get_keys(env, identity)
+    candidates = await run_in_thread(plan_prune, path, parse_retention(keep), keys, advance=lambda size: None)
     outdated = [candidate for candidate in candidates if not candidate.reasons]
     intent = _build_intent(path, candidates)
     env.announce(intent)
     if outdated:
         await env.confirm(intent, force=force)
-        for candidate in remove(outdated):
+        for candidate in remove(outdated, keys):
             env.inform(f"removed {candidate.path}")
     return _show_candidates(path, candidates)

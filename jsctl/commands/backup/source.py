@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jsctl.base.standard_streams import has_file
 from jsctl.base.units import format_bytes
+from jsctl.commands.backup.encryption import get_keys
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, option
 from jsctl.env import Env
@@ -27,11 +28,12 @@ progress_flag = option(
 
 
 @contextmanager
-def opening_source(env: Env, source: str) -> Iterator[Backup]:
+def opening_source(env: Env, source: str, identity: str = "") -> Iterator[Backup]:
     """Yield the backup at a path, or the one that stdin has as a .tgz file. Raises NotFound, BadInput,
-    JsctlError on a full disk."""
+    JsctlError on a full disk. identity: the flag."""
+    keys = get_keys(env, identity)
     if source != PIPE:
-        with opening_backup(resolve_backup_path(source)) as backup:
+        with opening_backup(resolve_backup_path(source), keys) as backup:
             yield backup
         return
     stdin = env.streams.stdin
@@ -39,7 +41,7 @@ def opening_source(env: Env, source: str) -> Iterator[Backup]:
         raise BadInput("a backup is not read from a terminal", "pipe it, or name its path")
     if not has_file(stdin):
         raise BadInput("stdin is not a file or a pipe here", "name the backup's path")
-    with open(stdin.fileno(), "rb", closefd=False) as pipe, opening_copy(pipe, Path("stdin")) as backup:
+    with open(stdin.fileno(), "rb", closefd=False) as pipe, opening_copy(pipe, Path("stdin"), keys) as backup:
         yield backup
 
 

@@ -1,11 +1,13 @@
 """`jsctl backup stream`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from jsctl.base.files import temporary_folder
 from jsctl.base.signals import interrupt_handler
 from jsctl.base.standard_streams import has_file
 from jsctl.base.units import format_bytes, format_duration, pluralize
+from jsctl.commands.backup.encryption import encrypt_flag, get_keys, identity_flag
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import PIPE
 from jsctl.commands.cli import SIZE, argument, command, destructive, option
@@ -15,6 +17,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.encryption import parse_recipients
 from jsctl.jetstream.backup.files import META
 from jsctl.jetstream.backup.link_writer import check_parent
 from jsctl.jetstream.backup.stream_backup import BackupOptions, StreamBackup, backup_stream, check_replaced
@@ -34,7 +37,7 @@ def _format_end(backup: StreamBackup) -> str:
     return f"done! [{format_bytes(size)} in {format_duration(backup.duration)}; {rate}]"
 
 
-def _show_backup(backup: StreamBackup) -> Result:
+def _show_backup(backup: StreamBackup, *, is_encrypted: bool) -> Result:
     """Return what was backed up, and where it is."""
     manifest, duration = backup.manifest, backup.duration
     file = next(file for name, file in manifest["files"].items() if name != META)
@@ -48,6 +51,7 @@ def _show_backup(backup: StreamBackup) -> Result:
         "consumers": len(manifest.get("consumers") or []),
         "sha256": file["sha256"],
         "duration_ns": duration,
+        "encrypted": is_encrypted,
     }
     links = []
     if "since" in manifest:
@@ -61,7 +65,8 @@ def _show_backup(backup: StreamBackup) -> Result:
         f"Received {format_bytes(data['stored_bytes'])} compressed data in "
         f'{pluralize(data["chunks"], "chunk")} for stream "{backup.stream}" in {format_duration(duration)}, '
         f"{transfer_rate(data['bytes'], duration)}, {format_bytes(data['bytes'])} uncompressed",
-        f"The backup with {pluralize(data['messages'], 'message')} is in {backup.target}",
+        f"The backup with {pluralize(data['messages'], 'message')} is in {backup.target}"
+        + ", encrypted" * is_encrypted,
         *links,
         f"SHA-256 {data['sha256']}",
     )
@@ -74,6 +79,7 @@ def _show_backup(backup: StreamBackup) -> Result:
         "jsctl backup stream ORDERS /data/backup/ORDERS",
         "jsctl backup stream ORDERS /data/backup/ORDERS.tgz --overwrite",
         "jsctl backup stream ORDERS /data/backup/ORDERS.2 --since /data/backup/ORDERS",
+        "jsctl backup stream ORDERS /data/backup/ORDERS --encrypt-to key.pub",
         "jsctl backup stream ORDERS - | ssh backup.example.net 'cat > ORDERS.tgz'",
     ],
 )
@@ -87,6 +93,8 @@ def _show_backup(backup: StreamBackup) -> Result:
     default="",
     help="Save only what is new since this backup, and what is gone",
 )
+@encrypt_flag
+@identity_flag
 @option("--check", is_flag=True, help="Have the server check every message first")
 @option("--consumers/--no-consumers", default=True, help="Also back up the consumers")
 @option(
@@ -105,7 +113,14 @@ def _show_backup(backup: StreamBackup) -> Result:
     also=["--overwrite"],
 )
 async def stream(
-    env: Env, stream: str, target: str, since: str, progress: bool, options: BackupOptions, force: bool
+    env: Env,
+    stream: str,
+    target: str,
+    since: str,
+    identity: str,
+    progress: bool,
+    options: BackupOptions,
+    force: bool,
 ) -> Result:
     """Write a folder, or one file when the name of TARGET ends in .tgz. It holds the configuration, all
     messages, the consumers with their state, and a digest of it all; jsctl backup restore stream and the nats
@@ -115,9 +130,13 @@ async def stream(
     new, which ones are gone, and the consumers. It needs that backup, its parent, in its place: validate,
     info, edit and restore read both as one. The server still sends all of the stream.
 
+    With --encrypt-to, every file is encrypted with age: nothing of the stream can be read without the key,
+    not even its name. --identity is needed for --since, and to replace an encrypted backup.
+
     With - as TARGET, the .tgz file goes to stdout once it is complete; until then it is in the folder for
     temporary files, which needs room for it twice.
     """
+    options, keys = replace(options, recipients=parse_recipients(options.recipients)), get_keys(env, identity)
     if stream:
         name = validate_stream_name(stream)
     else:
@@ -126,13 +145,13 @@ async def stream(
         return await _write_to_stdout(env, name, options, progress=progress, refused=bool(since or force))
     target = target or await env.prompter.text("Folder or .tgz file to write", flag="TARGET")
     api, path = await env.jetstream(), resolve_backup_path(target)
-    parent = files.open_backup(resolve_backup_path(since)) if since else None
+    parent = files.open_backup(resolve_backup_path(since), keys=keys) if since else None
     if env.dry_run:
         if (existing := files.describe_existing(path)) and existing != files.UNFINISHED:
-            check_replaced(path, name)
+            check_replaced(path, name, options.recipients, keys)
         info = await streams.fetch_info(api, name)
         if parent:
-            await check_parent(api, parent, info, path)
+            await check_parent(api, parent, info, path, options.recipients)
         _announce(env, info, path, existing)
     stream_backup = await backup_stream(
         api,
@@ -141,10 +160,11 @@ async def stream(
         options,
         TerminalObserver(env, progress=progress, force=force),
         parent,
+        keys,
     )
     if progress:
         env.inform(_format_end(stream_backup))
-    return _show_backup(stream_backup)
+    return _show_backup(stream_backup, is_encrypted=bool(options.recipients))
 
 
 def _announce(env: Env, info: Json, path: Path, existing: str) -> None:
@@ -171,7 +191,7 @@ async def _write_to_stdout(
     if not has_file(out):
         raise BadInput("stdout is not a file or a pipe here", "name a file as TARGET")
     with temporary_folder("jsctl-backup-") as folder:
-        path = folder / f"{name[:100]}.tgz"
+        path = folder / f"{'backup' if options.recipients else name[:100]}.tgz"  # the name of a folder in it
         observer = TerminalObserver(env, progress=progress)
         backup = await backup_stream(api, name, path, options, observer)
         with path.open("rb") as file, open(out.fileno(), "wb", 0, closefd=False) as pipe, interrupt_handler():

@@ -1,5 +1,6 @@
 """`jsctl backup validate`."""
 
+from jsctl.commands.backup.encryption import identity_flag
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.backup.source import (
     PIPE,
@@ -25,9 +26,10 @@ from jsctl.views.result import Result
     ],
 )
 @source_argument
+@identity_flag
 @option("--receipt", metavar="FILE", default="", help="Read only what this file does not name, and add it")
 @progress_flag
-def validate(env: Env, source: str, receipt: str, progress: bool) -> Result:
+def validate(env: Env, source: str, receipt: str, identity: str, progress: bool) -> Result:
     """Read SOURCE, a folder or .tgz file, or - for one on stdin, to its end: every checksum, every entry, and
     the digest, if it has one. No server is asked. The exit status is not 0 for a damaged backup, and the last
     intact entry is named. Of a link of a chain, its parents are read as well.
@@ -38,7 +40,7 @@ def validate(env: Env, source: str, receipt: str, progress: bool) -> Result:
     if receipt and source == PIPE:
         raise BadInput("--receipt names files, which a pipe has none of", "leave one of them out")
     with (
-        opening_source(env, source) as backup,
+        opening_source(env, source, identity) as backup,
         showing_progress(env, "Validating", backup, progress=progress) as advance,
     ):
         if receipt:

@@ -16,6 +16,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.encryption import NO_KEYS, Keys
 from jsctl.jetstream.backup.target import find_present_path
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.nats.connection import Connection
@@ -104,12 +105,12 @@ def describe_existing(target: Path) -> str:
     return "an account's backup" + (" that was not finished" if (target / UNFINISHED).exists() else "")
 
 
-def open_account_backup(folder: Path) -> AccountBackup:
+def open_account_backup(folder: Path, keys: Keys = NO_KEYS) -> AccountBackup:
     """Open a folder with the backups of an account's streams. Raises NotFound, BadInput."""
     folder = find_present_path(folder)
     if not folder.is_dir():
         raise NotFound(f"there is no backup of an account at {folder}")
-    if (folder / files.META).exists() or (folder / files.MANIFEST).exists():
+    if any((folder / name).exists() for name in (*files.META_NAMES, files.MANIFEST)):
         raise BadInput(
             f"{folder} is a stream's backup, not an account's",
             f"{build_line('backup restore stream', str(folder))} takes it",
@@ -120,7 +121,7 @@ def open_account_backup(folder: Path) -> AccountBackup:
         if entry.name == UNFINISHED or is_temporary(entry.name):
             continue
         try:
-            backups.append(files.open_backup(entry))
+            backups.append(files.open_backup(entry, keys=keys))
         except (JsctlError, OSError) as error:
             broken.append(build_outcome(entry.name, "failed", remark=str(error)))
     if not backups and not broken:

@@ -1,7 +1,7 @@
 """An edited copy of a stream's backup, made without a server (jsm.go: backup/edit.go)."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
 from jsctl.jetstream.backup.archive_editor import Edit, Editor
 from jsctl.jetstream.backup.edit_options import EditOptions
+from jsctl.jetstream.backup.encryption import ENDING, create_file, encrypt
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.obfuscation import Obfuscator, read_key_file
 from jsctl.jetstream.backup.target import BackupTarget, lock_target, remove_path
@@ -36,6 +37,11 @@ def edit_backup(
     obfuscator = None
     if options.obfuscate:
         obfuscator = read_key_file(options.key_file) if options.key_file else Obfuscator()
+    if backup.is_encrypted and not (options.recipients or options.decrypt):
+        raise BadInput(
+            f"the backup in {backup.path} is encrypted, and its copy would not be",
+            "add --encrypt-to, or --decrypt for a copy in clear",
+        )
     editor = Editor(backup, options, obfuscator, advance)
     if options.dry_run:
         editor.run(None)
@@ -46,7 +52,7 @@ def edit_backup(
         _check_target(backup, target, key_file, options)
         folder = locked.make_path()
         try:
-            edit = _write(editor, folder, locked)
+            edit = _write(editor, folder, locked, options.recipients)
             _put(editor, folder, locked, key_file)
         finally:
             with suppress(OSError):
@@ -65,18 +71,18 @@ def _check_target(backup: files.Backup, target: Path, key_file: Path | None, opt
         raise BadInput(f"key file {key_file} already exists", "choose another target, or move it")
 
 
-def _write(editor: Editor, folder: Path, locked: BackupTarget) -> Edit:
+def _write(editor: Editor, folder: Path, locked: BackupTarget, recipients: Sequence[str]) -> Edit:
+    ending = ENDING * bool(recipients)
     with naming(locked.path):
         folder.mkdir(0o700)
-        data = open(folder / files.DATA, "xb", opener=open_private)  # noqa: SIM115
-    with data:
+        data = create_file(folder / (files.DATA + ending), recipients, open_private)
+    with naming(locked.path), data:
         editor.run(_name_errors(data.write, locked.path))
-        with naming(locked.path):
-            sync(data)
+        sync(data)
     edit = editor.build_result()
     meta = json.dumps(editor.build_meta(edit), indent=2, ensure_ascii=False).encode()
     with naming(locked.path):
-        write_atomically(folder / files.META, meta)
+        write_atomically(folder / (files.META + ending), encrypt(meta, recipients) if recipients else meta)
     return edit
 
 

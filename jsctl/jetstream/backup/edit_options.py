@@ -29,6 +29,8 @@ class EditOptions:
     after, before: it was stored at or after, and before. headers: it has one of these, NAME or NAME:VALUE.
     payload_match: its payload matches one of these expressions, in Go's syntax. last_per_subject: only the
     newest of each subject, of those that pass the others. kv_compact: only the newest value of each key.
+    recipients: public keys of age for which the copy is encrypted. decrypt: the copy of an encrypted backup
+    may be in clear.
     """
 
     subject: Sequence[str] = ()
@@ -47,6 +49,8 @@ class EditOptions:
     dry_run: bool = False
     obfuscate: bool = False
     key_file: Path | None = None
+    recipients: Sequence[str] = ()
+    decrypt: bool = False
 
     def __post_init__(self) -> None:
         for subject in (*self.subject, *self.exclude_subject):
@@ -65,6 +69,13 @@ class EditOptions:
             raise BadInput(
                 "--kv-compact and --last-per-subject cannot be used together",
                 "they are mutually exclusive: --kv-compact keeps one value of each key",
+            )
+        if self.recipients and self.decrypt:
+            raise BadInput("--encrypt-to and --decrypt cannot be used together", "leave one of them out")
+        if self.recipients and self.obfuscate:
+            raise BadInput(
+                "--obfuscate writes a key file in clear, which --encrypt-to does not encrypt",
+                "leave one of them out",
             )
         if self.key_file and not self.obfuscate:
             raise BadInput("--obfuscation-key requires --obfuscate")

@@ -16,6 +16,9 @@ gone.txt        ranges of sequences up to the parent's last one that hold no mes
 
 The manifest of a link names its parent, with the SHA-256 of the parent's manifest. `chain` reads a link and
 its parents as one snapshot.
+
+In an encrypted backup, each of these files is an age file NAME.age (see `encryption`); sizes and digests are
+those of what it holds. A chain is encrypted as a whole, or not at all.
 """
 
 import hashlib
@@ -42,6 +45,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.base.signals import interrupt_handler
 from jsctl.errors import BadInput, NotFound
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.backup.encryption import ENDING, NO_KEYS, Keys, decrypt, opening_decrypted
 from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameScanner
 from jsctl.jetstream.backup.target import find_present_path, remove_path
 
@@ -62,6 +66,9 @@ _SEAL = b',\n  "sha256": "'
 DATA_NAMES = (DATA, LEGACY_DATA, LINK_DATA)
 
 _BACKUP_FILES = frozenset({*DATA_NAMES, GONE, META, MANIFEST, PARTIAL_DATA, LEGACY_DATA + ".partial"})
+STORED_DATA_NAMES = (*DATA_NAMES, *(name + ENDING for name in DATA_NAMES))
+META_NAMES = (META, META + ENDING)
+_SMALL_NAMES = (*META_NAMES, MANIFEST, MANIFEST + ENDING)
 _PACKED_ENDINGS = (".tgz", ".tar.gz")
 _READ_SIZE = 1 << 20
 _MAX_HEADER_SIZE = 1 << 20
@@ -90,6 +97,11 @@ def is_packed(target: Path) -> bool:
     return target.name.endswith(_PACKED_ENDINGS)
 
 
+def strip_age(name: str) -> str:
+    """Return the name of a backup's file without that it is encrypted."""
+    return name.removesuffix(ENDING)
+
+
 def strip_ending(target: Path) -> str:
     """Return a packed backup's name without its ending."""
     endings = (ending for ending in _PACKED_ENDINGS if target.name.endswith(ending))
@@ -110,7 +122,7 @@ def describe_existing(target: Path) -> str:
     entries = list(target.iterdir())
     if not entries:
         return ""
-    names = {entry.name for entry in entries if not is_temporary(entry.name)}
+    names = {strip_age(entry.name) for entry in entries if not is_temporary(entry.name)}
     if names - _BACKUP_FILES:
         raise BadInput(f"{target} holds other files", "choose another target")
     return UNFINISHED if META not in names else "a backup"
@@ -119,7 +131,7 @@ def describe_existing(target: Path) -> str:
 def remove_backup_files(folder: Path) -> None:
     """Remove the files of a backup. Raises BadInput when there are others."""
     entries = list(folder.iterdir())
-    names = {entry.name for entry in entries if not is_temporary(entry.name)}
+    names = {strip_age(entry.name) for entry in entries if not is_temporary(entry.name)}
     if names - _BACKUP_FILES:
         raise BadInput(f"{folder} holds other files", "remove it by hand")
     for entry in entries:
@@ -141,7 +153,9 @@ class Backup:
     size: int  #: bytes of the snapshot, with those of its parents
     packed: Path | None
     digest: str  #: SHA-256 of its manifest, which is its identity; empty without one
+    is_encrypted: bool
     _meta: bytes
+    _keys: Keys
     parents: "tuple[Backup, ...]" = ()
 
     @property
@@ -161,7 +175,16 @@ class Backup:
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[IO[bytes]]:
-        """Yield one of its files, at its beginning. Raises BadInput."""
+        """Yield one of its files, at its beginning. Raises BadInput; reading one that is encrypted, too."""
+        with self._open_stored(self.get_stored_name(name)) as file:
+            if not self.is_encrypted:
+                yield file
+                return
+            with opening_decrypted(file, self._keys, name, self.path) as plain:
+                yield plain
+
+    @contextmanager
+    def _open_stored(self, name: str) -> Iterator[IO[bytes]]:
         if self.packed is None:
             with (self.path / name).open("rb") as file:
                 yield file
@@ -173,9 +196,14 @@ class Backup:
                     return
         raise BadInput(f"{self.path} does not hold {name}")
 
+    def get_stored_name(self, name: str) -> str:
+        """Return the name that one of its files has in the folder or the .tgz file."""
+        return name + ENDING * self.is_encrypted
+
     def stat_parts(self) -> list[tuple[int, int]]:
         """Return size and time of change, in ns, of each snapshot: they differ if one was replaced."""
-        statuses = [(part.packed or part.path / part.data_name).stat() for part in self.parts]
+        paths = [part.packed or part.path / part.get_stored_name(part.data_name) for part in self.parts]
+        statuses = [path.stat() for path in paths]
         return [(status.st_size, status.st_mtime_ns) for status in statuses]
 
     @property
@@ -193,18 +221,18 @@ class Backup:
 
 
 @contextmanager
-def opening_backup(path: Path) -> Iterator[Backup]:
+def opening_backup(path: Path, keys: Keys = NO_KEYS) -> Iterator[Backup]:
     """Yield a stream's backup; a pipe is copied first, as a backup is read several times. Raises NotFound,
     BadInput, JsctlError on a full disk."""
     if not path.is_fifo() and not path.is_socket():
-        yield open_backup(path)
+        yield open_backup(path, keys=keys)
         return
-    with open_input(path) as pipe, opening_copy(pipe, path) as backup:
+    with open_input(path) as pipe, opening_copy(pipe, path, keys) as backup:
         yield backup
 
 
 @contextmanager
-def opening_copy(pipe: IO[bytes], path: Path) -> Iterator[Backup]:
+def opening_copy(pipe: IO[bytes], path: Path, keys: Keys = NO_KEYS) -> Iterator[Backup]:
     """Yield the backup that a pipe has as a .tgz file, which is copied to the folder for temporary files.
     path: what errors name. Raises BadInput, JsctlError on a full disk."""
     with temporary_folder("jsctl-restore-") as folder:
@@ -213,20 +241,20 @@ def opening_copy(pipe: IO[bytes], path: Path) -> Iterator[Backup]:
             shutil.copyfileobj(pipe, file, _READ_SIZE)
         if not copy.stat().st_size:
             raise BadInput(f"{path} ended without a backup", "see the errors of what writes it")
-        yield open_backup(path, copy)
+        yield open_backup(path, copy, keys)
 
 
-def open_backup(path: Path, copy: Path | None = None) -> Backup:
+def open_backup(path: Path, copy: Path | None = None, keys: Keys = NO_KEYS) -> Backup:
     """Open a folder or file with a stream's backup, and its parents. copy: what a pipe had. Raises NotFound,
-    BadInput."""
-    link = part = open_part(path, copy)
+    BadInput, MissingDependency."""
+    link = part = open_part(path, copy, keys=keys)
     parents: list[Backup] = []
     if copy and "since" in link.manifest:
         raise BadInput(f"{path} has a link of a chain, which needs its parents beside it", "name its file")
     while since := part.manifest.get("since"):
         place = Path(os.path.normpath(resolve_path(part.path).parent / since["path"]))
         try:
-            parent = open_part(place, digest=since["sha256"])
+            parent = open_part(place, digest=since["sha256"], keys=keys)
         except NotFound:
             raise BadInput(
                 f"the backup in {part.path} needs its parent {place}, which does not exist",
@@ -237,15 +265,24 @@ def open_backup(path: Path, copy: Path | None = None) -> Backup:
     return replace(link, parents=tuple(parents), size=sum(each.size for each in (*parents, link)))
 
 
-def open_part(path: Path, copy: Path | None = None, *, digest: str = "") -> Backup:
+def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: Keys = NO_KEYS) -> Backup:
     """Open a backup without its parents. digest: that of its manifest, if it is known."""
-    if path.name in _BACKUP_FILES and not path.is_dir():
+    if strip_age(path.name) in _BACKUP_FILES and not path.is_dir():
         path = path.parent
     path = find_present_path(path)
     if not copy and not path.exists():
         raise NotFound(f"there is no backup at {path}")
     packed = copy or (path if path.is_file() else None)
     files, data_name, size = _read_folder(path) if packed is None else _read_packed(packed, path)
+    encrypted = [name for name in (*files, data_name) if name.endswith(ENDING)]
+    if is_encrypted := bool(encrypted):
+        if plain := [name for name in (*files, data_name) if name and name not in encrypted]:
+            raise BadInput(
+                f"{path} holds both {encrypted[0]} and {plain[0]}", "remove what does not belong to it"
+            )
+        data_name = strip_age(data_name)
+        names = {strip_age(name): data for name, data in files.items()}
+        files = {name: decrypt(data, keys, name, path) for name, data in names.items()}
     manifest: Json = {}
     found = hashlib.sha256(files[MANIFEST]).hexdigest() if MANIFEST in files else ""
     if digest and digest != found:
@@ -275,7 +312,14 @@ def open_part(path: Path, copy: Path | None = None, *, digest: str = "") -> Back
         raise BadInput(f"{META} in {path} does not describe a stream", "config and state are missing")
     if any(type(state.get(key, 0)) is not int for key in _STATE_NUMBERS) or not _is_edit(edit):
         raise BadInput(f"the state in {META} in {path} is malformed", UNUSABLE)
-    return Backup(path, config, state, edit, manifest, data_name, size, packed, found, files[META])
+    if is_encrypted:
+        size = int(manifest.get("files", {}).get(data_name, {}).get("bytes", size))
+    return Backup(
+        *(path, config, state, edit, manifest, data_name, size, packed, found),
+        is_encrypted,
+        files[META],
+        keys,
+    )
 
 
 def seal_manifest(content: Json) -> bytes:
@@ -344,17 +388,17 @@ def find_snapshot_fault(scanner: FrameScanner) -> str:
 
 
 def _read_folder(path: Path) -> tuple[dict[str, bytes], str, int]:
-    """Return the contents of the small files, and name and size of the snapshot; its name is empty without
-    one.
+    """Return the contents of the small files, and name and size of the snapshot, all as they are stored; its
+    name is empty without one.
 
     Raises BadInput for two snapshots.
     """
     files = {
         name: read_bytes(path / name, "", _MAX_META_SIZE, regular=True)
-        for name in (META, MANIFEST)
+        for name in _SMALL_NAMES
         if (path / name).is_file()
     }
-    names = [name for name in DATA_NAMES if (path / name).is_file()]
+    names = [name for name in STORED_DATA_NAMES if (path / name).is_file()]
     if len(names) > 1:
         raise BadInput(
             f"{path} holds both {names[0]} and {names[1]}", "remove the one that does not belong to it"
@@ -370,10 +414,10 @@ def _read_packed(packed: Path, path: Path) -> tuple[dict[str, bytes], str, int]:
         with tarfile.open(packed, "r:gz", tarinfo=SafeMember) as tar:
             for member in tar:
                 name = Path(member.name).name
-                if name in DATA_NAMES and member.isfile():
+                if name in STORED_DATA_NAMES and member.isfile():
                     data_name, size = name, member.size
                     break  # jsctl writes the small files before it
-                if name in (META, MANIFEST) and member.isfile() and member.size < _MAX_META_SIZE:
+                if name in _SMALL_NAMES and member.isfile() and member.size < _MAX_META_SIZE:
                     files[name] = cast(IO[bytes], tar.extractfile(member)).read()
     except DAMAGES as error:
         if not is_packed(path):

@@ -57,8 +57,8 @@ def _is_stream_backup(path: Path) -> bool:
         return path.is_file()
     return (
         path.is_dir()
-        and (path / files.META).is_file()
-        and any((path / name).is_file() for name in files.DATA_NAMES)
+        and any((path / name).is_file() for name in files.META_NAMES)
+        and any((path / name).is_file() for name in files.STORED_DATA_NAMES)
     )
 
 

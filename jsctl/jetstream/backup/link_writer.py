@@ -4,8 +4,8 @@ A server sends snapshots of all of a stream only; a link saves room on disk, and
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from jsctl.jetstream.backup.archive import (
     encode_state,
 )
 from jsctl.jetstream.backup.archive_file import ArchiveWriter
+from jsctl.jetstream.backup.encryption import create_file
 from jsctl.jetstream.backup.files import GONE, LINK_DATA, Backup, find_snapshot_fault
 from jsctl.jetstream.backup.s2 import FrameReader
 from jsctl.jetstream.backup.writer import BackupWriter, naming, sync
@@ -30,8 +31,14 @@ from jsctl.jetstream.backup.writer import BackupWriter, naming, sync
 _IN_FULL = "back it up without --since"
 
 
-async def check_parent(api: Api, parent: Backup, info: Json, target: Path) -> None:
+async def check_parent(api: Api, parent: Backup, info: Json, target: Path, recipients: Sequence[str]) -> None:
     """Raise BadInput unless a backup can be the parent of a new one of a stream. info: the stream's."""
+    if parent.is_encrypted != bool(recipients):
+        raise BadInput(
+            f"{parent.path} is {'' if parent.is_encrypted else 'not '}encrypted: a chain is as a whole, "
+            "or not at all",
+            f"{'add' if parent.is_encrypted else 'leave out'} --encrypt-to, or {_IN_FULL}",
+        )
     name, created = str(info["config"]["name"]), parent.manifest.get("created")
     place, parts = resolve_path(target), {resolve_path(part.path) for part in parent.parts}
     if parts & {place, *place.parents}:
@@ -62,10 +69,12 @@ async def check_parent(api: Api, parent: Backup, info: Json, target: Path) -> No
 class LinkWriter(BackupWriter):
     """A writer of a link; it is given a stream's snapshot like a `BackupWriter`."""
 
-    def __init__(self, folder: Path, description: Json, target: Path, parent: Backup) -> None:
+    def __init__(
+        self, folder: Path, description: Json, target: Path, recipients: Sequence[str], parent: Backup
+    ) -> None:
         place = os.path.relpath(resolve_path(parent.path), resolve_path(target).parent)
         since = {"path": place, "started": parent.manifest["started"], "sha256": parent.digest}
-        super().__init__(folder, {**description, "since": since}, target)
+        super().__init__(folder, {**description, "since": since}, target, recipients)
         self._since = int(parent.state.get("last_seq", 0))
         self._before = int(parent.state.get("messages", 0))
         self._frames, self._reader = FrameReader(), ArchiveReader(yields="messages")
@@ -76,7 +85,7 @@ class LinkWriter(BackupWriter):
         self._gone_digest, self._gone_size = sha256(), 0
         with naming(target):
             try:
-                self._gone = (folder / GONE).open("xb")
+                self._gone = create_file(folder / self._get_stored_name(GONE), recipients)
             except BaseException:
                 self.abandon()
                 raise
@@ -106,6 +115,7 @@ class LinkWriter(BackupWriter):
         self._archive.finish()
         with naming(self._target):
             sync(self._gone)
+            self._gone.close()
         counts = {"messages": self._stayed + self._new, "bytes": self._bytes}
         if counts["messages"]:  # messages may have gone while the server sent it
             state = {**state, "first_seq": self._reader.totals.first_sequence}
@@ -117,6 +127,8 @@ class LinkWriter(BackupWriter):
     def abandon(self) -> None:
         """Remove what was written, as far as possible; a finished link stays."""
         with self._archive:  # ends its threads
+            with suppress(OSError):
+                self._gone.close()
             super().abandon()
 
     def _take(self, message: Message) -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from jsctl.base.units import parse_time_ns
 from jsctl.errors import JsctlError, NotFound
+from jsctl.jetstream.backup.encryption import NO_KEYS, Keys
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import open_backup, open_part
 from jsctl.jetstream.backup.finding import list_stream_backups
@@ -23,7 +24,9 @@ class NewestBackup(NamedTuple):
     damaged: list[str]
 
 
-def find_newest(folder: Path, advance: Advance = lambda size: None) -> list[NewestBackup]:
+def find_newest(
+    folder: Path, keys: Keys = NO_KEYS, advance: Advance = lambda size: None
+) -> list[NewestBackup]:
     """Return the newest backup of each stream that is intact, in a folder and in account backups in it.
 
     Reads all of each backup that it returns, and of damaged ones that are newer. Backups that do not say when
@@ -39,7 +42,7 @@ def find_newest(folder: Path, advance: Advance = lambda size: None) -> list[Newe
     unreadable: list[NewestBackup] = []
     for path in paths:
         try:
-            part = open_part(path)
+            part = open_part(path, keys=keys)
             started = parse_time_ns(str(part.manifest.get("started", "")))
         except ValueError:
             continue
@@ -50,17 +53,17 @@ def find_newest(folder: Path, advance: Advance = lambda size: None) -> list[Newe
     if not by_stream and not unreadable:
         raise NotFound(f"there is no backup in {folder} that says when it was made")
     newest = (
-        _find_good(name, sorted(backups, reverse=True), advance)
+        _find_good(name, sorted(backups, reverse=True), keys, advance)
         for name, backups in sorted(by_stream.items())
     )
     return [*newest, *unreadable]
 
 
-def _find_good(stream: str, backups: list[tuple[int, Path]], advance: Advance) -> NewestBackup:
+def _find_good(stream: str, backups: list[tuple[int, Path]], keys: Keys, advance: Advance) -> NewestBackup:
     damaged = []
     for started, path in backups:
         try:
-            verify_backup(open_backup(path), advance)
+            verify_backup(open_backup(path, keys=keys), advance)
         except (JsctlError, OSError) as error:
             damaged.append(str(error))
             continue

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jsctl.base.units import SECOND, parse_time_ns
-from jsctl.errors import BadInput, JsctlError, NotFound
+from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.encryption import NO_KEYS, KeyMissing, Keys
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import open_backup
 from jsctl.jetstream.backup.finding import list_stream_backups
@@ -51,16 +52,22 @@ class Candidate:
     fault: str | None = None
 
 
-def plan_prune(folder: Path, retention: Retention, advance: Advance = lambda size: None) -> list[Candidate]:
+def plan_prune(
+    folder: Path, retention: Retention, keys: Keys = NO_KEYS, advance: Advance = lambda size: None
+) -> list[Candidate]:
     """Return the backups of streams in a folder, the newest first, and why they are kept.
 
     Reads all of those that count for a day or week, and of damaged ones that are newer, which are kept. What
     cannot be read, does not say when it was made, or holds other files, is kept as well. advance: called with
-    the number of bytes read. Blocks: call it in a thread. Raises NotFound.
+    the number of bytes read. Blocks: call it in a thread. Raises NotFound, and KeyMissing, as nobody knows
+    what a link needs that cannot be decrypted.
     """
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
-    candidates = sorted(map(_read, list_stream_backups(folder)), key=lambda each: (-each.started, each.path))
+    candidates = sorted(
+        (_read(path, keys) for path in list_stream_backups(folder)),
+        key=lambda each: (-each.started, each.path),
+    )
     if not candidates:
         raise NotFound(f"there is no backup of a stream in {folder}")
     by_stream: dict[str, list[Candidate]] = {}
@@ -68,18 +75,18 @@ def plan_prune(folder: Path, retention: Retention, advance: Advance = lambda siz
         if candidate.started:
             by_stream.setdefault(candidate.stream, []).append(candidate)
     for backups in by_stream.values():
-        _keep_newest(backups, "day", "%Y-%m-%d", retention.days, advance)
-        _keep_newest(backups, "week", "%G-W%V", retention.weeks, advance)
+        _keep_newest(backups, "day", "%Y-%m-%d", retention.days, keys, advance)
+        _keep_newest(backups, "week", "%G-W%V", retention.weeks, keys, advance)
     _keep_parents(candidates)
     return candidates
 
 
-def remove(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+def remove(candidates: Sequence[Candidate], keys: Keys = NO_KEYS) -> Iterator[Candidate]:
     """Remove backups that go, links before their parents; yield each that is gone. Raises JsctlError,
     OSError."""
     for candidate in candidates:  # the newest first
         with lock_target(candidate.path) as locked:
-            now = _read(candidate.path)
+            now = _read(candidate.path, keys)
             if now.digest != candidate.digest or now.reasons:
                 raise JsctlError(f"{candidate.path} was changed meanwhile", "run it again")
             if locked.in_place:
@@ -91,20 +98,29 @@ def remove(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
         yield candidate
 
 
-def find_links(path: Path) -> list[Path]:
-    """Return the links beside a backup that need it."""
-    digest = _read(path).digest
-    if not digest:
+def find_links(path: Path, keys: Keys = NO_KEYS) -> list[Path]:
+    """Return the links beside a backup that need it. Raises KeyMissing."""
+    backup = files.open_part(path, keys=keys)
+    if not backup.digest:
         return []
-    others = (_read(other) for other in list_stream_backups(path.parent) if other != path)
-    return [other.path for other in others if other.since == digest]
+    links = []
+    for other in list_stream_backups(path.parent):
+        try:
+            if other != path and _read(other, keys).since == backup.digest:
+                links.append(other)
+        except KeyMissing:  # it cannot be a link of a backup in clear
+            if backup.is_encrypted:
+                raise
+    return links
 
 
-def _read(path: Path) -> Candidate:
+def _read(path: Path, keys: Keys) -> Candidate:
     try:
-        part = files.open_part(path)
+        part = files.open_part(path, keys=keys)
         started = part.manifest.get("started")
         time = parse_time_ns(started) if isinstance(started, str) else 0
+    except (KeyMissing, MissingDependency):
+        raise
     except (JsctlError, OSError, ValueError) as error:
         return Candidate(path, "", 0, "", "", [f"it cannot be read: {error}"])
     since = (part.manifest.get("since") or {}).get("sha256", "")
@@ -116,7 +132,9 @@ def _read(path: Path) -> Candidate:
     return Candidate(path, part.stream, time, part.digest, since, reasons)
 
 
-def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int, advance: Advance) -> None:
+def _keep_newest(
+    backups: Sequence[Candidate], label: str, form: str, count: int, keys: Keys, advance: Advance
+) -> None:
     """Keep the newest intact backup of each of the newest days or weeks (UTC) that have one, and damaged ones
     that are newer."""
     periods: set[str] = set()
@@ -126,7 +144,7 @@ def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int
             continue
         if len(periods) == count:
             break
-        if backup.fault is None and (fault := _find_fault(backup.path, advance)):
+        if backup.fault is None and (fault := _find_fault(backup.path, keys, advance)):
             backup.reasons.append(f"it is damaged: {fault}")
             backup.fault = fault
         elif not backup.fault:
@@ -135,10 +153,10 @@ def _keep_newest(backups: Sequence[Candidate], label: str, form: str, count: int
             periods.add(period)
 
 
-def _find_fault(path: Path, advance: Advance) -> str:
+def _find_fault(path: Path, keys: Keys, advance: Advance) -> str:
     """Return what is wrong with the data of a backup and of its parents; empty for nothing."""
     try:
-        verify_backup(open_backup(path), advance)
+        verify_backup(open_backup(path, keys=keys), advance)
     except (JsctlError, OSError) as error:
         return str(error)
     return ""

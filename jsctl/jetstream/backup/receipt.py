@@ -53,7 +53,7 @@ def validate_with_receipt(backup: Backup, path: Path, advance: Advance = lambda 
 
 
 def _describe(part: Backup) -> Json:
-    names = [part.packed.name] if part.packed else sorted(part.digests)
+    names = [part.packed.name] if part.packed else sorted(map(part.get_stored_name, part.digests))
     folder = part.packed.parent if part.packed else part.path
     statuses = {name: (folder / name).stat() for name in names}
     return {

@@ -1,7 +1,7 @@
 """Backing up one stream."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from jsctl.base.units import MS, format_rfc3339
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup import files
+from jsctl.jetstream.backup.encryption import NO_KEYS, KeyMissing, Keys
 from jsctl.jetstream.backup.events import (
     Advance,
     BackupStarted,
@@ -35,13 +36,14 @@ class BackupOptions:
     """Options of a stream's backup.
 
     check: let the server read every message first. chunk_size, window_size: bytes, 0 or less for
-    defaults.
+    defaults. recipients: public keys of age for which it is encrypted; none for a backup in clear.
     """
 
     consumers: bool = True
     check: bool = False
     chunk_size: int = 0
     window_size: int = 0
+    recipients: tuple[str, ...] = ()
 
 
 class StreamBackup(NamedTuple):
@@ -60,8 +62,10 @@ async def backup_stream(
     options: BackupOptions,
     observer: Observer,
     parent: files.Backup | None = None,
+    keys: Keys = NO_KEYS,
 ) -> StreamBackup:
-    """Back up a stream to a folder or .tgz file. parent: an earlier backup, of which it becomes a link.
+    """Back up a stream to a folder or .tgz file. parent: an earlier backup, of which it becomes a link. keys:
+    of an encrypted one that is replaced.
 
     The observer is asked before an older backup of the stream is replaced, which stays until the new one is
     complete. Raises BadInput for a target that holds another stream's backup or other files, and for a
@@ -70,14 +74,14 @@ async def backup_stream(
     files.describe_existing(target)
     info = await streams.fetch_info(api, stream)
     if parent:
-        await check_parent(api, parent, info, target)
+        await check_parent(api, parent, info, target, options.recipients)
     with lock_target(target) as locked:
         existing = files.describe_existing(target)
         if existing == files.UNFINISHED:
             files.remove_backup_files(target)  # it cannot be restored, and nobody is writing to it
         elif existing:
             locked.check_replaceable(existing)
-            check_replaced(target, stream)
+            check_replaced(target, stream, options.recipients, keys)
             await observer.confirm(ReplaceBackup(target, existing))
         started = time.monotonic_ns()
         with ExitStack() as phases:
@@ -107,15 +111,24 @@ async def backup_stream(
         return StreamBackup(stream, target, manifest, time.monotonic_ns() - started)
 
 
-def check_replaced(target: Path, stream: str) -> None:
-    """Raise BadInput unless a target holds a complete backup of this stream that no link beside it needs."""
+def check_replaced(target: Path, stream: str, recipients: Sequence[str], keys: Keys) -> None:
+    """Raise BadInput unless a target holds a complete backup of this stream that no link beside it needs, and
+    that is not encrypted if the new one is not."""
     try:
-        held = files.open_backup(target).stream
+        backup = files.open_backup(target, keys=keys)
+    except KeyMissing:
+        raise
     except JsctlError as error:
         raise BadInput(error.message, "remove it, or choose another target") from None
-    if held != stream:
-        raise BadInput(f"{target} holds a backup of stream {held}", "remove it, or choose another target")
-    if links := find_links(target):
+    if backup.is_encrypted and not recipients:
+        raise BadInput(
+            f"the backup in {target} is encrypted, and the new one would not be", "add --encrypt-to"
+        )
+    if backup.stream != stream:
+        raise BadInput(
+            f"{target} holds a backup of stream {backup.stream}", "remove it, or choose another target"
+        )
+    if links := find_links(target, keys):
         raise BadInput(
             f"{links[0]} is a link that needs the backup in {target}",
             "choose another target, or remove the link first",
@@ -162,9 +175,9 @@ async def save_stream(
         }
         # Not in a thread, where a cancellation could leave its files behind.
         writer = (
-            LinkWriter(folder, description, target, parent)
+            LinkWriter(folder, description, target, options.recipients, parent)
             if parent
-            else BackupWriter(folder, description, target)
+            else BackupWriter(folder, description, target, options.recipients)
         )
         try:
             state = snapshot.state

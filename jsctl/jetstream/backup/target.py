@@ -17,7 +17,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jsctl.base import posix
@@ -41,14 +41,14 @@ class BackupTarget:
         """Return an unused path beside the target, or in it."""
         return self._parent / f"{_build_prefix(self.path)}partial-{os.urandom(4).hex()}"
 
-    def put(self, source: Path, *, last: str = "") -> None:
+    def put(self, source: Path, *, last: Sequence[str] = ()) -> None:
         """Move a complete folder or file to the target's place, and remove what was there before.
 
-        last: the file that is moved last when a folder is filled in place. Raises OSError.
+        last: names of the file that is moved last when a folder is filled in place. Raises OSError.
         """
         path = self.path
         if self.in_place:
-            for entry in sorted(source.iterdir(), key=lambda entry: entry.name == last):
+            for entry in sorted(source.iterdir(), key=lambda entry: entry.name in last):
                 entry.rename(path / entry.name)
             source.rmdir()
         elif not os.path.lexists(path):

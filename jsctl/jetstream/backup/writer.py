@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -14,6 +14,7 @@ from jsctl.base.files import write_atomically
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup.archive import MAGIC
+from jsctl.jetstream.backup.encryption import ENDING, create_file, encrypt
 from jsctl.jetstream.backup.files import (
     DATA,
     DATA_NAMES,
@@ -22,6 +23,7 @@ from jsctl.jetstream.backup.files import (
     LEGACY_DATA,
     MANIFEST,
     META,
+    META_NAMES,
     PACKED,
     PARTIAL_DATA,
     describe_existing,
@@ -42,14 +44,16 @@ class BackupWriter:
     incomplete; `abandon` removes it.
     """
 
-    def __init__(self, folder: Path, description: Json, target: Path) -> None:
+    def __init__(self, folder: Path, description: Json, target: Path, recipients: Sequence[str] = ()) -> None:
         """Create the files of a backup in `folder`.
 
         description: the keys of the manifest besides sizes and digests. target: the path that errors name
-        instead of the folder. Raises JsctlError, with nothing left.
+        instead of the folder. recipients: public keys for which it is encrypted. Raises JsctlError, with
+        nothing left.
         """
         self.folder = folder
         self._target = target
+        self._recipients = recipients
         self._description = {"format": FORMAT, "complete": False, **description}
         self._digest = hashlib.sha256()
         self._size = self._flushed = 0
@@ -58,8 +62,8 @@ class BackupWriter:
         with naming(self._target):
             folder.mkdir()
             try:
-                write_atomically(folder / MANIFEST, seal_manifest(self._description), mode=None)
-                self._data = (folder / PARTIAL_DATA).open("xb")
+                self._write_file(MANIFEST, seal_manifest(self._description))
+                self._data = create_file(folder / PARTIAL_DATA, recipients)
             except BaseException:
                 remove_path(folder)
                 raise
@@ -101,7 +105,7 @@ class BackupWriter:
         with naming(self._target):
             sync(self._data)
             self._data.close()
-            (self.folder / PARTIAL_DATA).rename(self.folder / name)
+            (self.folder / PARTIAL_DATA).rename(self.folder / self._get_stored_name(name))
             meta = json.dumps({"config": config, "state": state}, indent=2, ensure_ascii=False).encode()
             files = {
                 name: {"bytes": self._size, "sha256": self._digest.hexdigest()},
@@ -110,10 +114,17 @@ class BackupWriter:
             }
             unpacked = self.scanner.unpacked
             manifest = {**self._description, "complete": True, "unpacked": unpacked, **extra, "files": files}
-            write_atomically(self.folder / META, meta, mode=None)
-            write_atomically(self.folder / MANIFEST, seal_manifest(manifest), mode=None)
+            self._write_file(META, meta)
+            self._write_file(MANIFEST, seal_manifest(manifest))
         self._finished = True
         return manifest
+
+    def _get_stored_name(self, name: str) -> str:
+        return name + ENDING * bool(self._recipients)
+
+    def _write_file(self, name: str, data: bytes) -> None:
+        data = encrypt(data, self._recipients) if self._recipients else data
+        write_atomically(self.folder / self._get_stored_name(name), data, mode=None)
 
     def abandon(self) -> None:
         """Remove what was written, as far as possible; a finished backup stays."""
@@ -131,7 +142,7 @@ def put_backup(folder: Path, target: BackupTarget) -> None:
     with naming(path):
         finished_path = _pack(folder, strip_ending(path)) if is_packed(path) else folder
         describe_existing(path)
-        target.put(finished_path, last=META)
+        target.put(finished_path, last=META_NAMES)
 
 
 def _pack(folder: Path, stem: str) -> Path:
@@ -144,8 +155,9 @@ def _pack(folder: Path, stem: str) -> Path:
         # Data that S2 has compressed hardly gets smaller; a higher level only takes longer.
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
             for name in (MANIFEST, META, GONE, *DATA_NAMES):
-                if (folder / name).exists():
-                    tar.add(folder / name, arcname=f"{stem}/{name}")
+                for stored in (name, name + ENDING):
+                    if (folder / stored).exists():
+                        tar.add(folder / stored, arcname=f"{stem}/{stored}")
         sync(file)
     return packed
 

@@ -65,6 +65,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
     is_advisory = totals.messages > 0 and not (declared.get("messages") and declared.get("bytes"))
     sections = [
         Section("Configuration", _build_config_fields(config)),
+        *([Section("Encryption", [Field("Encrypted", True, "bool")])] if backup.is_encrypted else []),
         Section(
             "Consumers",
             [
@@ -94,6 +95,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
         "declared_counts_advisory": is_advisory,
         **({"edit": backup.edit} if backup.edit is not None else {}),
         **({"chain": _describe_chain(backup)} if backup.parents else {}),
+        "encrypted": backup.is_encrypted,
         "consumers": scan.consumers,
         "messages": totals.messages,
         "num_subjects": totals.subjects,

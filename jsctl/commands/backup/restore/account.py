@@ -1,5 +1,6 @@
 """`jsctl backup restore account`."""
 
+from jsctl.commands.backup.encryption import get_keys, identity_flag
 from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
@@ -32,6 +33,7 @@ from jsctl.views.result import Result
     is_flag=True,
     help="Give existing streams the configuration of the backup, and add their missing consumers",
 )
+@identity_flag
 @restore_flags
 async def account(
     env: Env,
@@ -39,6 +41,7 @@ async def account(
     cluster: str,
     tag: tuple[str, ...],
     update_streams: bool,
+    identity: str,
     permits: LossOptions,
     force: bool,
 ) -> Result:
@@ -47,7 +50,7 @@ async def account(
     is not 0.
     """
     path = resolve_backup_path(directory)
-    account_backup = open_account_backup(path)
+    account_backup = open_account_backup(path, get_keys(env, identity))
     configs = [backup.config for backup in account_backup.backups]
     refuse_unknown(permits.unprotect, [name for config in configs for name in list_concerned(config)])
     result = await restore_account(

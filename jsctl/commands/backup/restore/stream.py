@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jsctl.base.files import read_input
 from jsctl.base.units import format_duration, pluralize
+from jsctl.commands.backup.encryption import identity_flag
 from jsctl.commands.backup.source import opening_source
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
@@ -46,6 +47,7 @@ class Options:
     cluster: str | None
     tag: tuple[str, ...]
     replicas: int | None
+    identity: str
     permits: LossOptions
     force: bool
 
@@ -84,6 +86,7 @@ class Options:
 @option("--cluster", metavar="CLUSTER", default=None, help="Place the stream in this cluster")
 @option("--tag", metavar="TAG", multiple=True, help="Place the stream on servers with this tag")
 @option("--replicas", type=int, metavar="COUNT", default=None, help="How many replicas of the data to keep")
+@identity_flag
 @restore_flags
 async def stream(env: Env, options: Options) -> Result:
     """Read FILE, the folder or .tgz file that jsctl backup stream wrote, or a folder of the nats tool, and
@@ -91,7 +94,7 @@ async def stream(env: Env, options: Options) -> Result:
     stdin where FILE is -, is copied to the folder for temporary files first.
     """
     observer = TerminalObserver(env, options.permits, progress=options.progress, force=options.force)
-    with opening_source(env, options.path) as backup:
+    with opening_source(env, options.path, options.identity) as backup:
         config = _build_config(env, backup, options)
         refuse_unknown(options.permits.unprotect, list_concerned(config))
         restored = await restore_stream(env.jetstream, backup, config, observer)
