@@ -1,5 +1,7 @@
 """A stream's backup on disk: a folder with the server's snapshot as it arrived, or the same in a .tgz file.
 
+This file is long because what a backup consists of and how it is opened share the names of its files.
+
 backup.json     {config, state}, as the `nats` tool writes it; `edit` says from what it was edited
 stream.arc.s2   the snapshot; stream.tar.s2 that of a server before 2.15, or of any server by older tools
 jsctl.json      sizes and SHA-256 of both, the consumers, and whether the backup was finished; at its end the
