@@ -6,6 +6,8 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jsctl.base import json_text
 from jsctl.base.json_text import MAX_VALUES, TooDeep, parse_json
@@ -44,6 +46,27 @@ def test_depth_is_that_of_the_document_whatever_its_texts_hold(monkeypatch: pyte
         else:
             assert parse_json(text) == value
     assert 30 < deep < 470
+
+
+def test_a_document_of_few_brackets_is_not_searched_for_its_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(json_text, "_extract_marks")
+    document = {"items": [{"n": n} for n in range(90)], "text": "x" * 1000}
+    assert parse_json(json.dumps(document)) == document
+
+
+@given(st.text(st.sampled_from('a\\u"\ud83d\ude00\xed')), st.booleans(), st.booleans())
+def test_a_text_is_refused_exactly_if_it_cannot_be_encoded(
+    text: str, is_escaped: bool, is_bytes: bool
+) -> None:
+    document: str | bytes = json.dumps({"t": text}, ensure_ascii=is_escaped or is_bytes)
+    document = document.encode() if is_bytes and isinstance(document, str) else document
+    value = json.loads(document)["t"]  # in which two escapes are one character
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        with pytest.raises(ValueError, match="surrogate"):
+            parse_json(document)
+    else:
+        assert parse_json(document) == {"t": value}
+    assert parse_json(document, allow_surrogates=True) == {"t": value}
 
 
 def test_the_limit_of_levels() -> None:
