@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -233,9 +234,15 @@ leafnodes {{ reconnect: 1, remotes: [
 
 class Cluster:
     """Servers n1, n2, n3 with routes between them: the account of user `acc` with JetStream, and a system
-    user `admin`. size: how many."""
+    user `admin`. size: how many. limits: of JetStream on each server, as its configuration has them."""
 
-    def __init__(self, folder: Path, size: int = 3) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        size: int = 3,
+        limits: Sequence[str] = (),
+        accounts: str = HUB_LEAF_ACCOUNTS,
+    ) -> None:
         routes = [free_port() for _ in range(size)]
         others = ", ".join(f'"nats-route://127.0.0.1:{port}"' for port in routes)
         self.servers = {
@@ -244,9 +251,9 @@ class Cluster:
                 f"""
 listen: "127.0.0.1:{{port}}"
 server_name: n{number}
-jetstream {{ store_dir: "{{store}}" }}
+jetstream {{ store_dir: "{{store}}", {limits[number - 1] if limits else ""} }}
 cluster {{ name: east, listen: "127.0.0.1:{port}", routes: [{others}] }}
-{HUB_LEAF_ACCOUNTS}""",
+{accounts}""",
                 name=f"n{number}",
             )
             for number, port in enumerate(routes, 1)

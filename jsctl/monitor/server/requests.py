@@ -111,14 +111,19 @@ async def fetch_visible_servers(connection: Connection) -> list[Json]:
 
 async def fetch_free_storage(connection: Connection) -> list[Json]:
     """Return what servers with JetStream say of themselves, each with `free`: the bytes that are left for
-    streams of each kind of storage (nats-server: jetstream_cluster.go selectPeerGroup). None where the login
-    does not see them: it needs what the system account may ask, or an import of that."""
+    streams of each kind of storage (nats-server: jetstream_cluster.go selectPeerGroup), and `leads`: whether
+    it is the meta leader. None where the login does not see them: it needs what the system account may ask,
+    or an import of that."""
     try:
         replies = await ping(connection, "JSZ")
     except JsctlError:
         return []
     return [
-        {**reply["server"], "free": {kind: _count_free(reply["data"], *_STORAGE[kind]) for kind in _STORAGE}}
+        {
+            **(server := reply["server"]),
+            "free": {kind: _count_free(reply["data"], *_STORAGE[kind]) for kind in _STORAGE},
+            "leads": (reply["data"].get("meta_cluster") or {}).get("leader") == server.get("name"),
+        }
         for reply in deduplicate_servers(replies)
         if not reply["data"].get("disabled")
     ]
