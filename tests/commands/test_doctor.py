@@ -230,7 +230,9 @@ def test_contexts_that_fail_do_not_hold_up_the_others(pair: Pair) -> None:
         ]
         assert pair.cli("doctor --context down").status == 4
         broken.write_text("{")
-        assert [one["about"] for one in pair.findings()][2:] == ["context broken"]
+        [unreadable] = pair.findings()[2:]
+        assert unreadable["about"] == "context broken"
+        assert unreadable["fix"] == "repair it with jsctl context edit broken"
     finally:
         broken.unlink(missing_ok=True)
         pair.cli("context rm down --force", status=0)

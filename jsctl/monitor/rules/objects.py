@@ -168,7 +168,10 @@ def _check_stream_limits(info: Json) -> Iterator[Trouble]:
             usage = f"{_format_share(used, limit)} of its {words}"
             has_reached = used >= limit and words != "consumers"
             undo = Suggestion("stream edit", [config["name"]], [flag, str(limit)])
-            fix = undo._replace(flags=[flag, str(2 * limit)], is_safe=True, undo=undo)
+            # What waits at its origins is to fit, too.
+            lag = sum(int(origin.get("lag") or 0) for origin in info.get("sources") or ())
+            needed = max(limit, used + lag * (words == "messages"))
+            fix = undo._replace(flags=[flag, str(2 * needed)], is_safe=True, undo=undo)
             yield Trouble(usage, has_reached, "LIMIT_NEAR", f"it uses {usage}", [fix])
 
 

@@ -52,6 +52,8 @@ def _describe_fix(context: ContextView) -> str:
     if isinstance(context.error, Unreachable):
         return f"start its servers, or correct its address: {edit}"
     hint = context.error.hint if context.error else ""
+    if edit in hint:
+        return hint
     return f"{hint or 'correct it'}: {edit}"
 
 
