@@ -91,6 +91,26 @@ def list_peers(info: Json) -> list[str]:
     return [name for name in names if name]
 
 
+def list_joined_peers(info: Json) -> list[str]:
+    """Return the servers that have joined a group, the leader first."""
+    replicas = (info.get("cluster") or {}).get("replicas") or []
+    pending = {peer["name"] for peer in replicas if peer.get("pending")}
+    return [name for name in list_peers(info) if name not in pending]
+
+
+def list_absent_peers(info: Json) -> list[str]:
+    """Return the ids of the servers that a group waits for while it gains replicas, or after that was taken
+    back (ADR-62). Empty while it moves to other servers, or only loses some."""
+    cluster: Json = info.get("cluster") or {}
+    pending = [peer for peer in cluster.get("replicas") or [] if peer.get("pending")]
+    desired = (cluster.get("desired") or {}).get("replicas") or []
+    joined = set(list_joined_peers(info))
+    if desired and not joined <= {peer["name"] for peer in desired}:
+        return []
+    absent = [*pending, *(peer for peer in desired if peer["name"] not in joined)]
+    return list(dict.fromkeys(str(peer.get("peer") or peer["name"]) for peer in absent))
+
+
 def is_silent(info: Json) -> bool:
     """Return whether another server lists a stream instead of its own, which are offline."""
     return bool(info.get("cluster")) and not info["cluster"].get("leader")

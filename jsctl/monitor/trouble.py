@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.units import SECOND, compute_age, format_count, format_exact_duration, truncate_to_seconds
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.state import format_migration
+from jsctl.jetstream.state import format_migration, list_absent_peers
 
 ABSENT = 10 * SECOND  #: ns since a replica was last heard from, after which it is away
 YOUNG = 10 * SECOND  #: ns that a new stream needs to find its replicas and origins
@@ -197,13 +197,16 @@ _MIGRATION_ADVICE: Mapping[str, tuple[str, str]] = {
     "unavailable": ("see whether the server of its leader runs", "server list"),
 }
 """What to do, by the type of a migration (nats-server: MigrationStatusType), and the verb that helps: one of
-servers; info; cancel (of streams alone); blocked, which shows what has to move first."""
+servers; info; cancel (of streams, and of consumers that gain replicas); blocked, which shows what has to move
+first."""
 
 
 def _suggest_for_migration(info: Json, verb: str) -> Suggestion:
     consumer = "stream_name" in info
     stream = str(info["stream_name"] if consumer else info["config"]["name"])
     if verb == "cancel":
+        if consumer and list_absent_peers(info):
+            return Suggestion("consumer cluster cancel-move", [stream, str(info["name"])])
         can_cancel = not consumer and info["cluster"]["desired"].get("origin")
         return Suggestion("stream cluster cancel-move", [stream]) if can_cancel else Suggestion("server list")
     if verb == "blocked":

@@ -53,6 +53,7 @@ VERBS: dict[str, Entry] = {
         "Make a consumer's leader step down, so that another is elected", "elect", "down", "d"
     ),
     "cluster evacuate": changes("Move a consumer off a server; the cluster picks another"),
+    "cluster cancel-move": changes("Take back replicas of a consumer that have not joined it", own=True),
     "cluster balance": changes("Balance the leaders of a stream's consumers over the servers that hold them"),
     "pcgroup": group("Manage partitioned consumer groups of orbit.go's pcgroups", aliases=("cg",), own=True),
     "pcgroup ls": reads("List the partitioned consumer groups of a stream, or of all", "list"),

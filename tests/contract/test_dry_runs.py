@@ -369,6 +369,7 @@ def test_verbs_of_clusters(cluster_cli: Cli, shared_cluster: Cluster, tmp_path: 
 
 ELSEWHERE = [
     "stream cluster cancel-move",  # tests/commands/stream/cluster/test_cancel_move.py
+    "consumer cluster cancel-move",  # tests/commands/consumer/test_cancel_move.py
     "consumer unpin",  # tests/commands/consumer/test_unpin.py
     *(f"consumer pcgroup {verb}" for verb in ("create", "add", "drop", "step-down", "rm")),
     *(f"consumer pcgroup {verb}-mapping" for verb in ("create", "delete")),  # tests/commands/consumer/pcgroup

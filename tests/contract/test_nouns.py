@@ -53,6 +53,7 @@ REFUSED = {
     "stream cluster evacuate": "not in a cluster",
     "stream cluster cancel-move": "not in a cluster",
     "consumer cluster evacuate": "not in a cluster",
+    "consumer cluster cancel-move": "is not moving",
     "stream cluster peer-remove": "not in a cluster",
     "consumer cluster step-down": "one replica",
     "consumer cluster balance": "replicas",

@@ -75,6 +75,15 @@ async def evacuate_consumer(api: Api, stream: str, consumer: str, peer: str) -> 
     await _change(api, f"CONSUMER.PEER.EVACUATE.{stream}.{consumer}", peer)
 
 
+async def forget_consumer_peer(api: Api, stream: str, consumer: str, peer: str) -> None:
+    """Remove a server from a consumer's group, which need not have joined it, if it is in it (ADR-62)."""
+    try:
+        await _change(api, f"CONSUMER.PEER.REMOVE.{stream}.{consumer}", peer)
+    except ApiError as error:
+        if error.err_code != ErrorCode.CLUSTER_PEER_NOT_MEMBER:
+            raise
+
+
 async def _change(api: Api, subject: str, peer: str) -> None:
     try:
         await api.call(subject, {"peer": peer})

@@ -1,5 +1,6 @@
 """Migrations that stand still (ADR-62)."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,8 +66,14 @@ def test_only_what_is_old_or_fails() -> None:
 
 
 def test_a_consumer() -> None:
-    info = {**build_info("quorum"), "stream_name": "S", "name": "C"}
-    assert [line.verb for trouble in check_migration(info, NOW) for line in trouble.help] == ["server list"]
+    def suggest(leader: str) -> Sequence[tuple[str, list[str]]]:
+        info = {**build_info("quorum"), "stream_name": "S", "name": "C"}
+        info["cluster"] = {**info["cluster"], "leader": leader, "desired": {**info["cluster"]["desired"]}}
+        info["cluster"]["desired"]["replicas"] = [{"name": "n1"}, {"name": "n2"}]
+        return [(line.verb, [*line.names]) for trouble in check_migration(info, NOW) for line in trouble.help]
+
+    assert suggest("n1") == [("consumer cluster cancel-move", ["S", "C"])]  # gains n2
+    assert suggest("n9") == [("server list", [])]  # moves from n9, which nobody takes back
 
 
 def test_what_is_to_come_is_not_missing() -> None:

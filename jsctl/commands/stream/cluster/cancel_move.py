@@ -1,23 +1,21 @@
 """`jsctl stream cluster cancel-move`."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from jsctl.base.loops import sleep
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, destructive
+from jsctl.commands.observers.moves import wait_for_cancel
 from jsctl.commands.picking.pick import open_matching_streams, open_stream
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.cluster.peers import cancel_move as request_cancel
 from jsctl.jetstream.cluster.peers import check_in_cluster
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import Intent
 from jsctl.views.result import Lines, Result, Text
 from jsctl.views.stream.info import info_page
-
-_INTERVAL_SECONDS = 0.5
-_PATIENCE_SECONDS = 60
 
 
 @command(
@@ -32,8 +30,8 @@ _PATIENCE_SECONDS = 60
 @destructive("Cancel without asking, and do not wait")
 async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     """Undo what the stream's servers are changing: a move to other servers, another number of replicas, or
-    another retention. The stream goes back to what it was before. A pattern such as 'LOGS_*' does so for all
-    streams that are moving.
+    another retention. The stream and its consumers go back to what they were before. A pattern such as
+    'LOGS_*' does so for all streams that are moving.
     """
     if many := await open_matching_streams(env, stream):
         return await _cancel_many(env, *many, stream, force)
@@ -48,7 +46,7 @@ async def cancel_move(env: Env, stream: str, force: bool) -> Result:
     canceled = Text(f'Canceled move of "{name}"')
     if force:
         return Result([canceled], data={"stream": name, "canceled": True})
-    [info] = await _wait(env, api, [name])
+    [info] = await wait_for_cancel(env, "stream", partial(streams.fetch_infos, api, [name]))
     page = info_page(info)
     return page._replace(parts=[canceled, *page.parts])
 
@@ -70,7 +68,7 @@ async def _cancel_many(env: Env, api: Api, names: Sequence[str], pattern: str, f
             failed.append(f"{name}: {error.message}")
     if not force:
         try:
-            await _wait(env, api, canceled)
+            await wait_for_cancel(env, "stream", partial(streams.fetch_infos, api, canceled))
         except JsctlError as error:
             failed.append(error.message)
     result = Result(
@@ -81,15 +79,3 @@ async def _cancel_many(env: Env, api: Api, names: Sequence[str], pattern: str, f
         return result
     left = JsctlError(f"{len(failed)} of {len(moving)} moves were not canceled: {'; '.join(failed)}")
     return result._replace(error=left, status=left.status)
-
-
-async def _wait(env: Env, api: Api, names: Sequence[str]) -> list[Json]:
-    """Return the infos of streams once none of them moves. Raises JsctlError after a minute."""
-    env.inform("Waiting for the move to end")
-    for _ in range(int(_PATIENCE_SECONDS / _INTERVAL_SECONDS)):
-        infos = await streams.fetch_infos(api, [*names])
-        if not any(info["cluster"].get("desired") for info in infos):
-            return infos
-        await sleep(_INTERVAL_SECONDS)
-    moving = ", ".join(info["config"]["name"] for info in infos if info["cluster"].get("desired"))
-    raise JsctlError(f"the move of stream {moving} is not canceled yet", "see jsctl stream info")
