@@ -1,6 +1,7 @@
 """Charts and tables as one self-contained HTML page, without scripts, fonts and external addresses."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from html import escape
 from typing import Any
 
@@ -9,30 +10,43 @@ from jsctl.render.text import clean, show
 from jsctl.views.report.history import Series
 from jsctl.views.result import Cell, Column, Table
 
+_SHORT = timedelta(hours=1)
+"""The time of a chart below which the seconds of its ends are shown."""
+
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #667085; --line: #d8dde5; --paper: #fff;
   --card: #f6f8fa; --mark: #2563b0; --fill: #2563b022; --warn: #9a5b00; --bad: #b42318; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #98a2b3; --line: #333b47;
   --paper: #14181f; --card: #1c222b; --mark: #6ea8fe; --fill: #6ea8fe22; --warn: #f0b45a; --bad: #ff8a80; } }
 * { box-sizing: border-box }
-body { margin: 0 auto; padding: 1rem; max-width: 72rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; padding: 1rem; max-width: 80rem; background: var(--paper); color: var(--ink);
   font: 15px/1.45 system-ui, sans-serif }
 h1 { font-size: 1.4rem; margin: .2rem 0 } h2 { font-size: 1.1rem; margin: 1.6rem 0 .5rem }
-p { color: var(--soft); margin: .2rem 0 1rem }
+p { color: var(--soft); margin: .2rem 0 1rem; overflow-wrap: anywhere }
 .charts { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
 figure { margin: 0; padding: .8rem; background: var(--card); border: 1px solid var(--line);
   border-radius: .5rem }
 figcaption { display: flex; justify-content: space-between; gap: 1rem; font-weight: 600 }
-figcaption span, .ends { color: var(--soft); font-weight: 400 }
+figcaption span, .ends { color: var(--soft); font-weight: 400; white-space: nowrap }
 .ends { display: flex; justify-content: space-between; font-size: .8rem }
 svg { display: block; width: 100%; height: 6rem } td svg { width: 7rem; height: 1.4rem }
 polyline { fill: none; stroke: var(--mark); stroke-width: 1.5; vector-effect: non-scaling-stroke }
-polygon { fill: var(--fill) } circle { fill: var(--mark) }
+polyline.dot { stroke-width: 4; stroke-linecap: round }
+polygon { fill: var(--fill) }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { padding: .35rem .6rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line) }
 th { background: var(--card); font-weight: 600 } tr:last-child td { border-bottom: 0 }
-.number { text-align: right } .warn { color: var(--warn) } .bad { color: var(--bad) }
+td { vertical-align: top } .number { text-align: right }
+.prose { white-space: normal; min-width: 11rem; overflow-wrap: anywhere }
+.warn { color: var(--warn) } .bad { color: var(--bad) }
+@media (max-width: 40rem) {
+  thead, td:empty { display: none } tr { display: block; padding: .5rem .6rem }
+  td, tr:last-child td { display: flex; gap: .8rem; padding: .1rem 0; border: 0; white-space: normal;
+    overflow-wrap: anywhere; text-align: left }
+  tr + tr { border-top: 1px solid var(--line) }
+  td::before { content: attr(data-title); flex: 0 0 6rem; color: var(--soft) }
+}
 """
 
 
@@ -67,7 +81,8 @@ def _escape(value: str) -> str:
 def _build_figure(chart: Series) -> str:
     known_values = [value for value in chart.values if value is not None]
     maximum, last = show(round(max(known_values)), chart.kind), show(round(known_values[-1]), chart.kind)
-    first, end = (f"{at:%Y-%m-%d %H:%M}" for at in (chart.times[0], chart.times[-1]))
+    form = "%Y-%m-%d %H:%M" + ":%S" * (chart.times[-1] - chart.times[0] < _SHORT)
+    first, end = (at.strftime(form) for at in (chart.times[0], chart.times[-1]))
     numbers = f"<span>{_escape(last)}, at most {_escape(maximum)}</span>"
     return (
         f"<figure><figcaption>{_escape(chart.title)}{numbers}</figcaption>"
@@ -95,7 +110,8 @@ def _draw_svg(values: Values, label: str, width: int, height: int) -> str:
     for run in filter(None, runs):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in run)
         if len(run) == 1:
-            parts.append(f'<circle cx="{run[0][0]:.1f}" cy="{run[0][1]:.1f}" r="2"/>')
+            # Not a circle, which would be drawn as wide as the chart is.
+            parts.append(f'<polyline class="dot" points="{points} {points}"/>')
             continue
         parts.append(f'<polygon points="{run[0][0]:.1f},{height} {points} {run[-1][0]:.1f},{height}"/>')
         parts.append(f'<polyline points="{points}"/>')
@@ -119,12 +135,17 @@ def _build_table(table: Table) -> str:
     )
 
 
-def _format_class(column: Column) -> str:
-    return "" if column.kind == "text" else ' class="number"'
+def _format_class(column: Column, style: str = "") -> str:
+    name = {"text": "", "time": "", "url": "", "prose": "prose"}.get(column.kind, "number")
+    names = " ".join(filter(None, (name, style)))
+    return f' class="{names}"' if names else ""
 
 
 def _build_cell(value: Any, column: Column) -> str:
+    title = f' data-title="{_escape(column.title)}"'
     if isinstance(value, Cell) and isinstance(value.raw, list):  # how a number went
-        return f"<td>{_draw_svg(value.raw, column.title, 100, 24)}</td>"
-    style = f' class="{value.style}"' if isinstance(value, Cell) and value.style else _format_class(column)
-    return f"<td{style}>{escape(show(value, column.kind))}</td>"
+        return f"<td{title}>{_draw_svg(value.raw, column.title, 100, 24)}</td>"
+    lines = value if isinstance(value, list) else [value]
+    style = value.style if isinstance(value, Cell) else ""
+    text = "<br>".join(escape(show(line, column.kind)) for line in lines)
+    return f"<td{_format_class(column, style)}{title}>{f'<div>{text}</div>' if text else ''}</td>"

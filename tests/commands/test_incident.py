@@ -83,6 +83,32 @@ def test_the_first_change(
     assert all(one["at"][17:19] == "03" for one in changes if one["kind"] != "problem"), changes
 
 
+def test_what_is_not_known_has_not_changed(cli: Cli, real: Path, tmp_path: Path) -> None:
+    """The settings of a stream that does not answer, and the servers that are known from it alone."""
+
+    def silence(place: dict[str, Any]) -> None:
+        unknown = {"offline": "no answer", "storage": "", "cluster": ""}
+        place["overview"]["streams"][0] |= unknown
+        place["overview"]["hosting"] = {}
+
+    file = write_rounds(real, tmp_path / "rounds", [unchanged, unchanged, silence, unchanged])
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    said = [(one["kind"], one["name"]) for one in changes]
+    assert "problem" in {kind for kind, _ in said}
+    assert not [one for one in said if one[0] == "configuration" or ": server" in one[1]]
+
+
+def test_storage_limits_follow_the_free_disk(cli: Cli, system_url: str, tmp_path: Path) -> None:
+    cli(["report", "--record", str(tmp_path / "real"), "--count", "1", "--server", system_url], status=0)
+
+    def shrink(place: dict[str, Any]) -> None:
+        for reply in place["servers"]["statistics"]:
+            reply["statsz"]["jetstream"]["config"]["max_storage"] -= 1_000_000
+
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [unchanged, shrink])
+    assert cli(f"incident --from {file} --json", status=0).json["changes"] == []
+
+
 def test_what_changed_before_and_what_followed(cli: Cli, real: Path, tmp_path: Path) -> None:
     def edited(lag: int) -> Change:
         def change(place: dict[str, Any]) -> None:

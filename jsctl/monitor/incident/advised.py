@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import NamedTuple
 
 from jsctl.base.units import SECOND, parse_time_ns
@@ -112,13 +111,13 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
 
 
 def estimate_skews(advised: Sequence[Advised]) -> dict[str, float]:
-    """Return by server how many seconds its clock is ahead of ours: the median over what it published, 0 for
-    less than what the way of a message may take."""
-    ahead: dict[str, list[int]] = {}
+    """Return by server how many seconds its clock is ahead of ours, by the fastest message, as none is early;
+    0 for less than what the way of a message may take."""
+    ahead: dict[str, int] = {}
     for one in advised:
-        ahead.setdefault(one.server, []).append(one.ahead)
-    medians = {server: median(values) / SECOND for server, values in ahead.items()}
-    return {server: skew if abs(skew) >= _NOISE else 0.0 for server, skew in medians.items()}
+        ahead[one.server] = max(one.ahead, ahead.get(one.server, one.ahead))
+    skews = {server: value / SECOND for server, value in ahead.items()}
+    return {server: skew if abs(skew) >= _NOISE else 0.0 for server, skew in skews.items()}
 
 
 def merge_advised(

@@ -125,7 +125,7 @@ def _compare_rows(old: PlaceView, new: PlaceView) -> Iterator[_Words]:
     for key, row in new.rows.items():
         before = old.rows.get(key)
         if before is None:
-            if key[0] not in ("login", "account") and not old.is_partial:
+            if _is_own(row) and not old.is_partial:
                 yield "appeared", row.name, "note", "appeared"
             continue
         changed = list(_compare_row(row, before.values, row.values))
@@ -136,16 +136,23 @@ def _compare_rows(old: PlaceView, new: PlaceView) -> Iterator[_Words]:
     silent = {row.values["stream"] for row in new.rows.values() if row.values["offline"]}
     for key, row in old.rows.items():
         is_unknown = new.is_partial and key[0] == "consumer"
-        if key not in new.rows and key[0] not in ("login", "account") and not is_unknown:
+        if key not in new.rows and _is_own(row) and not is_unknown:
             if key[0] == "consumer" and row.values["stream"] in silent:
                 continue
             yield "gone", row.name, "bad", "is gone"
 
 
+def _is_own(row: Row) -> bool:
+    """Return whether a row is there as long as what it is about; servers that a login may not ask are known
+    from the streams that they hold alone."""
+    kind = row.key[0]
+    return kind not in ("login", "account") and (kind != "server" or bool(row.values["started"]))
+
+
 _CONFIGURED: Mapping[str, Sequence[str]] = {
     "stream": ("storage", "cluster"),
     "account": ("max_streams", "max_consumers", "max_file", "max_memory"),
-    "server": ("version", "cluster", "memory_limit", "file_limit"),
+    "server": ("version", "cluster"),  # limits that are not configured follow the free space at the start
 }
 
 
@@ -194,7 +201,7 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
     errors = (new["api_errors"] or 0) - (old["api_errors"] or 0)
     if errors > 0:
         yield "API errors", name, "warning", f"{pluralize(errors, 'more request')} failed"
-    for key in _CONFIGURED.get(kind, ()):
+    for key in () if old["offline"] or new["offline"] else _CONFIGURED.get(kind, ()):
         if old[key] != new[key]:
             yield "configuration", name, "note", f"{key} {_show(key, old[key])}, now {_show(key, new[key])}"
 

@@ -36,12 +36,12 @@ _STYLES: dict[str, Style] = {"bad": "bad", "warning": "warn", "note": "", "good"
 _CHANGES = (
     Column("Time", "at", "time", read=lambda change: to_datetime(change.at)),
     Column("Change", "kind", read=lambda change: Cell(change.kind, change.kind, _STYLES[change.level])),
-    Column("Of", "name"),
+    Column("Of", "name", "prose"),
     Column("What", "says", "prose"),
     Column("Clock of", "server", hideable=1),
 )
 _BEGINNINGS = (
-    *_CHANGES,
+    *_CHANGES[:-1],
     Column("Lasted", "lasted"),
     Column("Changed before", "before", "prose"),
     Column("Followed", "after", "prose"),
@@ -179,10 +179,10 @@ def build_tables(story: Story) -> list[Table]:
     """Return the tables of a page."""
     rows = [
         [
-            *(column.get(one.change) for column in _CHANGES),
+            *(column.get(one.change) for column in _CHANGES[:-1]),
             _format_span(one, story) if one.change.key else "",
-            "; ".join(_list_words(one.change, one.before)),
-            "; ".join(_list_words(one.change, one.after)),
+            _list_words(one.change, one.before),
+            _list_words(one.change, one.after),
         ]
         for one in story.beginnings
     ]
