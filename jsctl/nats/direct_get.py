@@ -22,12 +22,11 @@ TAIL = (b"Nats-Sequence: ", b"Nats-Time-Stamp: ", b"Nats-Num-Pending: ", b"Nats-
 END, NO_MESSAGE, TIMEOUT, TOO_MANY, NO_RESPONDERS = 204, 404, 408, 413, 503
 """Statuses: end of a batch, nothing matches, invalid request, too many subjects, nobody answers."""
 
-_LINE = rb"HMSG [^ \r\n]+ (\d+) (\d{1,9}) (\d{1,9})\r\n(?=NATS/1\.0\r)"
+_LINE = rb"HMSG \S+ (\d+) (\d{1,9}) (\d{1,9})\r\n(?=NATS/1\.0\r)"
 """The line of a reply without a status."""
 
 _SERVER_HEADERS = (
-    rb"\r\nNats-Stream: ([^\r\n]*)\r\nNats-Subject: ([^\r\n]*)\r\nNats-Sequence: (\d+)\r\n"
-    rb"Nats-Time-Stamp: ([^\r\n]*)\r\n"
+    rb"\r\nNats-Stream: (.*)\r\nNats-Subject: (.*)\r\nNats-Sequence: (\d+)\r\nNats-Time-Stamp: (.*)\r\n"
     rb"(?:Nats-Num-Pending: (\d+)\r\n)?(?:Nats-Last-Sequence: (\d+)\r\n)?\r\n\Z"
 )
 

@@ -14,7 +14,7 @@ from jsctl.nats.events import ConnectionEvent, PermissionDenied
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
 
-BATCH = 500
+BATCH = 2000
 """Messages requested at once."""
 
 _BYTES = 8 << 20  #: of messages requested at once
