@@ -31,7 +31,7 @@ def work_off(
     """Acknowledge all messages but those that fail, until the consumer has nothing left; terminate some."""
 
     async def work() -> None:
-        client = await nats.connect(url)
+        client = await nats.connect(url.split(","))
         subscription = await client.jetstream().pull_subscribe_bind(name, stream)
         while True:
             try:

@@ -46,9 +46,10 @@ async def plan_capture(api: Api, stream: str, consumer: str, *, max_age: int, ma
         ]
         config = {**present["config"], "subjects": [*kept, *missing]}
         return CapturePlan(missing, list(existing), config)
-    replicas = 1
     if stream:
-        replicas = int((await streams.fetch_info(api, stream))["config"].get("num_replicas") or 1)
+        replicas = _get_replicas(await streams.fetch_info(api, stream))
+    else:  # those of the most replicated stream: what it captures must not be lost earlier than that
+        replicas = max((await streams.collect(api, _get_replicas)).items.values(), default=1)
     config = {
         "name": NAME,
         "description": "Advisories on messages that consumers gave up",
@@ -62,6 +63,10 @@ async def plan_capture(api: Api, stream: str, consumer: str, *, max_age: int, ma
         "allow_direct": True,
     }
     return CapturePlan(missing, list(existing), config, is_new=True)
+
+
+def _get_replicas(info: Json) -> int:
+    return int(info["config"].get("num_replicas") or 1)
 
 
 async def apply_capture(api: Api, config: Json, *, is_new: bool) -> Json:

@@ -1,7 +1,8 @@
 """What a consumer gave up: messages after their last delivery, and messages that a client terminated.
 
-Three sources, each exact where it exists: the state that a server stores of a consumer; what is left of a
-work queue behind its consumer; and the advisories MAX_DELIVERIES and MSG_TERMINATED, where a stream has them.
+Three sources, each exact where it exists: the state that a server stores of a consumer; what is left behind
+the consumer of a stream that removes what was processed; and the advisories MAX_DELIVERIES and
+MSG_TERMINATED, where a stream has them.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -18,8 +19,8 @@ from jsctl.monitor import events
 from jsctl.nats.subjects import matches
 
 MAX_DELIVER, TERMINATED, LEFT_BEHIND = "max_deliver", "terminated", "left_behind"
-"""Reasons: its last delivery was not acknowledged; a client terminated it; a work queue still has it although
-its consumer is past it, and nothing says why."""
+"""Reasons: its last delivery was not acknowledged; a client terminated it; a stream that
+removes what was processed still has it although its consumer is past it, and nothing says why."""
 
 
 class Dead(NamedTuple):
@@ -67,8 +68,8 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     info = await consumers.fetch_info(api, stream, consumer)
     if info["config"].get("ack_policy") == "none":
         return DeadLetters([])
-    config = (await streams.fetch_info(api, stream))["config"]
-    queue = info if config.get("retention") == "workqueue" else None
+    of_stream = await streams.fetch_info(api, stream)
+    is_queue, is_drained = _removes_processed(of_stream, info)
     advised, captures = await _read_advisories(api, info)
     # In a cluster, a snapshot holds only counts (nats-server: consumerStateFromInfo).
     state = (
@@ -79,14 +80,14 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     doubts: list[str] = []
     if isinstance(state, ConsumerState):
         found = _combine(state, advised)
-        left = await list_stored(api, info, state.delivered) if queue else []
+        left = await list_stored(api, info, state.delivered) if is_drained else []
         left = [sequence for sequence in left if sequence not in state.pending]
     else:
-        found, (left, unknown) = advised, await _find_passed(api, info) if queue else ([], 0)
+        found, (left, unknown) = advised, await _find_passed(api, info) if is_drained else ([], 0)
         count = int(info.get("num_redelivered", 0)) - int(info.get("num_ack_pending", 0)) - len(found)
-        if missing := unknown if queue else max(0, count):
+        if missing := unknown if is_drained else max(0, count):
             doubts = [f"{pluralize(missing, 'more message')} may have been given up: {state}"]
-        elif not (queue or captures):
+        elif not (is_drained or captures):
             doubts = [f"{'others' if found else 'messages'} may have been given up: {state}"]
     found |= {sequence: Dead(LEFT_BEHIND) for sequence in left if sequence not in found}
     letters = [letter async for letter in _fetch_letters(api, stream, found)]
@@ -95,11 +96,19 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
         [
             one
             for one in letters
-            if one.is_stored or (one.sequence in advised and not queue) or one.dead.reason == TERMINATED
+            if one.is_stored or (one.sequence in advised and not is_queue) or one.dead.reason == TERMINATED
         ],
         doubts,
         captures,
     )
+
+
+def _removes_processed(stream: Json, consumer: Json) -> tuple[bool, bool]:
+    """Return whether a stream is a work queue, and whether what it holds behind a consumer was not processed:
+    that of a work queue, and of an interest stream that has this consumer alone. Both are infos."""
+    retention, count = stream["config"].get("retention"), int(stream["state"].get("consumer_count", 0))
+    is_alone = count == 1 and consumer["config"].get("deliver_policy", "all") == "all"
+    return retention == "workqueue", retention == "workqueue" or (retention == "interest" and is_alone)
 
 
 def _combine(state: ConsumerState, advised: Mapping[int, Dead]) -> dict[int, Dead]:
@@ -159,8 +168,8 @@ async def list_stored(api: Api, info: Json, last: int, first: int = 1) -> list[i
 
 
 async def _find_passed(api: Api, info: Json) -> tuple[list[int], int]:
-    """Return what is left of a work queue behind its consumer, as far as counts tell which messages that is,
-    and how many others there are."""
+    """Return what is left behind the consumer of a stream that removes what was processed, as far as counts
+    tell which messages that is, and how many others there are."""
     floor, delivered = (int((info.get(key) or {}).get("stream_seq", 0)) for key in ("ack_floor", "delivered"))
     passed = await list_stored(api, info, floor)
     between = await list_stored(api, info, delivered, floor + 1)

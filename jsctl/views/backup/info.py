@@ -95,7 +95,7 @@ def information(backup: Backup, scan: Scan, *, with_subjects: bool) -> Result:
         "declared_counts_advisory": is_advisory,
         **({"edit": backup.edit} if backup.edit is not None else {}),
         **({"chain": _describe_chain(backup)} if backup.parents else {}),
-        "encrypted": backup.is_encrypted,
+        **({"encrypted": True} if backup.is_encrypted else {}),
         "consumers": scan.consumers,
         "messages": totals.messages,
         "num_subjects": totals.subjects,

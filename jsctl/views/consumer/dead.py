@@ -26,7 +26,7 @@ _COUNTS = (Column("Reason", "reason"), Column("Subject", "subject"), Column("Mes
 REASONS = {
     MAX_DELIVER: "was not acknowledged after its last delivery",
     TERMINATED: "was terminated by a client",
-    LEFT_BEHIND: "is left in the work queue behind its consumer",
+    LEFT_BEHIND: "is left in the stream behind its consumer",
 }
 
 
@@ -74,7 +74,8 @@ def count_letters(stream: str, consumer: str, dead: DeadLetters) -> Result:
 def _describe_none(stream: str, consumer: str, dead: DeadLetters) -> str:
     if dead.doubts:
         return f"It is not known which messages consumer {stream} > {consumer} has given up"
-    return f"Consumer {stream} > {consumer} has given up no messages"
+    none = f"Consumer {stream} > {consumer} has given up no messages"
+    return none if dead.captures else f"{none}; what clients terminated is not known"
 
 
 def _describe_capture(stream: str, consumer: str, dead: DeadLetters) -> list[Part]:

@@ -1,5 +1,10 @@
 """`consumer cluster`, and what a cluster means to other verbs: leaders, and servers that die."""
 
+import os
+import random
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +12,14 @@ from typing import Any
 
 import pytest
 
+from tests.commands.test_redrive import sources
 from tests.support import js
 from tests.support.consumer_leaders import leader
+from tests.support.dead_letters import consumer, work_off
+from tests.support.leaders import current
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.stored import stored
 from tests.support.waiting import wait_for, wait_until
 
 pytestmark = pytest.mark.cluster
@@ -147,3 +156,105 @@ def test_servers_that_die(own_cluster: Cluster, tmp_path: Path) -> None:
     everything = cli("consumer report", status=0).out
     assert "Inaccessible Streams" in everything
     assert lost in everything
+
+
+# -- dead letters ---------------------------------------------------------------------------------
+
+
+def change_leaders(cli: Cli, url: str) -> None:
+    """Another server leads the stream, and another one the consumer."""
+    cli("stream cluster step-down W", status=0)
+    cli("consumer cluster step-down W C", status=0)
+    current(url, "W")
+
+
+@pytest.mark.parametrize("retention", ["limits", "workqueue", "interest"])
+def test_found_after_leader_changes_and_redriven(
+    cluster_cli: Cli, shared_cluster: Cluster, tmp_path: Path, retention: str
+) -> None:
+    cli, url = cluster_cli, shared_cluster.url
+    js.stream(url, "W", "w.*", num_replicas=3, retention=retention)
+    js.stream(url, "R", "retry.x", num_replicas=3, duplicate_window=100_000_000)
+    consumer(url, "W")
+    cli("consumer dead W C --capture --force", status=0)
+    assert js.info(url, "DEAD_LETTERS")["config"]["num_replicas"] == 3
+    failing = sorted(random.Random(retention).sample(range(1, 1001), 40))
+    js.publish_all(url, [(f"w.{number % 3}", str(number).encode()) for number in range(1, 501)])
+    work_off(url, "W", failing=[one for one in failing if one <= 500])
+    change_leaders(cli, url)
+    js.publish_all(url, [(f"w.{number % 3}", str(number).encode()) for number in range(501, 1001)])
+    work_off(url, "W", failing=failing)
+    change_leaders(cli, url)
+
+    def letters() -> list[int]:
+        return [letter["sequence"] for letter in cli("consumer dead W C --json", status=0).json]
+
+    found = wait_until(lambda: cli("consumer dead W C --json", status=0).json, lambda all: len(all) == 40)
+    assert [one["sequence"] for one in found] == failing
+    assert {(one["reason"], one["deliveries"]) for one in found} == {("max_deliver", 2)}
+    causes = {
+        cause["code"]: cause["says"] for cause in cli("consumer why W C --json", status=0).json["causes"]
+    }
+    assert causes["GIVEN_UP"].startswith("40 messages were given up")
+
+    journal = tmp_path / "journal.jsonl"
+    line = ["redrive", "W", "C", "--dead", "--subject", "retry.x", "--rate", "20", "--journal", str(journal)]
+    environ = {**os.environ, "NATS_URL": url}
+    process = subprocess.Popen([sys.executable, "-m", "jsctl", *line, "--force"], env=environ)
+    wait_for(lambda: js.info(url, "R")["state"]["messages"] >= 10, "nothing is redriven")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert 10 <= js.info(url, "R")["state"]["messages"] < 40
+    cli("stream cluster step-down R", status=0)
+    current(url, "R")
+    change_leaders(cli, url)
+    result = cli([*line, "--force", "--json"], status=0).json
+    assert (result["total"], result["stored"], result["remaining"]) == (40, 40, 0)
+    assert sources(url) == failing
+    js.publish(url, "retry.x", b"other")
+    cli("stream cluster step-down R", status=0)
+    current(url, "R")
+    undone = cli(["redrive", "--undo", str(journal), "--force", "--json"], status=0).json
+    assert (undone["removed"], undone["gone"]) == (40, 0)
+    assert [one.data for one in stored(url, "R")] == [b"other"]
+    assert letters() == failing
+
+
+@pytest.mark.parametrize("retention", ["limits", "workqueue", "interest"])
+def test_without_advisories(cluster_cli: Cli, shared_cluster: Cluster, retention: str) -> None:
+    """What is left of a stream that removes what was processed is exact; of others the number is known."""
+    cli, url = cluster_cli, shared_cluster.url
+    js.stream(url, "W", "w.*", num_replicas=3, retention=retention)
+    consumer(url, "W")
+    failing = sorted(random.Random(retention).sample(range(1, 501), 40))
+    js.publish_all(url, [(f"w.{number % 3}", str(number).encode()) for number in range(1, 501)])
+    work_off(url, "W", failing=failing, terminated=[] if retention == "limits" else [1, 2, 3])
+    failing = [one for one in failing if one > 3 or retention == "limits"]
+    for _ in range(2):
+        change_leaders(cli, url)
+
+        def shown() -> tuple[list[int], str]:
+            outcome = cli("consumer dead W C --json", status=0)
+            return [letter["sequence"] for letter in outcome.json], outcome.err
+
+        if retention == "limits":
+            found, warning = shown()
+            assert found == [] and warning.startswith("warning: 40 more messages may have been given up")
+        else:
+            wait_until(shown, lambda each: each == (failing, ""))
+        why = cli("consumer why W C --json", status=0).json
+        causes = {cause["code"]: cause["says"] for cause in why["causes"]}
+        assert causes["GIVEN_UP"].startswith(f"{len(failing)} messages were given up")
+        report = cli("consumer report W --json", status=0).json
+        assert report["consumers"][0]["trouble"] == [f"{len(failing)} given up"]
+        findings = cli("doctor --json", status=1).json["findings"]
+        assert "GIVEN_UP" in {finding["code"] for finding in findings}
+
+
+def test_advisories_of_all_are_as_safe_as_the_safest_stream(
+    cluster_cli: Cli, shared_cluster: Cluster
+) -> None:
+    js.stream(shared_cluster.url, "ONE", "one.*")
+    js.stream(shared_cluster.url, "W", "w.*", num_replicas=3)
+    cluster_cli("consumer dead --capture --force", status=0)
+    assert js.info(shared_cluster.url, "DEAD_LETTERS")["config"]["num_replicas"] == 3
