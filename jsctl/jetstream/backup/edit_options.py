@@ -56,6 +56,12 @@ class EditOptions:
         for subject in (*self.subject, *self.exclude_subject):
             if not is_subject(subject) or len(subject.encode()) > _MAX_PATTERN:
                 raise BadInput(f"{subject!r} is not a valid subject", "use tokens separated by dots")
+        for flag, time in (("--after", self.after), ("--before", self.before)):
+            if time is not None and not MIN_TIME < time <= MAX_TIME:
+                raise BadInput(f"{flag} is outside the times of messages", "use one from 1678 to 2262")
+        for flag, sequence in (("--first-seq", self.first_seq), ("--last-seq", self.last_seq)):
+            if sequence is not None and not 0 <= sequence <= MAX_SEQUENCE:
+                raise BadInput(f"{flag} {sequence} is not a valid sequence", "use 0 or more")
         if self.after is not None and self.before is not None and self.after >= self.before:
             raise BadInput("--after must be earlier than --before")
         if self.first_seq is not None and self.last_seq is not None and self.first_seq > self.last_seq:

@@ -10,7 +10,7 @@ def check_in_cluster(info: Json) -> None:
     """Raise JsctlError for a stream that is not in a cluster."""
     if not (info.get("cluster") or {}).get("name"):
         name = info["config"]["name"]
-        raise JsctlError(f"stream {name} is not in a cluster", "only a cluster has peers to remove")
+        raise JsctlError(f"stream {name} is not in a cluster", "only streams of a cluster have peers")
 
 
 def check_removable(info: Json, *, force: bool) -> None:
