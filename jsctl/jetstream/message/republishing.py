@@ -1,4 +1,4 @@
-"""What becomes of the headers of stored messages that are published again, by `import` and Spark's sink.
+"""What becomes of the headers of stored messages that `import`, `redrive` and Spark's sink publish again.
 
 Backups, restores and copies send what servers stored, with all headers; the server acts on none of them then.
 """
