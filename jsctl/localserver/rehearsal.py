@@ -2,16 +2,15 @@
 newest messages."""
 
 import asyncio
+import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from jsctl.base.units import SECOND, pluralize
-from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
@@ -23,8 +22,10 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.localserver import identities
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
-from jsctl.localserver.network import Network, Plan
+from jsctl.localserver.network import Network, Plan, open_private_store
 from jsctl.localserver.networks import KILL, STOP, LocalNetwork, apply_action, start_nodes
+from jsctl.localserver.originals import Original
+from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec_reader import parse_spec
 from jsctl.localserver.state import load_state
 from jsctl.monitor.server.roll import fetch_rolling_servers
@@ -33,7 +34,6 @@ from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
 from jsctl.nats.subjects import matches
 
-MOST_SERVERS = 5
 RECOVERY_SECONDS = 30.0
 """How long leaders may take to be elected after servers were killed."""
 
@@ -41,26 +41,21 @@ _NOTICE_SECONDS = 12.0
 """After which servers take one for offline that they do not hear (nats-server: lostQuorumInterval, 10 s)."""
 
 _BURST = 500
-_ENDLESS = 1 << 50  #: bytes that a server may reserve; it stores a sample
-
-
-class Place(NamedTuple):
-    """What the copy has in common with the original. context: the name by which files may call it. servers:
-    their number."""
-
-    domain: str
-    context: str
-    servers: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Servers that run. environ: of commands, which know no other contexts. context: of the copied account;
-    with `-system` after it, that of the system account."""
+    """Servers that run. environ: of commands, which know no other contexts. original: what they are a copy
+    of."""
 
     network: Network
     environ: Mapping[str, str]
-    context: str
+    original: Original
+
+    @property
+    def contexts(self) -> Sequence[str]:
+        """The contexts of the copied accounts that have streams, and that of the change."""
+        return sorted({*self.original.documents, self.original.context})
 
     def check_servers(self, names: Sequence[str]) -> None:
         """Raise BadInput for a name of no server."""
@@ -103,7 +98,7 @@ class Rehearsal:
         begin = time.monotonic()
         while time.monotonic() < begin + RECOVERY_SECONDS:
             with suppress(JsctlError):
-                async with self.open_api("admin") as api:
+                async with self.open_api(self.original.system) as api:
                     rows = await fetch_rolling_servers(api.connection)
                 if free := [row.server for row in rows if row.server in left and not row.waits]:
                     return free[0]
@@ -118,9 +113,12 @@ class Rehearsal:
         begin = time.monotonic()
         while time.monotonic() < begin + RECOVERY_SECONDS:
             with suppress(JsctlError):
-                async with self.open_api() as api:
-                    listed = await streams.collect(api, lambda info: is_silent(info) or None)
-                if not (listed.missing or listed.offline or listed.items):
+                for context in self.contexts:
+                    async with self.open_api(context) as api:
+                        listed = await streams.collect(api, lambda info: is_silent(info) or None)
+                    if listed.missing or listed.offline or listed.items:
+                        break
+                else:
                     return time.monotonic() - begin
             await asyncio.sleep(0.2)
         return None
@@ -132,10 +130,10 @@ class Rehearsal:
         return LocalNetwork(self.network.folder, state)
 
     @asynccontextmanager
-    async def open_api(self, user: str = "app") -> AsyncIterator[Api]:
-        """Open the JetStream of the copied account. user: admin for the system account. Raises JsctlError."""
-        urls = ",".join(server.url for server in self.network.servers.values())
-        settings = Settings(url=urls, user=user, password=user, timeout=10 * SECOND)
+    async def open_api(self, context: str) -> AsyncIterator[Api]:
+        """Open the JetStream of a context of the copy. Raises JsctlError."""
+        raw = open_private_store(self.network.folder).load(context).raw
+        settings = replace(read_context_settings(raw), timeout=10 * SECOND)
         connection = await Connection.open(settings, on_event=lambda _: None)
         try:
             yield Api(connection)
@@ -145,57 +143,19 @@ class Rehearsal:
 
 @asynccontextmanager
 async def open_rehearsal(
-    binary: Binary, environ: Mapping[str, str], place: Place
+    binary: Binary, environ: Mapping[str, str], original: Original
 ) -> AsyncIterator[Rehearsal]:
-    """Start the servers n1, n2, ... of one cluster, and remove them in the end. Raises JsctlError."""
-    context, domain = place.context, f", domain: {place.domain!r}" * bool(place.domain)
-    jetstream = f"{{max_file: {_ENDLESS}, max_mem: {_ENDLESS}}}"
-    names = ", ".join(f"n{number + 1}" for number in range(place.servers))
-    text = f"""
-name: rehearsal
-accounts:
-  SYS: {{system: true, users: {{admin: admin}}}}
-  APP: {{jetstream: true, users: {{app: app}}}}
-clusters:
-  rehearsal: {{servers: [{names}], jetstream: {jetstream}{domain}}}
-contexts:
-  {context}: {{cluster: rehearsal, user: app}}
-  {context}-system: {{cluster: rehearsal, user: admin}}
-"""
+    """Start the servers of a copy, and remove them in the end. Raises JsctlError."""
     with tempfile.TemporaryDirectory(prefix="jsctl-rehearsal-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "network"
-        plan = Plan(
-            compile_network(parse_spec(text, "rehearsal.yaml"), path), path, 0, temporary=True, private=True
-        )
+        spec = parse_spec(json.dumps(original.network), "rehearsal.json")
+        plan = Plan(compile_network(spec, path), path, 0, temporary=True, private=True)
         async with Network.start(plan, binary, environ) as network:
             variables = {
                 name: value for name, value in environ.items() if not name.startswith(("NATS_", "JSCTL_"))
             }
             variables |= identities.list_variables(network.folder)
-            yield Rehearsal(network, variables, context)
-
-
-def adapt(declaration: Json, servers: int, left_out: list[str]) -> Json:
-    """Return a declaration without what servers of one machine cannot have, which goes to `left_out`.
-
-    servers: their number.
-    """
-    name, adapted = declaration["name"], {**declaration}
-    if adapted.pop("placement", None):
-        left_out.append(f"placement of {name}")
-    for key in ("num_replicas", "replicas"):
-        if int(adapted.get(key) or 1) > servers:
-            left_out.append(f"{adapted[key]} replicas of {name}")
-            adapted[key] = servers
-    origins = [*adapted.get("sources", ()), *([adapted["mirror"]] if adapted.get("mirror") else [])]
-    if foreign := [
-        each for each in origins if isinstance(each, dict) and each.keys() & {"external", "domain"}
-    ]:
-        left_out += [f"{name} copies {each.get('name')} from elsewhere" for each in foreign]
-        adapted["sources"] = [each for each in adapted.get("sources", ()) if each not in foreign]
-        if adapted.get("mirror") in foreign:
-            del adapted["mirror"]
-    return {key: value for key, value in adapted.items() if value != [] or key != "sources"}
+            yield Rehearsal(network, variables, original)
 
 
 async def copy_messages(origin: Api, copy: Api, stream: Json, count: int) -> str:

@@ -49,13 +49,14 @@ def show_rehearsal(
     refused: str,
     times: Mapping[str, float | None],
     servers: Json,
+    scale: float | None,
     left_out: Sequence[str],
 ) -> Result:
     """Show what broke.
 
     refused: why the change cannot be made; empty if it was. times: seconds, by what took them; None for what
     did not end. servers: `count`, `version`, `new_version`, None if they have kept it, and what that has
-    `not_kept`.
+    `not_kept`. scale: of limits and messages; None if they were copied as they are.
     """
     rows: list[Json] = [
         {
@@ -81,6 +82,7 @@ def show_rehearsal(
             for label, spent in times.items()
         ),
     ]
+    fields += [Field("Limits", f"of streams, accounts and files times {scale:g}")] if scale else []
     fields += [Field("Refused", Cell(refused, refused, "bad"), "prose")] if refused else []
     fields += [Field("Not Kept", ", ".join(servers["not_kept"]), "prose")] if servers["not_kept"] else []
     fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
@@ -101,6 +103,7 @@ def show_rehearsal(
         "broke": is_broken,
         "refused": refused or None,
         "servers": servers,
+        "scale": scale,
         "seconds": {key.lower().replace(" ", "_"): spent for key, spent in times.items()},
         "streams": rows,
         "new_streams": made,

@@ -8,7 +8,7 @@ import pytest
 from tests.support import js
 from tests.support.processes import children
 from tests.support.run import Cli
-from tests.support.servers import binary
+from tests.support.servers import RealServer, binary
 
 OLD = [path for path in os.environ.get("JSCTL_OLD_SERVER", "").split(os.pathsep) if path]
 
@@ -59,6 +59,37 @@ def test_a_change_that_breaks_nothing(cli: Cli, filled: str, tmp_path: Path) -> 
     line = ["rehearse", str(file), "--messages", "5", "--var", "text=x"]
     done = cli([*line, "--json"], status=0).json
     assert not done["broke"] and {row["name"]: row["before"] for row in done["streams"]}["ORDERS"] == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit", "lost"), [(20, 5), (30, 0)])
+def test_limits_are_scaled_with_the_messages(
+    cli: Cli, filled: str, tmp_path: Path, limit: int, lost: int
+) -> None:
+    file = tmp_path / "change.yaml"
+    file.write_text(f"streams:\n- name: ORDERS\n  max_msgs: {limit}  # all of them\n  max_bytes: 1GB\n")
+    done = cli(["rehearse", str(file), "--scale", "0.5", "--json"], status=1 if lost else 0).json
+    rows = {row["name"]: (row["before"], row["lost"]) for row in done["streams"]}
+    assert done["scale"] == 0.5 and rows == {"ORDERS": (15, lost), "KV_B": (1, 0)}
+
+
+@pytest.mark.slow
+def test_a_limit_of_the_account_is_rehearsed(tmp_path: Path) -> None:
+    """A change that takes more storage than the account has is refused on the copy as on the original."""
+    config = (
+        "port: {port}\njetstream {store_dir: '{store}'}\n"
+        "accounts {A {users: [{user: a, password: a}], jetstream: {max_store: 100MB}}}\n"
+    )
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: BIG, subjects: [big], max_bytes: 200MB}\n")
+    server = RealServer(tmp_path, config).start()
+    try:
+        cli = Cli(tmp_path / "config", server.url_for("a"))
+        for scale in ([], ["--scale", "0.01"]):
+            done = cli(["rehearse", str(file), *scale], status=1)
+            assert "Refused" in done.out and "storage" in done.out, done
+    finally:
+        server.stop()
 
 
 @pytest.mark.slow

@@ -131,17 +131,17 @@ def _load(sources: Sources) -> "tuple[Declared, Sequence[DeclaredOperator]]":
 
 
 def check_rehearsable(
-    env: Env, files: tuple[str, ...], var: tuple[str, ...], *, prune: bool, context: str
+    env: Env, files: tuple[str, ...], var: tuple[str, ...], *, prune: bool, contexts: Sequence[str]
 ) -> None:
     """Raise BadInput for files that are refused without asking a server, or that are about more than
-    `context`: its copy is all that a rehearsal has."""
+    `contexts`, which are all that a rehearsal has; the first is that of files that name none."""
     declared, operators = _load(SourceOptions(files, var, prune=prune).read(env))
     if operators:
         raise BadInput("a rehearsal has no operators", "put what is below `operators` into another file")
-    contexts = declared.contexts | {place.context for place in declared.places}
-    if others := sorted(contexts - {"", context}):
+    named = declared.contexts | {place.context for place in declared.places}
+    if others := sorted(named - {"", *contexts}):
         raise BadInput(
-            f"the file is about context {others[0]}, and the rehearsal about {context}",
+            f"the file is about context {others[0]}, and the rehearsal about {', '.join(contexts)}",
             f"choose it with {build_flag('--context', others[0])}",
         )
     if prune and not declared.labels:

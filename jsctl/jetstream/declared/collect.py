@@ -69,15 +69,24 @@ async def collect_declarations(
     declared: list[Json] = []
     buckets: dict[str, list[Json]] = {}
     for name in sorted(collected.items):
-        configs = [info["config"] for info in found.get(name, ()) if not write.is_internal(info["config"])]
-        durable = [config for config in configs if config.get("durable_name")]
-        missing_consumers += [config["name"] for config in configs if not config.get("durable_name")]
-        config = collected.items[name][0]
-        kind = find_bucket_kind(name) if not durable else None
-        bucket = write.declare_bucket(kind, config, place) if kind else None
-        if kind and bucket:
-            buckets.setdefault(kind.key, []).append(bucket)
-        else:
-            declared.append(write.declare_stream(config, durable, place))
+        configs = [info["config"] for info in found.get(name, ())]
+        missing_consumers += [config["name"] for config in configs if _is_transient(config)]
+        key, declaration = declare(collected.items[name][0], configs, place)
+        (declared if key == "streams" else buckets.setdefault(key, [])).append(declaration)
     missing = [*collected.missing, *collected.offline, *silent]
     return Declarations(declared, missing, missing_consumers, hidden, buckets)
+
+
+def declare(config: Json, consumer_configs: Sequence[Json], place: Mapping[str, str]) -> tuple[str, Json]:
+    """Return the declaration of a stream, and the key of the list in a file to which it belongs. Consumers
+    without a durable name, and those that servers made, are left out."""
+    durable = [each for each in consumer_configs if not write.is_internal(each) and each.get("durable_name")]
+    kind = find_bucket_kind(config["name"]) if not durable else None
+    bucket = write.declare_bucket(kind, config, place) if kind else None
+    if kind and bucket:
+        return kind.key, bucket
+    return "streams", write.declare_stream(config, durable, place)
+
+
+def _is_transient(config: Json) -> bool:
+    return not write.is_internal(config) and not config.get("durable_name")

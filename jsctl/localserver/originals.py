@@ -1,0 +1,264 @@
+"""What a rehearsal copies: a network's description, and the declarations of its streams by context."""
+
+import math
+import re
+import secrets
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from jsctl.base.units import parse_bytes
+from jsctl.errors import BadInput
+from jsctl.jetstream.api import Json
+from jsctl.jetstream.declared.collect import declare
+from jsctl.monitor.audit.archive import Archive
+from jsctl.monitor.audit.replay import read_archived
+
+MOST_SERVERS = 5
+"""Of the copy of one account; of each cluster of an archive."""
+
+_ENDLESS = 1 << 50  #: bytes that a server may reserve; it stores a sample
+_UNLIMITED = (1 << 64) - 1  #: how servers write -1 as a limit of an account
+_SIZES = ("max_msgs", "max_bytes", "max_bucket_size")
+
+
+class Original(NamedTuple):
+    """What is copied. network: its description, as in `spec`. context: of the account that is changed, and
+    `system` that of the system account. documents: declarations or a file's text, by context. left_out: what
+    the copy lacks. version: of its servers."""
+
+    network: Json
+    context: str
+    system: str
+    documents: Mapping[str, Json | str]
+    left_out: list[str]
+    version: str = ""
+
+
+def scale_limit(limit: int, scale: float) -> int:
+    """Return a limit for a sample of messages; one that is not set stays so."""
+    return max(1, math.floor(limit * scale)) if limit > 0 else limit
+
+
+def scale_document(document: Json, scale: float) -> Json:
+    """Return declarations with the limits of streams and buckets for a sample."""
+    return {
+        key: [
+            {name: scale_limit(value, scale) if name in _SIZES else value for name, value in each.items()}
+            for each in items
+        ]
+        for key, items in document.items()
+    }
+
+
+def scale_text(text: str, scale: float) -> str:
+    """Return a file for apply with its limits of streams and buckets for a sample. Raises BadInput for a
+    limit that has variables."""
+    import yaml
+
+    ends = []
+    nodes = [yaml.compose(text, Loader=yaml.SafeLoader)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.MappingNode):
+            nodes += [value for _, value in node.value]
+            ends += [(value, key.value) for key, value in node.value if key.value in _SIZES]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += node.value
+    for value, key in sorted(ends, key=lambda each: -each[0].start_mark.index):
+        try:
+            limit = parse_bytes(value.value) if key != "max_msgs" else int(value.value)
+        except ValueError:
+            raise BadInput(
+                f"cannot scale {key}: {value.value}", "write a number in the file, without variables"
+            ) from None
+        text = text[: value.start_mark.index] + str(scale_limit(limit, scale)) + text[value.end_mark.index :]
+    return text
+
+
+def describe_account(account: Json, context: str, servers: int, document: Json, scale: float) -> Original:
+    """Return one account, on the servers n1, n2, ... of one cluster. account: its info. servers:
+    their number."""
+    left_out: list[str] = []
+    limits = account.get("limits") or {}
+    sizes = {"max_mem": limits.get("max_memory", -1), "max_store": limits.get("max_storage", -1)}
+    counts = {key: limits[key] for key in ("max_streams", "max_consumers") if limits.get(key, -1) > 0}
+    if account.get("tiers"):
+        sizes, counts = {}, {}
+        left_out.append("limits of the account by number of replicas")
+    adapted = {key: [adapt(each, servers, left_out) for each in items] for key, items in document.items()}
+    domain = str(account.get("domain") or "")
+    system = f"{context}-system"
+    network = {
+        "name": "rehearsal",
+        "accounts": {
+            "SYS": {"system": True, "users": {"admin": secrets.token_hex(16)}},
+            "APP": {
+                "jetstream": _build_limits(sizes, scale) | counts,
+                "users": {"app": secrets.token_hex(16)},
+            },
+        },
+        "clusters": {
+            "rehearsal": {
+                "servers": [f"n{number + 1}" for number in range(servers)],
+                "jetstream": {"max_file": _ENDLESS, "max_mem": _ENDLESS},
+                **({"domain": domain} if domain else {}),
+            }
+        },
+        "contexts": {
+            context: {"cluster": "rehearsal", "user": "app"},
+            system: {"cluster": "rehearsal", "user": "admin"},
+        },
+    }
+    return Original(network, context, system, {context: scale_document(adapted, scale)}, left_out)
+
+
+def _build_limits(sizes: Mapping[str, int], scale: float) -> Json:
+    """Return limits of an account or a server; rounded up, as those of its streams are rounded down."""
+    return {key: math.ceil(size * scale) for key, size in sizes.items() if 0 < size < _UNLIMITED}
+
+
+def describe_archive(archive: Archive, context: str, scale: float) -> Original:
+    """Return the network of an archive of `jsctl audit gather`: clusters with their domains, leaf nodes and
+    gateways; accounts with new keys; streams, consumers and buckets.
+
+    context: the one that is changed, `CLUSTER-ACCOUNT`; empty for the one with the most streams. Raises
+    BadInput.
+    """
+    left_out: list[str] = []
+    variables = read_archived(archive, "VARZ")
+    cluster_of = {str(each["server"]["name"]): _name_cluster(each["server"]) for each in variables}
+    clusters: dict[str, Json] = {}
+    for each in variables:
+        about, data = each["server"], each.get("data") or {}
+        cluster = clusters.setdefault(_name_cluster(about), {"servers": [], "remotes": []})
+        if len(cluster["servers"]) == MOST_SERVERS:
+            left_out.append(f"server {about['name']}")
+            continue
+        cluster["servers"].append(_make_name(about["name"]))
+        config = (data.get("jetstream") or {}).get("config") or {}
+        sizes = {"max_mem": config.get("max_memory", 0), "max_file": config.get("max_storage", 0)}
+        cluster["jetstream"] = _build_limits(sizes, scale) if about.get("jetstream") else False
+        if about.get("domain"):
+            cluster["domain"] = str(about["domain"])
+    system = next((str(name) for each in variables if (name := each["data"].get("system_account"))), "")
+    limits = {
+        str(detail["id"]): detail
+        for each in read_archived(archive, "JSZ")
+        for detail in (each.get("data") or {}).get("account_details") or ()
+    }
+    names = {system: "SYS"} | {key: _make_name(detail.get("name") or key) for key, detail in limits.items()}
+    accounts: Json = {"SYS": {"system": True, "users": {"admin": secrets.token_hex(16)}}}
+    users = {system: "admin"}
+    for number, (key, detail) in enumerate(sorted(limits.items())):
+        users[key] = f"user-{number + 1}"
+        sizes = {name: int(detail.get(f"reserved_{kind}") or 0) for name, kind in _ACCOUNT_SIZES}
+        options = {"jetstream": _build_limits(sizes, scale), "users": {users[key]: secrets.token_hex(16)}}
+        accounts[names[key]] = options
+    _add_remotes(archive, clusters, cluster_of, users)
+    gateways = sorted(
+        {
+            name
+            for each in read_archived(archive, "GATEWAYZ")
+            if (others := (each.get("data") or {}).get("outbound_gateways") or {})
+            for name in (cluster_of[str(each["server"]["name"])], *others)
+            if name in clusters
+        }
+    )
+    contexts = {
+        f"{cluster}-{names[key]}": {"cluster": cluster, "user": users[key]}
+        for cluster in clusters
+        for key in limits
+    }
+    documents = _declare_streams(archive, cluster_of, names, scale)
+    known = [name for name in contexts if name in documents] or [*contexts]
+    chosen = context or max(
+        known, key=lambda name: len(documents.get(name, {}).get("streams", ())), default=""
+    )
+    if chosen not in contexts:
+        raise BadInput(
+            f"{archive.path} has no context {chosen}" if chosen else f"{archive.path} has no JetStream",
+            f"its contexts are {', '.join(contexts) or 'none'}",
+        )
+    is_operated = len(system) == _KEY_LENGTH and system.startswith("A")
+    network = {
+        "name": "rehearsal",
+        **({"operator": "OP"} if is_operated else {}),
+        "accounts": accounts,
+        "clusters": clusters,
+        "gateways": gateways,
+        "links": [],
+        "contexts": {**contexts, "system": {"user": "admin"}},
+    }
+    version = str(variables[0]["server"].get("ver") or "")
+    return Original(network, chosen, "system", documents, left_out, version)
+
+
+_ACCOUNT_SIZES = (("max_mem", "memory"), ("max_store", "storage"))
+_KEY_LENGTH = 56  #: characters of a public key
+
+
+def _name_cluster(server: Json) -> str:
+    return _make_name(server.get("cluster") or server["name"])
+
+
+def _make_name(name: object) -> str:
+    """Return a name that a network's description can have, such as G for `$G`."""
+    return re.sub(r"[^\w-]+", "-", str(name)).strip("-")
+
+
+def _add_remotes(
+    archive: Archive, clusters: Mapping[str, Json], cluster_of: Mapping[str, str], users: Mapping[str, str]
+) -> None:
+    """Add the leaf node connections that servers opened to others of the archive."""
+    for each in read_archived(archive, "LEAFZ"):
+        own = cluster_of[str(each["server"]["name"])]
+        for leaf in (each.get("data") or {}).get("leafs") or ():
+            to, user = cluster_of.get(str(leaf.get("name"))), users.get(str(leaf.get("account")))
+            remote = {"to": to, "user": user}
+            if leaf.get("is_spoke") and to and user and remote not in clusters[own]["remotes"]:
+                clusters[own]["remotes"].append(remote)
+
+
+def _declare_streams(
+    archive: Archive, cluster_of: Mapping[str, str], names: Mapping[str, str], scale: float
+) -> dict[str, Json]:
+    """Return the declarations of an archive, by context: those that the leaders of streams reported."""
+    found: dict[tuple[str, str], Json] = {}
+    for tags, info in archive.load(artifact_type="stream_info"):
+        leader = (info.get("cluster") or {}).get("leader")
+        if (
+            tags.get("account") in names
+            and tags.get("server") in cluster_of
+            and leader in ("", None, tags["server"])
+        ):
+            found[f"{cluster_of[tags['server']]}-{names[tags['account']]}", str(info["name"])] = info
+    documents: dict[str, Json] = {}
+    for (context, _), info in sorted(found.items()):
+        configs = [each["config"] for each in info.get("consumer_detail") or () if each.get("config")]
+        key, declared = declare(info["config"], configs, {})
+        declared.pop("placement", None)
+        documents.setdefault(context, {"streams": []}).setdefault(key, []).append(declared)
+    return {context: scale_document(document, scale) for context, document in documents.items()}
+
+
+def adapt(declaration: Json, servers: int, left_out: list[str]) -> Json:
+    """Return a declaration without what servers of one machine cannot have, which goes to `left_out`.
+
+    servers: their number.
+    """
+    name, adapted = declaration["name"], {**declaration}
+    if adapted.pop("placement", None):
+        left_out.append(f"placement of {name}")
+    for key in ("num_replicas", "replicas"):
+        if int(adapted.get(key) or 1) > servers:
+            left_out.append(f"{adapted[key]} replicas of {name}")
+            adapted[key] = servers
+    origins = [*adapted.get("sources", ()), *([adapted["mirror"]] if adapted.get("mirror") else [])]
+    if foreign := [
+        each for each in origins if isinstance(each, dict) and each.keys() & {"external", "domain"}
+    ]:
+        left_out += [f"{name} copies {each.get('name')} from elsewhere" for each in foreign]
+        adapted["sources"] = [each for each in adapted.get("sources", ()) if each not in foreign]
+        if adapted.get("mirror") in foreign:
+            del adapted["mirror"]
+    return {key: value for key, value in adapted.items() if value != [] or key != "sources"}

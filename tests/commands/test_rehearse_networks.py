@@ -1,0 +1,112 @@
+"""`jsctl rehearse --archive`: the two networks that come with jsctl, and ten changes of which five break."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.run import Cli
+from tests.support.servers import binary
+
+pytestmark = [pytest.mark.long, pytest.mark.cluster]
+
+
+def gather(folder: Path, name: str, lines: list[str]) -> Iterator[Path]:
+    """Start a network, run lines there, and yield the folder of an archive and an export of its hub, when it
+    is gone."""
+    cli = Cli(folder / "home")
+    cli(f"server network up {name} --port 0", status=0)
+    try:
+        place = {"XDG_CONFIG_HOME": cli("server network ls --json", status=0).json[0]["folder"] + "/contexts"}
+        for line in lines:
+            cli(line, status=0, environ=place)
+        archive = ["audit", "gather", "--context", "system", "--no-server-profiles", "-o"]
+        cli([*archive, str(folder / "audit.zip")], status=0, environ=place)
+        cli(["export", "config", "--context", "hub", "--output", str(folder / "hub.yaml")], environ=place)
+    finally:
+        cli(f"server network down {name} --force", status=0)
+    dump = [{"sequence": n, "subject": "orders.1", "data": str(n)} for n in range(1, 41)]
+    (folder / "orders.jsonl").write_text("".join(json.dumps(each) + "\n" for each in dump))
+    yield folder
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    lines = [
+        "stream add ORDERS --subjects orders.> --defaults --context hub",
+        "consumer add ORDERS C --pull --defaults --context hub",
+        "kv add B --context hub",
+        "stream add LOCAL --subjects local.> --max-bytes 1GB --defaults --context leaf",
+    ]
+    yield from gather(tmp_path_factory.mktemp("pair"), "hub-leaf", lines)
+
+
+@pytest.fixture(scope="module")
+def spokes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("spokes")
+    mirror = folder / "mirror.json"
+    mirror.write_text('{"name": "M", "mirror": {"name": "B", "external": {"api": "$JS.spoke-1.API"}}}')
+    lines = [
+        "stream add ORDERS --subjects orders.> --replicas 3 --defaults --context hub",
+        "stream add B --subjects b.> --replicas 3 --defaults --context spoke-1",
+        f"stream add M --config {mirror} --context hub",
+    ]
+    yield from gather(folder, "hub-spokes", lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "flags", "broke"),
+    [
+        ("streams: [{name: ORDERS, description: x}]", "", ""),
+        ("streams: [{name: ORDERS, max_msgs: 10}]", "", "ORDERS"),
+        ("streams: [{name: OTHER, subjects: [orders.eu]}]", "", "overlaps"),
+        ("context: leaf-server-ACC\nstreams: [{name: MORE, subjects: [more]}]", "", ""),
+        ("domain: leaf\nstreams: [{name: LOCAL, max_bytes: 2GB}]", "--streams {}/hub.yaml", ""),
+        ("streams: [{name: ORDERS, max_msgs: 100}]", "--scale 0.1", "ORDERS"),
+        ("streams: [{name: ORDERS, max_msgs: 1000}]", "--scale 0.1", ""),
+        ("", "--stop hub-server", "not in time"),
+    ],
+)
+def test_changes_of_the_pair(tmp_path: Path, pair: Path, change: str, flags: str, broke: str) -> None:
+    rehearse_change(tmp_path, pair, change, flags.format(pair), broke)
+
+
+def test_changes_of_the_spokes(tmp_path: Path, spokes: Path) -> None:
+    rehearse_change(tmp_path, spokes, "streams: [{name: ORDERS, max_age: 1d}]", "", "")
+    rehearse_change(tmp_path, spokes, "streams: [{name: ORDERS, num_replicas: 5}]", "", "Refused")
+
+
+def rehearse_change(folder: Path, source: Path, change: str, flags: str, broke: str) -> None:
+    """Rehearse a change. broke: what is said; empty if nothing is to break."""
+    cli = Cli(folder / "config")
+    files = [str(folder / "change.yaml")] if change else []
+    (folder / "change.yaml").write_text(change)
+    line = ["rehearse", *files, "--archive", str(source / "audit.zip"), *flags.split()]
+    done = cli([*line, "--sample", str(source / "orders.jsonl")], status=1 if broke else 0)
+    assert ("something broke" if broke else "nothing broke") in done.out and broke in done.out, done
+
+
+def test_servers_of_an_archive_get_another_version(tmp_path: Path, pair: Path) -> None:
+    (tmp_path / "nats-server").symlink_to(binary())
+    line = ["rehearse", "--archive", str(pair / "audit.zip"), "--server-version", str(tmp_path), "--json"]
+    done = Cli(tmp_path / "config")(line, status=0).json
+    assert done["servers"]["count"] == 2 and done["servers"]["not_kept"] == []
+    names = [row["name"] for row in done["streams"]]
+    assert names == ["hub-server-ACC > KV_B", "hub-server-ACC > ORDERS", "leaf-server-ACC > LOCAL"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--archive", "{}/hub.yaml"], "not an archive"),
+        (["--archive", "{}/audit.zip", "--context", "no"], "hub-server-ACC, leaf-server-ACC"),
+        (["--archive", "{}/audit.zip", "--messages", "3"], "--archive cannot be used with --messages"),
+        (["--archive", "{}/audit.zip", "--streams", "{}/orders.jsonl"], "unknown key 'sequence'"),
+        (["--sample", "{}/orders.jsonl"], "need --archive"),
+    ],
+)
+def test_bad_input(tmp_path: Path, pair: Path, flags: list[str], says: str) -> None:
+    line = ["rehearse", "--stop", "hub-server", *(each.format(pair) for each in flags)]
+    refused = Cli(tmp_path / "config")(line, status=64)
+    assert says in refused.err and refused.err.count("\n") == 1
