@@ -113,7 +113,7 @@ def test_the_json_of_each_part(contexts: Cli, server: RealServer) -> None:
 def test_on_the_screen(contexts: Cli) -> None:
     """Keys and tab lead to them; pages, `y` and what a login may not see are as of other parts."""
     watched = Watched(contexts.terminal("report --watch 200ms --context app --context sys"))
-    watched.until("7…")
+    watched.until("7-11")
     watched.press("7")
     watched.until(lambda text: "7 Buckets 1" in text and "CONFIG" in text and "settings" in text)
     watched.until("no buckets of sys: JetStream not enabled for account")

@@ -148,12 +148,13 @@ def test_tabs_that_are_asked_for_go_first(width: int, chosen: str) -> None:
     state = state._replace(board=Board(parts), part=chosen, counts={chosen: 1})
     line = texts(state)[1]
     assert measure(line) <= width and f"{[*TABS, *ASKED].index(chosen) + 1} {chosen} 1" in line
-    assert all(f"{number} {title[:3]}" in line for number, title in enumerate(TABS, 1)) or width == 60
+    letters = 2 if width == 60 else 3
+    assert all(f"{number} {title[:letters]}" in line for number, title in enumerate(TABS, 1)), line
     hidden = [title for title in ASKED if title[:3] not in line]
-    assert ("7…" in line) == ("Buckets" in hidden)
+    assert ("7-11" in line) == ("Buckets" in hidden)
     assert not hidden or width < 200
-    if "7…" in line:
-        assert apply_click(state, line.index("7…"), 1).part == "Buckets"
+    if "7-11" in line:
+        assert apply_click(state, line.index("7-11"), 1).part == "Buckets"
 
 
 def test_foreign_text_moves_no_cursor() -> None:
