@@ -26,6 +26,7 @@ from jsctl.errors import (
     ExitStatus,
     FileWarning,
     JsctlError,
+    LoginRefused,
     NoConnection,
     NoResponders,
     RequestTimeout,
@@ -179,8 +180,8 @@ def _run(args: Sequence[str], env: Env) -> int:
     except Declined as error:
         env.say(f"jsctl: {error}")
         return error.status
-    except NoConnection as error:
-        return _fail(env, NoConnection(error.message, env.format_select_hint() or error.hint))
+    except (NoConnection, LoginRefused) as error:
+        return _fail(env, type(error)(error.message, env.format_select_hint() or error.hint))
     except JsctlError as error:
         return _fail(env, error)
     except click.exceptions.NoArgsIsHelpError as error:

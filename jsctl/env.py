@@ -314,10 +314,11 @@ class Env:
         return store.find(default) if default else None
 
     def format_select_hint(self) -> str:
-        """Return what to do if the command line and the environment name no server, and no context is
+        """Return what to do if the command line names neither server nor login, and no context is
         selected; empty if one is, or if there are none."""
         flags, store = self.flags, self.contexts
-        if any(flags.get(flag) for flag in ("server", "context", "no_context", "nsc")) or store.selected():
+        given = ("server", "context", "no_context", "nsc", "user", "creds", "nkey", "jwt", "token")
+        if any(flags.get(flag) for flag in given) or store.selected():
             return ""
         hint = store.format_select_hint()
         return f"no context is selected: {hint}" if hint else ""

@@ -129,6 +129,10 @@ class Denied(JsctlError):
     status = ExitStatus.DENIED
 
 
+class LoginRefused(Denied):
+    """A server refuses a login."""
+
+
 class MissingDependency(JsctlError):
     """An optional part (PySpark, Java, a nats-server binary) is not installed."""
 

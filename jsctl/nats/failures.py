@@ -7,7 +7,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_time
 from jsctl.contexts.model import strip_login
 from jsctl.contexts.settings import Settings
-from jsctl.errors import Denied, JsctlError, NoConnection, Unreachable
+from jsctl.errors import Denied, JsctlError, LoginRefused, NoConnection, Unreachable
 from jsctl.nats.addresses import ServerAddress
 from jsctl.nats.codec import parse_error
 from jsctl.nats.login import find_expiry
@@ -51,7 +51,7 @@ def connection_error(error: BaseException, server: ServerAddress, settings: Sett
     if server_error.is_authentication:
         if expired := _describe_expiry(settings):
             return Denied(f"{server.url} refuses the login: {expired}", RENEWING)
-        return Denied(
+        return LoginRefused(
             f"{server.url} refuses the login: {describe_error(error)}",
             f"check user, password, token, creds or JWT; {build_line('context info')} shows what is set",
         )

@@ -46,3 +46,16 @@ def test_without_a_selection_errors_name_the_contexts(
         assert "select" not in offline_cli(line, status=4).err
     offline_cli("context select c1", status=0)
     assert "select" not in offline_cli("stream ls", status=4).err
+
+
+def test_a_server_that_refuses_who_has_selected_nothing(
+    offline_cli: Cli, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    address = url.split("@")[1]
+    monkeypatch.setattr(layers, "Settings", partial(Settings, url=f"nats://{address}"))
+    assert "check user, password" in offline_cli("stream ls", status=5).err
+    offline_cli(f"context add here --server {url}", status=0)
+    hint = "; no context is selected: jsctl context select selects one of here\n"
+    assert offline_cli("stream ls", status=5).err.endswith(hint)
+    for line in ("stream ls --user no --password no", f"stream ls --server {address}"):
+        assert "check user, password" in offline_cli(line, status=5).err
