@@ -239,12 +239,13 @@ class StreamExporter:
                 counts = replace_rows(
                     run.engine.spark, target, source.table, files, read_plan, changed, self._check_bad(source)
                 )
+        is_partial = self.selection.subjects or self._fetch_stream(source).is_partial
         return Outcome(
             source.stream,
             source.table,
             exported=counts.rows,
             bytes=counts.bytes,
-            deleted=None if self.selection.subjects else read_plan.end - read_plan.start - counts.rows,
+            deleted=None if is_partial else read_plan.end - read_plan.start - counts.rows,
             bad=counts.bad,
             first=counts.first,
             last=counts.last,

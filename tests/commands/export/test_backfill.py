@@ -215,3 +215,20 @@ def test_a_query_about_a_table_that_will_not_be_there(
     bucket = ["export", "kv", "B", "--to", f"{tmp_path}/kv"]
     assert "the export writes B" in cli([*bucket, "--query", "SELECT * FROM none"], status=64).err
     assert not (tmp_path / "kv").exists()
+
+
+def test_of_a_filtered_mirror_nobody_knows_what_was_deleted(
+    cli: Cli, url: str, spark: Any, tmp_path: Path
+) -> None:
+    js.stream(url, "ORDERS", "ORDERS.>")
+    js.publish_all(url, [(f"ORDERS.{n % 2}", b"x") for n in range(6)])
+    js.ask(
+        url,
+        "STREAM.CREATE.COPY",
+        {"name": "COPY", "mirror": {"name": "ORDERS", "filter_subject": "ORDERS.1"}},
+    )
+    wait_for(lambda: js.info(url, "COPY")["state"]["messages"] == 3, "copies")
+    line = f"export stream COPY --to {tmp_path}/out --json"
+    for flags in ("--incremental --engine arrow", "--backfill --from-seq 2 --to-seq 6"):
+        done = cli(f"{line} {flags}", status=0).json
+        assert (done["exported"], done["deleted"]) == (3, None)
