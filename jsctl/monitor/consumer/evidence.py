@@ -34,12 +34,15 @@ class Evidence(NamedTuple):
     streams: Mapping[str, Sequence[Trouble]] = {}
 
 
-async def gather_evidence(api: Api, facts: Mapping[str, Json], infos: Iterable[Json]) -> Evidence:
+async def gather_evidence(
+    api: Api, facts: Mapping[str, Json], infos: Iterable[Json], *, has_states: bool = False
+) -> Evidence:
     """Look closer at consumers that stopped at their maximum of unacknowledged messages, and at work queues
     (and streams with interest retention) that hold more than their consumers count.
 
     facts: of streams, see `select_stream_facts`, fetched before the consumers. infos: of all their consumers.
-    What the login may not ask is left out.
+    has_states: also ask for what servers store of consumers that may have given up messages of other streams,
+    which takes a snapshot for each. What the login may not ask is left out.
     """
     by_stream: dict[str, list[Json]] = defaultdict(list)
     for info in infos:
@@ -66,13 +69,23 @@ async def gather_evidence(api: Api, facts: Mapping[str, Json], infos: Iterable[J
             for consumer, left in found.items():
                 consumers[name].setdefault(consumer, {})["left"] = left
 
+    async def look_at_state(info: Json) -> None:
+        async with gate:
+            left = await _find_given_up(api, info, facts[info["stream_name"]])
+            if left is not None:
+                consumers[info["stream_name"]].setdefault(info["name"], {})["left"] = left
+
     stopped = [info for own in by_stream.values() for info in own if _is_stopped(info)]
     queues = [name for name, own in by_stream.items() if is_queue(facts[name])]
     suspects = [name for name in queues if _count_unclaimed(facts[name], by_stream[name]) > 0]
     for name in queues:
         consumers[name] = {info["name"]: {"left": [0, 0, ""]} for info in by_stream[name]}
+    others = [info for name, own in by_stream.items() if name not in queues for info in own]
+    doubtful = [info for info in others if has_states and _may_have_given_up(info)]
     await asyncio.gather(
-        *map(look_at_window, stopped[:_MAX_ASKED]), *map(look_at_queue, suspects[:_MAX_ASKED])
+        *map(look_at_window, stopped[:_MAX_ASKED]),
+        *map(look_at_queue, suspects[:_MAX_ASKED]),
+        *map(look_at_state, doubtful[:_MAX_ASKED]),
     )
     return Evidence(consumers, troubles)
 
@@ -80,6 +93,35 @@ async def gather_evidence(api: Api, facts: Mapping[str, Json], infos: Iterable[J
 def _is_stopped(info: Json) -> bool:
     limit = int((info.get("config") or {}).get("max_ack_pending") or 0)
     return 0 < limit <= int(info.get("num_ack_pending", 0)) and bool(info.get("num_pending"))
+
+
+def _may_have_given_up(info: Json) -> bool:
+    """Return whether a consumer may have given up messages: servers count those with several deliveries, and
+    tell in no cluster which they are."""
+    config = info["config"]
+    most = 0 if config.get("ack_policy") == "none" else int(config.get("max_deliver") or 0)
+    delivered = (
+        (info.get("delivered") or {}).get("consumer_seq") if most == 1 else info.get("num_redelivered")
+    )
+    return most > 0 and bool(delivered) and "cluster" not in info
+
+
+async def _find_given_up(api: Api, info: Json, facts: Json) -> list[object] | None:
+    """Return how many messages a consumer has given up, and sequence and subject of the first one, by the
+    state that the server stores; None if it does not tell."""
+    from jsctl.jetstream.backup.consumer_state import fetch_consumer_state  # reports do not need it
+
+    try:
+        state = await fetch_consumer_state(api, str(info["stream_name"]), str(info["name"]))
+    except JsctlError:
+        return None
+    if isinstance(state, str):
+        return None
+    first = int(facts["state"]["first_seq"])
+    given_up = sorted(one for one in state.redelivered if one not in state.pending and one >= first)
+    async for sequence, message in browse.fetch_each(api, str(info["stream_name"]), given_up[:1]):
+        return [len(given_up), sequence, message.subject if message else ""]
+    return [0, 0, ""]
 
 
 def is_queue(facts: Json) -> bool:

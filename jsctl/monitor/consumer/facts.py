@@ -51,8 +51,8 @@ class Facts(NamedTuple):
     @property
     def evidence(self) -> Json:
         """What `gather_evidence` found: `blocked_at`, sequence and subject of the first unacknowledged
-        message; `left`, the number of those that it left behind in a work queue, and sequence and subject of
-        the first one."""
+        message; `left`, the number of those that it left behind in a work queue, or gave up, and sequence
+        and subject of the first one."""
         found: Json = (self.stream.get("consumers") or {}).get(self.name) or {}
         return found
 

@@ -7,10 +7,8 @@ from typing import Any
 
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.backup.consumer_state import fetch_consumer_state
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
-from jsctl.jetstream.message import browse
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.evidence import gather_evidence, is_queue
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
@@ -39,13 +37,10 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
             infos = list((await consumers.list_consumers(api, stream)).infos)
     matching, evidence, denied = await asyncio.gather(
         _count_matching(api, consumer_info, stream_info),
-        gather_evidence(api, {stream: facts}, infos),
+        gather_evidence(api, {stream: facts}, infos, has_states=True),
         find_ack_denials(api, [consumer_info]),
     )
     known = {**stream_info, "consumers": {**(evidence.consumers.get(stream) or {})}}
-    own = known["consumers"].get(name) or {}
-    if "left" not in own and (left := await _find_given_up(api, consumer_info, stream_info)) is not None:
-        known["consumers"][name] = {**own, "left": left}
     queue = evidence.streams.get(stream, ())
     return Facts(stream, name, consumer_info, known, matching, may_ack=not denied, queue=queue)
 
@@ -60,25 +55,6 @@ async def _fetch_or_describe(request: Coroutine[Any, Any, Json]) -> Json | str:
         if error.code == 404:
             raise
         return str(error)
-
-
-async def _find_given_up(api: Api, consumer: Json, stream: Json) -> list[object] | None:
-    """Return how many messages a consumer has given up, and sequence and subject of the first one, by the
-    state that the server stores; None if it does not tell."""
-    config = consumer["config"]
-    if config.get("ack_policy") == "none" or int(config.get("max_deliver") or 0) < 1 or "cluster" in consumer:
-        return None
-    try:
-        state = await fetch_consumer_state(api, str(consumer["stream_name"]), str(consumer["name"]))
-    except JsctlError:
-        return None
-    if isinstance(state, str):
-        return None
-    first = int(stream["state"].get("first_seq", 0))
-    given_up = sorted(one for one in state.redelivered if one not in state.pending and one >= first)
-    async for sequence, message in browse.fetch_each(api, str(consumer["stream_name"]), given_up[:1]):
-        return [len(given_up), sequence, message.subject if message else ""]
-    return [0, 0, ""]
 
 
 async def _count_matching(api: Api, consumer: Json, stream: Json) -> int | None:

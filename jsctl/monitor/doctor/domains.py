@@ -57,7 +57,7 @@ async def inspect_domain(api: Api, empty_view: DomainView) -> tuple[DomainView, 
     gaps = [gap._replace(why=f"{view.where}: {gap.why}") for gap in [*denied, *unlisted]]
     facts = {name: select_stream_facts(infos[name]) for name in consumed}
     evidence, refused = await asyncio.gather(
-        gather_evidence(api, facts if consumers is not None else {}, consumers or ()),
+        gather_evidence(api, facts if consumers is not None else {}, consumers or (), has_states=True),
         find_ack_denials(api, consumers or ()),
     )
     view = view._replace(consumers=consumers, evidence=evidence, denied=refused)

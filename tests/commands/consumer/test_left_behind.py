@@ -210,3 +210,19 @@ def test_a_login_that_may_not_acknowledge(offline_cli: Cli, tmp_path: Path) -> N
         assert js.ask(url, "CONSUMER.INFO.S.C")["delivered"]["consumer_seq"] == 0, "trying delivers nothing"
     finally:
         server.stop()
+
+
+@pytest.mark.slow
+def test_doctor_knows_what_a_single_try_gave_up_in_any_stream(cli: Cli, url: str) -> None:
+    js.stream(url, "S", "s.*")
+    consumer(url, "S", max_deliver=1, ack_wait=200_000_000)
+    for number in range(3):
+        js.publish(url, f"s.{number}")
+    cli("consumer next S C --no-ack", status=0)
+    wait_for(lambda: not js.ask(url, "CONSUMER.INFO.S.C")["num_ack_pending"], "it is not given up")
+    cli("consumer next S C --count 2", status=0)
+    assert js.ask(url, "CONSUMER.INFO.S.C")["ack_floor"]["stream_seq"] == 3
+    (finding,) = cli("doctor --json", status=1).json["findings"]
+    assert finding["code"] == "GIVEN_UP" and finding["seen"] == causes(cli, "S")["GIVEN_UP"]["says"]
+    cli("stream rmm S 1 --force", status=0)
+    assert not cli("doctor --json", status=0).json["findings"] and causes(cli, "S")["verdict"] == "fine"
