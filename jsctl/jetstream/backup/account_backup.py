@@ -17,6 +17,7 @@ from jsctl.jetstream.backup.account_files import (
     SharedConnection,
     StreamOutcome,
     build_outcome,
+    check_encrypted,
     describe_existing,
     write_unfinished,
 )
@@ -45,7 +46,7 @@ async def backup_account(
     The observer is asked before another backup is replaced. Raises BadInput for a target that holds other
     files, NotFound for an account without streams, Cancelled, OSError for a target that cannot be written.
     """
-    describe_existing(target)
+    check_encrypted(target, options.recipients)
     names, size = await measure_account(api)
     observer.notify(AccountBackupStarted(len(names), size, target))
     with lock_target(target) as locked:

@@ -16,7 +16,7 @@ from jsctl.base.json_text import parse_json
 from jsctl.errors import BadInput, JsctlError, NotFound, Unreachable
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.backup import files
-from jsctl.jetstream.backup.encryption import NO_KEYS, Keys
+from jsctl.jetstream.backup.encryption import ENDING, NO_KEYS, Keys
 from jsctl.jetstream.backup.target import find_present_path
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.nats.connection import Connection
@@ -103,6 +103,15 @@ def describe_existing(target: Path) -> str:
     if not entries:
         return ""
     return "an account's backup" + (" that was not finished" if (target / UNFINISHED).exists() else "")
+
+
+def check_encrypted(target: Path, recipients: Sequence[str]) -> None:
+    """Raise BadInput for a target that holds other files, or an encrypted backup if the new one is not."""
+    if describe_existing(target) and not recipients:
+        for path in target.glob(f"*/{files.META}{ENDING}"):
+            raise BadInput(
+                f"the backup in {path.parent} is encrypted, and the new one would not be", "add --encrypt-to"
+            )
 
 
 def open_account_backup(folder: Path, keys: Keys = NO_KEYS) -> AccountBackup:

@@ -285,3 +285,25 @@ def test_a_reader_that_stops_leaves_no_thread(cli: Cli, url: str, tmp_path: Path
     with open_backup(tmp_path / "e", keys=keys).open_file(DATA) as file:
         assert file.read(100)
     assert threading.active_count() == before
+
+
+@pytest.mark.slow
+def test_an_account(cli: Cli, mixed: str, tmp_path: Path) -> None:
+    key, public = make_key(tmp_path)
+    stream(mixed, "B", "b.>")
+    publish(mixed, "b.1", b"secretpayload")
+    path, had = tmp_path / "all", stored(mixed, "ORDERS")
+    cli(f"backup account {path} --encrypt-to {public}", status=0)
+    files = [each for each in path.rglob("*") if each.is_file()]
+    assert len(files) == 6 and all(each.name.endswith(".age") for each in files)
+    assert b"secret" not in b"".join(each.read_bytes() for each in files)
+    for line in (f"backup account {path} --overwrite", f"backup account {path} --dry-run"):
+        assert "is encrypted, and the new one would not be" in cli(line, status=64).err
+    cli(f"backup account {path} --overwrite --encrypt-to {public}", status=0)
+    assert cli(f"doctor --backups {tmp_path} --identity {key}", status=0)
+    for name in ("ORDERS", "B"):
+        ask(mixed, f"STREAM.DELETE.{name}")
+    refused = cli(f"backup restore account {path}")
+    assert refused.status != 0 and cli("stream ls --names", status=0).out.strip() == ""
+    cli(f"backup restore account {path} --identity {key}", status=0)
+    assert stored(mixed, "ORDERS") == had and stored(mixed, "B")[0].data == b"secretpayload"
