@@ -25,6 +25,8 @@ START_SECONDS = 10.0
 
 _ENDLESS = 1 << 60  #: bytes; nothing is stored
 
+_MAX_PAYLOAD = 64 << 20  #: bytes; the most that a server permits
+
 # The shell waits for the end of its stdin, a pipe from jsctl, and ends the server then.
 _GUARDED = """
 exec 3<&0
@@ -82,6 +84,7 @@ def _build_config(folder: Path, jetstream: Json, accounts: Mapping[str, Json], p
         "listen": "127.0.0.1:-1",
         "ports_file_dir": str(folder),
         "server_name": "scratch",
+        "max_payload": _MAX_PAYLOAD,
         "jetstream": jetstream,
         "accounts": {
             name: {"users": [{"user": name, "password": password}], "jetstream": {**limits}}

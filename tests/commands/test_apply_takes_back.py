@@ -107,6 +107,23 @@ def test_after_a_removal_nothing_is_taken_back(files: Files, url: str) -> None:
     assert js.info(url, "N")["state"]["messages"] == 0
 
 
+def test_a_new_bucket_goes_with_its_values(files: Files, url: str) -> None:
+    late = f"streams: [{{name: S, subjects: s}}, {{name: L, sources: [S], {LATE_REFUSAL}}}]"
+    failed = files("apply", f"{late}\nbuckets: [{{name: B, values: {{a: '1', b: '2'}}}}]", status=1)
+    assert "nothing was changed" in failed.out and "stays" not in failed.out
+    assert js.ask(url, "STREAM.NAMES")["total"] == 0
+
+
+def test_a_value_for_which_there_is_no_room(files: Files, url: str) -> None:
+    """The bucket is full, so that no marker finds room, either."""
+    files("apply", "buckets: [{name: B, max_bucket_size: 300, values: {x: '1', y: '1'}}]", status=0)
+    before = js.info(url, "KV_B")["state"]
+    text = f"buckets: [{{name: B, values: {{a: '2', b: '{'x' * 40}'}}}}]"
+    failed = files("apply", text, status=1)
+    assert "maximum bytes exceeded" in failed.err and "nothing was changed" in failed.out
+    assert js.info(url, "KV_B")["state"]["messages"] == before["messages"]
+
+
 def test_values_are_stored_together_or_not_at_all(files: Files, url: str) -> None:
     files("apply", "buckets: [{name: B, values: {a: '1', b: '1', c: '1'}}]", status=0)
 

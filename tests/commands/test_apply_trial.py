@@ -180,6 +180,24 @@ def test_streams_go_to_servers_with_room() -> None:
     assert reason == "server A2 has 3 B of file storage left for it"
 
 
+@pytest.mark.parametrize("exists", [False, True])
+def test_values_that_do_not_fit(files: Files, url: str, exists: bool) -> None:
+    """A value that is too long for its bucket, and more than it has room for, are known beforehand."""
+    limits = "name: B, max_value_size: 100, max_bucket_size: 1000, "
+    if exists:
+        files("apply", f"buckets: [{{{limits} values: {{a: old}}}}]", status=0)
+    names = js.ask(url, "STREAM.NAMES")["total"]
+    for values, words in [
+        (f"a: '1', long: '{'x' * 120}'", "message size exceeds maximum allowed (10054)"),
+        (", ".join(f"k{n}: '1'" for n in range(20)), "maximum bytes exceeded (10077)"),
+    ]:
+        text = f"streams: [{{name: S, subjects: s}}]\nbuckets:\n- {{{limits} values: {{{values}}}}}"
+        assert words in files("diff", text, status=1).out
+        refused = files("apply", text, status=1)
+        assert f"streams.yaml:3: values of bucket B: {words}; correct the file" in refused.err
+    assert js.ask(url, "STREAM.NAMES")["total"] == names
+
+
 @pytest.mark.cluster
 def test_the_storage_of_a_cluster(offline_cli: Cli, tmp_path: Path) -> None:
     """New streams need servers with room for all, of others those that have them room for what is added, and

@@ -71,7 +71,7 @@ async def _find_refusals(steps: Sequence[Step], account: Json) -> Refusals:
 
     changed = [step for step in steps if step.after is not None and not step.consumer and not step.part]
     overlaps = await _find_overlaps(target.api, steps, changed)
-    alone = not target.is_missing and _is_unclustered(target.api)
+    alone = not target.is_missing and is_unclustered(target.api)
     for step in changed:
         if overlap := overlaps.get(step.stream):
             refuse(step, "subjects", overlap)
@@ -145,7 +145,7 @@ def _list_new_subjects(step: Step) -> list[str]:
     return [subject for subject in get_subjects(step.after) if subject not in before]
 
 
-def _is_unclustered(api: Api) -> bool:
+def is_unclustered(api: Api) -> bool:
     """Return whether the connected server is the one that answers, and is in no cluster: that of a leaf node
     has its own name."""
     info = api.connection.server_info

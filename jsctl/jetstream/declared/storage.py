@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jsctl.base.loops import gather
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.declared.checks import is_unclustered
 from jsctl.jetstream.declared.step import Step, get_storage, group_by_place
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.replicas import fits_placement
@@ -56,6 +57,10 @@ async def _check_place(steps: Sequence[Step], source: StorageSource) -> tuple[li
     if source.may_create:
         kinds = [[step for step in steps if get_storage(step) == kind] for kind in ("file", "memory")]
         return [refusal for group in kinds for refusal in await _ask(api, group)], ""
+    if is_unclustered(api):  # it places nothing elsewhere
+        steps = [step for step in steps if count_reserved(step)]
+    if not steps:
+        return [], ""
     size = format_bytes(sum(map(_count_wanted, steps)))
     return [], (
         f"{steps[0].position}: whether servers have room for {size} that {pluralize(len(steps), 'stream')}"

@@ -100,11 +100,7 @@ async def try_steps(
     server to try it on, by JetStream and tier (empty if the account has none); level: its API level. Raises
     what requests raise."""
     refused = {(step.target.key, step.stream) for step in steps if step.refused and not step.consumer}
-    tried = [
-        step
-        for step in steps
-        if not step.refused and step.part != "values" and (step.target.key, step.stream) not in refused
-    ]
+    tried = [step for step in steps if not step.refused and (step.target.key, step.stream) not in refused]
     groups, others = _split(tried)
     rehearsal = _Rehearsal(accounts, apis, level)
     await rehearsal.try_each(groups)
@@ -311,6 +307,10 @@ class _Rehearsal:
             if step.action == "create" and not step.consumer:
                 self._missing[stream] = ""  # the reason is the stream's
             return
+        except JsctlError:
+            if step.part == "values":  # they are stored in another domain
+                return
+            raise
         if step.other_name:
             await self._copy_consumers(stream, (stream[0], step.other_name))
         if step.action == "change" and info and not step.part and not step.changed_keys & _NOT_TRIED:
@@ -357,6 +357,9 @@ class _Rehearsal:
             target=step.target._replace(api=self._get_api(stream)),
             before=step.before and adapt(step.before),
             after=step.after and adapt(step.after),
+            changes=[change._replace(before=None) for change in step.changes]
+            if step.part == "values"
+            else step.changes,
             other_name="",
         )
 

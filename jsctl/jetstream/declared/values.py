@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.base.files import read_text
 from jsctl.base.loops import gather
 from jsctl.base.user_folders import expand_home
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import ApiError, BadInput, JsctlError
 from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.kind import Json, Text
@@ -19,6 +19,7 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket, open_bucket
 from jsctl.jetstream.kv.entry import DELETE, Entry
 from jsctl.jetstream.kv.names import stream_to_bucket, validate_new_key
+from jsctl.jetstream.stream import requests as streams
 
 _TEXT = Text()
 
@@ -124,15 +125,26 @@ async def restore_values(step: Step) -> None:
 
 
 async def _replace(store: Bucket, change: Difference, old: str | None, new: str | None) -> None:
-    """Replace the value of a key, or mark it as deleted, if it is the old one."""
+    """Replace the value of a key, or remove it, if it is the old one."""
     key = change.key.partition(".")[2]
     entry = await read.fetch_newest_entry(store, key)
     if _get_text(entry) != old:
         raise JsctlError(f"the value of {key} was changed since the plan was made", "run it again")
     if new is None:
-        await write.mark(store, key, DELETE)
+        await _remove(store, key, entry.revision if entry else 0)
     else:
         await write.put(store, key, new.encode(), expected=entry.revision if entry else 0)
+
+
+async def _remove(store: Bucket, key: str, revision: int) -> None:
+    """Remove the only value that a key ever had, for which nothing needs room; mark others as deleted."""
+    subject = store.prefix + key
+    if store.prefix == store.target:
+        with contextlib.suppress(ApiError):
+            if (await streams.count_subjects(store.api, store.stream, subject)).get(subject) == 1:
+                await streams.purge(store.api, store.stream, subject=subject, sequence=revision + 1)
+                return
+    await write.mark(store, key, DELETE)
 
 
 def _get_text(entry: Entry | None, *, is_hidden: bool = False) -> str | None:
