@@ -12,6 +12,7 @@ from jsctl import registry
 from jsctl.registry.model import DESTROYS
 from tests.contract.test_commands import VERBS, resolve
 from tests.support import js
+from tests.support.imports import ROOT
 from tests.support.run import Cli
 from tests.support.waiting import wait_for
 
@@ -88,6 +89,11 @@ def make_old_objects(cli: Cli, url: str, folder: Path, metadata: Json) -> None:
     js.wait_for_age(url, "OBJ_O", 0.2)
 
 
+def make_schedule(cli: Cli, url: str, folder: Path, metadata: Json) -> None:
+    js.stream(url, "S", "s.>", metadata=metadata, allow_msg_schedules=True)
+    cli("schedule add S s.1 text --after 1h --dest s.2", status=0)
+
+
 def make_lower(cli: Cli, url: str, folder: Path, metadata: Json) -> None:
     """A backup with a lower limit than the stream has."""
     js.stream(url, "S", "s.>", metadata=metadata, max_msgs=1)
@@ -135,6 +141,7 @@ CASES: dict[str, Case] = {
     "object sync": Case("object sync O {folder}/site --up --delete", "OBJ_O", make_objects),
     "object seal": Case("object seal O", "OBJ_O", make_objects),
     "object edit": Case("object edit O --ttl 100ms", "OBJ_O", make_old_objects, 4, ""),
+    "schedule rm": Case("schedule rm S s.1", "S", make_schedule),
     "backup restore account": Case("restore {folder}/backup --update-streams", "S", make_lower, 2, status=1),
     "backup restore stream": Case(
         *("backup restore stream {folder}/backup/COPY", "S", make_backup_of_a_copy, 3, "", "takes")
@@ -143,13 +150,12 @@ CASES: dict[str, Case] = {
 }
 
 ELSEWHERE = {
-    "server account purge": "tests/commands/server/account/test_purge.py",
-    "server cluster peer-remove": "tests/commands/server/cluster/test_peer_remove.py",
+    "server account purge": "tests/commands/server/account/test_group.py",
+    "server cluster peer-remove": "tests/commands/server/cluster/test_group.py",
     "stream cluster peer-remove": "tests/commands/stream/cluster/test_peer_remove.py",
     "auth account push": "tests/commands/auth/account/test_push.py",
     "diff": "it only shows",
     "redrive": "tests/commands/test_redrive.py",
-    "schedule rm": "tests/commands/schedule/test_rm.py",
     "consumer pcgroup create": "tests/commands/consumer/pcgroup/test_create.py",
     "consumer pcgroup rm": "tests/commands/consumer/pcgroup/test_rm.py",
 }
@@ -171,6 +177,7 @@ def test_each_verb_that_may_delete_messages_is_here() -> None:
             paths.add(path)
     auth = {path for path in paths if path.startswith("auth ")} - ELSEWHERE.keys()
     assert paths - auth - OTHERS.keys() == CASES.keys() | ELSEWHERE.keys()
+    assert all((ROOT / path).exists() for path in ELSEWHERE.values() if path.startswith("tests/"))
 
 
 @pytest.fixture(params=CASES)

@@ -11,6 +11,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_rfc3339, seconds_to_ns
 from jsctl.commands.cli import DURATION, argument, command, destructive, dry_run_flag, option
 from jsctl.commands.options.body import read_value
+from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, JsctlError
@@ -197,8 +198,17 @@ async def next(env: Env, stream: str, subject: str, count: int, zone: str) -> Re
 @argument("subject", completes="subject")
 @option("--publish", metavar="SUBJECT", default="", help="Store a message on SUBJECT in the same step")
 @option("--body", metavar="TEXT", default="", help="The payload of this message")
+@unprotect_flag
 @destructive("Remove without asking", missing_ok=True)
-async def rm(env: Env, stream: str, subject: str, publish: str, body: str, force: bool) -> Result:
+async def rm(
+    env: Env,
+    stream: str,
+    subject: str,
+    publish: str,
+    body: str,
+    unprotect: tuple[str, ...],
+    force: bool,
+) -> Result:
     """Remove the schedule that is there now, and no other that replaces it meanwhile. With --publish the
     stream stores a message and removes the schedule in one step, or does neither.
     """
@@ -206,6 +216,7 @@ async def rm(env: Env, stream: str, subject: str, publish: str, body: str, force
         raise BadInput("--body is for --publish")
     target = validate_subject(publish) if publish else ""
     api, opened = await open_scheduling(env, stream)
+    refuse_protected([opened], unprotect)
     refuse_denied([opened], "" if publish else "deny_delete")
     name = str(opened["config"]["name"])
     try:
