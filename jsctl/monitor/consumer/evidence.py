@@ -219,12 +219,12 @@ def _describe_uncovered(name: str, uncovered: Sequence[str], subjects: Mapping[s
     count = sum(subjects[subject] for subject in uncovered)
     named = ", ".join(sorted(uncovered)[:_MAX_NAMED])
     more = len(uncovered) - _MAX_NAMED
-    filters = build_flag("--filter", uncovered[0]) if len(uncovered) == 1 else []
+    filters = [word for subject in sorted(uncovered) for word in build_flag("--filter", subject)]
     return Trouble(
         f"{format_count(count)} for no consumer",
         True,
         "NOT_CONSUMED",
         f"no consumer's filter matches {pluralize(count, 'message')} on {named}"
         + (f" and {pluralize(more, 'more subject')}" if more > 0 else ""),
-        [Suggestion("consumer add", [name], filters)],
+        [Suggestion("consumer add", [name], filters if more <= 0 else [])],
     )

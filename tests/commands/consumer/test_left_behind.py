@@ -76,6 +76,7 @@ def test_subjects_of_a_work_queue_that_no_filter_covers(cli: Cli, url: str) -> N
     assert found["NOT_CONSUMED"]["seen"] == "no consumer's filter matches 51 messages on q.b.1, q.c"
     why = causes(cli, "Q")
     assert why["verdict"] == "partial" and why["NOT_CONSUMED"]["says"] == found["NOT_CONSUMED"]["seen"]
+    assert found["NOT_CONSUMED"]["fix"].endswith(": jsctl consumer add Q --filter q.b.1 --filter q.c")
     js.ask(url, "STREAM.PURGE.Q", {"filter": "q.c"})
     line = findings(cli)["NOT_CONSUMED"]["fix"].rpartition("jsctl ")[2]
     assert line == "consumer add Q --filter q.b.1"

@@ -169,7 +169,7 @@ def test_a_recording_has_them(contexts: Cli, tmp_path: Path) -> None:
         assert not validate(json.loads(lines[0]), load_schema("io.jsctl.v1.report"))
     assert "CONFIG" in contexts(f"report --replay {rec} --part buckets", status=0).out
     watched = Watched(contexts.terminal(f"report --replay {rec}"))
-    watched.until("7…")
+    watched.until("7-11")
     watched.press("[7")
     watched.until(lambda text: "7 Buckets 1" in text and "settings" in text)
     watched.press("q")
