@@ -169,7 +169,13 @@ def describe_archive(archive: Archive, context: str, scale: float) -> Original:
         for cluster in clusters
         for key in limits
     }
-    documents = _declare_streams(archive, cluster_of, names, scale)
+    documents = _declare_streams(archive, cluster_of, names, scale, left_out)
+    exporting = {
+        names[tags["account"]]
+        for tags, document in archive.load(artifact_type="account_info")
+        if tags["account"] in limits and (document.get("data") or {}).get("exports")
+    }
+    left_out += [f"exports of account {name}" for name in sorted(exporting)]
     known = [name for name in contexts if name in documents] or [*contexts]
     chosen = context or max(
         known, key=lambda name: len(documents.get(name, {}).get("streams", ())), default=""
@@ -220,7 +226,11 @@ def _add_remotes(
 
 
 def _declare_streams(
-    archive: Archive, cluster_of: Mapping[str, str], names: Mapping[str, str], scale: float
+    archive: Archive,
+    cluster_of: Mapping[str, str],
+    names: Mapping[str, str],
+    scale: float,
+    left_out: list[str],
 ) -> dict[str, Json]:
     """Return the declarations of an archive, by context: those that the leaders of streams reported."""
     found: dict[tuple[str, str], Json] = {}
@@ -236,7 +246,8 @@ def _declare_streams(
     for (context, _), info in sorted(found.items()):
         configs = [each["config"] for each in info.get("consumer_detail") or () if each.get("config")]
         key, declared = declare(info["config"], configs, {})
-        declared.pop("placement", None)
+        if declared.pop("placement", None):
+            left_out.append(f"placement of {declared['name']}")
         documents.setdefault(context, {"streams": []}).setdefault(key, []).append(declared)
     return {context: scale_document(document, scale) for context, document in documents.items()}
 

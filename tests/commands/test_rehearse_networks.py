@@ -48,7 +48,7 @@ def spokes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     mirror = folder / "mirror.json"
     mirror.write_text('{"name": "M", "mirror": {"name": "B", "external": {"api": "$JS.spoke-1.API"}}}')
     lines = [
-        "stream add ORDERS --subjects orders.> --replicas 3 --defaults --context hub",
+        "stream add ORDERS --subjects orders.> --replicas 3 --cluster cluster-hub --defaults --context hub",
         "stream add B --subjects b.> --replicas 3 --defaults --context spoke-1",
         f"stream add M --config {mirror} --context hub",
     ]
@@ -85,6 +85,7 @@ def rehearse_change(folder: Path, source: Path, change: str, flags: str, broke: 
     line = ["rehearse", *files, "--archive", str(source / "audit.zip"), *flags.split()]
     done = cli([*line, "--sample", str(source / "orders.jsonl")], status=1 if broke else 0)
     assert ("something broke" if broke else "nothing broke") in done.out and broke in done.out, done
+    assert ("placement of ORDERS" in done.out) == ("Servers: 9" in done.out)
 
 
 def test_servers_of_an_archive_get_another_version(tmp_path: Path, pair: Path) -> None:
