@@ -25,7 +25,8 @@ class Output(NamedTuple):
     object that has it: empty for the document or the objects of its list, `config.placement`, `sources[]`.
 
     A kind is text, number, bool or object, a list `[text]`, or several of them: `number|text`. Any value may
-    be null; one that was nothing else has the kind null, and may be anything, as one of the kind any.
+    be null; one that was nothing else has the kind null, and may be anything, as one of the kind any. That of
+    a key which some objects lack begins with `?`; others are required.
     """
 
     status: str
@@ -35,19 +36,30 @@ class Output(NamedTuple):
     def format(self, verb: str) -> str:
         """Return the lines of the file."""
         kind = "" if self.kind == "object" else f" {self.kind}"
-        nested = [f"- {path}: {_format(keys)}" for path, keys in sorted(self.keys.items()) if path]
+        nested = [f"- {path}: {_format(keys)}" for path, keys in sorted(self.keys.items()) if path and keys]
         return "\n".join(
             [f"= {verb} ({self.status}){kind}: {_format(self.keys.get('', {}))}".rstrip(), *nested]
         )
 
 
 def _format(keys: Mapping[str, str]) -> str:
-    return " ".join(key if kind == "text" else f"{key}:{kind}" for key, kind in sorted(keys.items()))
+    words = (
+        (f"{key}{'?' * is_optional(kind)}", kind.removeprefix("?")) for key, kind in sorted(keys.items())
+    )
+    return " ".join(key if kind == "text" else f"{key}:{kind}" for key, kind in words)
 
 
 def _parse(text: str) -> dict[str, str]:
-    pairs = (word.rpartition(":") for word in text.split())
-    return {key or kind: kind if key else "text" for key, _, kind in pairs}
+    pairs = (
+        (key or kind, kind if key else "text")
+        for key, _, kind in (word.rpartition(":") for word in text.split())
+    )
+    return {key.removesuffix("?"): f"{'?' * key.endswith('?')}{kind}" for key, kind in pairs}
+
+
+def is_optional(kind: str) -> bool:
+    """Return whether some objects lack a key of this kind."""
+    return kind.startswith("?")
 
 
 def parse(text: str) -> dict[str, Output]:
@@ -67,6 +79,7 @@ def parse(text: str) -> dict[str, Output]:
 
 def merge_kinds(*kinds: str) -> str:
     """Return the kind of values that have one of these kinds."""
+    mark = "?" if any(map(is_optional, kinds)) else ""
     plain, items, has_lists = set[str](), set[str](), False
     for inner, word in (match.groups() for kind in kinds for match in _KINDS.finditer(kind)):
         if word:
@@ -75,7 +88,15 @@ def merge_kinds(*kinds: str) -> str:
             has_lists = True
             items |= {*filter(None, inner.split("|"))}
     words = sorted(plain) + ([f"[{'|'.join(sorted(items - {'null'}))}]"] if has_lists else [])
-    return "|".join([word for word in words if word != "null"] or words)
+    return mark + "|".join([word for word in words if word != "null"] or words)
+
+
+def merge_members(*objects: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of objects and their kinds: those that one of the objects lacks are optional."""
+    return {
+        key: merge_kinds(*(members.get(key, "" if key == ANY else "?") for members in objects))
+        for key in dict.fromkeys(key for members in objects for key in members)
+    }
 
 
 @cache
@@ -92,7 +113,8 @@ def load_outputs() -> Mapping[str, Output]:
 def build_schema(name: str) -> Json:
     """Return the schema of what a verb writes. Raises KeyError.
 
-    Which keys are there depends on the server and on what it holds: none is required, and others may come.
+    The keys that were in every output of the tests are required. Which others are there depends on the
+    server, on what it holds and on flags; more may come.
     """
     output, verb = load_outputs()[name], name.removeprefix(PREFIX).replace("_", " ")
     subject = "Each line that" if output.status == "until ctrl-C" else "What"
@@ -110,7 +132,7 @@ def describe(output: Output) -> Json:
 
 def _build(output: Output, kind: str, path: str, *, is_outermost: bool = False) -> Json:
     """Return the schema of a value. path: of the objects in it."""
-    types = [] if is_outermost else ["null"]
+    types, kind = [] if is_outermost else ["null"], kind.removeprefix("?")
     schema: Json = {}
     if kind in ("any", "null"):
         return schema
@@ -126,7 +148,13 @@ def _build(output: Output, kind: str, path: str, *, is_outermost: bool = False) 
 def _build_object(output: Output, path: str) -> Json:
     properties = dict(_build_members(output, path))
     names = {"additionalProperties": properties.pop(ANY)} if ANY in properties else {}
-    return {**({"properties": properties} if properties else {}), **names}
+    known = output.keys.get(path, {})
+    required = sorted(key for key in properties if not is_optional(known[key]))
+    return {
+        **({"properties": properties} if properties else {}),
+        **({"required": required} if required else {}),
+        **names,
+    }
 
 
 def _build_members(output: Output, path: str) -> Iterator[tuple[str, Json]]:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,6 +97,10 @@ own; with "agent", within an agent. What fails with the last and passes with the
 replaces_functions = pytest.mark.skipif(bool(CALLS), reason="it replaces what another process would not")
 
 
+observers: list[Callable[[Env, Outcome], object]] = []
+"""What is called after each line that ran in this process."""
+
+
 class Cli:
     """A caller of `jsctl` with a configuration folder of its own."""
 
@@ -145,6 +149,8 @@ class Cli:
         outcome = Outcome(int(code), out.getvalue(), err.getvalue(), prompter.asked if prompter else [])
         if status is not None:
             assert outcome.status == status, f"{args}: {outcome}"
+        for observe in observers:
+            observe(env, outcome)
         return outcome
 
     def _call(self, args: Sequence[str], stdin: str, width: int, environ: Mapping[str, str]) -> Outcome:

@@ -4,12 +4,16 @@ frozen in jsctl/schema/outputs.txt, from which the schemas of outputs are made.
 
 import json
 from collections.abc import Iterator, Mapping, Set
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jsctl.schema.outputs import ANY, Output, merge_kinds, parse
+from jsctl.env import Env
+from jsctl.schema.catalog import list_names, load_schema
+from jsctl.schema.outputs import ANY, Output, describe, is_optional, merge_kinds, merge_members, parse
+from jsctl.schema.validator import validate
 from tests.support.generated import is_writing, rewrite
-from tests.support.run import Cli
+from tests.support.run import Cli, Outcome
 from tests.support.waiting import wait_for
 
 FILE = Path(__file__).parents[2] / "jsctl" / "schema" / "outputs.txt"
@@ -53,35 +57,33 @@ def _find_kind(value: Any, *, nested: bool = False) -> str:
     return names.get(type(value), "null")
 
 
-def _list_members(value: Any, by_name: str | None, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the path of each object, each of its keys, and its kind. by_name: the path of one whose keys are
+def _list_objects(value: Any, by_name: str | None, path: str = "") -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the path of each object, and its keys with their kinds. by_name: the path of one whose keys are
     names."""
     for item in value if isinstance(value, list) else ():
-        yield from _list_members(item, by_name, f"{path}[]")
+        yield from _list_objects(item, by_name, f"{path}[]")
     if isinstance(value, dict):
         is_by_name = path == by_name or path.rpartition(".")[2] in NAMES
+        members: dict[str, str] = {}
         for key, inner in value.items():
             name = ANY if is_by_name else key
-            yield path, name, _find_kind(inner)
-            yield from _list_members(inner, by_name, f"{path}.{name}" if path else name)
+            members[name] = merge_kinds(members.get(name, ""), _find_kind(inner))
+            yield from _list_objects(inner, by_name, f"{path}.{name}" if path else name)
+        yield path, members
 
 
 def find_output(status: str, out: str, verb: str) -> Output:
     """Return what a verb has written: a document, or a line for each event."""
     by_name, is_any = NAMES_OF_VERBS.get(verb), verb in _ANY_VALUES
-    try:
-        document: Any = json.loads(out)
-        kind = _find_kind(document)
-    except ValueError:
-        lines = [json.loads(line) for line in out.splitlines()]
-        kind = merge_kinds(*(_find_kind(line) for line in lines))
-        document = [item for line in lines for item in (line if isinstance(line, list) else [line])]
+    documents = _list_documents(out)
+    kind = merge_kinds(*map(_find_kind, documents))
     keys: dict[str, dict[str, str]] = {}
-    for item in document if isinstance(document, list) else [document]:
-        for path, key, inner in _list_members(item, by_name):
-            if not is_any or not path:
-                members = keys.setdefault(path, {})
-                members[key] = "any" if is_any else merge_kinds(members.get(key, ""), inner)
+    for item in (item for one in documents for item in (one if isinstance(one, list) else [one])):
+        for path, members in _list_objects(item, by_name):
+            if not is_any:
+                keys[path] = merge_members(keys[path], members) if path in keys else members
+            elif not path:
+                keys[path] = dict.fromkeys({*members, *keys.get(path, {})}, "any")
     return Output(status, kind, keys)
 
 
@@ -101,6 +103,47 @@ def find_difference(
     return difference
 
 
+def find_faults(env: Env, outcome: Outcome) -> list[str]:
+    """Return what is not valid in an output by the schema of its verb, if it has a form that the schema
+    describes: flags such as --names and --dry-run have others. JSCTL_GOLDEN=write makes keys optional that an
+    output lacks."""
+    verb, known = env.verb, read().get(env.verb)
+    if known is None or not env.wants_json or env.dry_run or not outcome.out:
+        return []
+    try:
+        shape = find_output(str(outcome.status), outcome.out, verb)
+    except ValueError:  # text, such as that of --help
+        return []
+    if known.status not in (str(outcome.status), "until ctrl-C") or shape.kind != known.kind:
+        return []
+    if is_writing():
+        marked = {
+            path: {
+                key: merge_kinds(kind, "?" * (key != ANY and is_optional(shape.keys[path].get(key, "?"))))
+                for key, kind in members.items()
+            }
+            if path in shape.keys
+            else members
+            for path, members in known.keys.items()
+        }
+        if marked != known.keys:
+            rewrite(FILE, lambda text: _replace(text, {**parse(text), verb: known._replace(keys=marked)}))
+        return []
+    schema = describe(known)
+    return [
+        f"{verb}: {error}"
+        for document in _list_documents(outcome.out)
+        for error in validate(document, schema)
+    ]
+
+
+def _list_documents(out: str) -> list[Any]:
+    try:
+        return [json.loads(out)]
+    except ValueError:
+        return [json.loads(line) for line in out.splitlines()]
+
+
 def _compare(path: str, shape: Output, expected: Output | None) -> str:
     if expected is None:
         return f"{path} is not in {FILE.name}; python -m tests.support.generate writes it"
@@ -111,7 +154,8 @@ def _compare(path: str, shape: Output, expected: Output | None) -> str:
     gone = [
         f"{parent}.{key}".lstrip(".")
         for parent, keys in expected.keys.items()
-        for key in sorted(keys.keys() - shape.keys.get(parent, keys).keys())  # what is empty shows none
+        for key in sorted(keys.keys() - shape.keys.get(parent, keys).keys())
+        if shape.keys[parent] or not (is_optional(keys[key]) or key == ANY)  # what is empty shows none
     ]
     if gone:
         return f"{path}: without {', '.join(gone)}"
@@ -119,20 +163,64 @@ def _compare(path: str, shape: Output, expected: Output | None) -> str:
         f"{parent}.{key} is {kind}, expected {known}".lstrip(".")
         for parent, keys in shape.keys.items()
         for key, kind in sorted(keys.items())
-        if (known := expected.keys.get(parent, {}).get(key)) not in (None, "any", "null")
-        and merge_kinds(known, kind) != known
+        if (known := expected.keys.get(parent, {}).get(key)) is not None
+        and merge_kinds(
+            known, kind if known.removeprefix("?") not in ("any", "null") else "?" * is_optional(kind)
+        )
+        != known
     ]
     return f"{path}: {', '.join(others)}" if others else ""
+
+
+_OF_SERVERS = ("server request", "server info", "account report", "events")
+"""Verbs whose objects are those of servers, without a schema of their own."""
+
+
+@cache
+def _list_sent() -> list[tuple[Set[str], Set[str]]]:
+    """Return the keys, and the required ones, of all objects in what servers send."""
+
+    def list_objects(schema: Any) -> Iterator[tuple[Set[str], Set[str]]]:
+        if isinstance(schema, dict):
+            if isinstance(schema.get("properties"), dict):
+                yield schema["properties"].keys(), {*schema.get("required", ())}
+            for inner in schema.values():
+                yield from list_objects(inner)
+
+    names = (name for name in list_names() if not name.startswith("io.jsctl."))
+    return [found for name in names for found in list_objects(load_schema(name))]
+
+
+def mark_sent(verb: str, path: str, members: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of an object: of one that a server sends, those that its schema does not require are
+    optional, as they depend on values and on its version; all of the claims in a JWT, which lack what is
+    empty."""
+    required: Set[str] = members.keys()
+    if verb.startswith(_OF_SERVERS) or (verb.startswith("auth ") and path.partition(".")[0] == "nats"):
+        required = set()
+    elif len(members) > 3:
+        known, found = max(_list_sent(), key=lambda sent: len(sent[0] & members.keys()) - len(sent[0]) / 1000)
+        if len(known & members.keys()) > len(members) * 0.6:
+            required = found
+    return {
+        key: merge_kinds(kind, "" if key in required or key == ANY else "?") for key, kind in members.items()
+    }
 
 
 def _merge(text: str, path: str, shape: Output) -> str:
     """Return the file with the lines of a verb as it has run; objects that were not there stay."""
     known = parse(text).get(path, shape)
     keys = {
-        parent: {
-            key: merge_kinds(kind, known.keys.get(parent, {}).get(key, "")) for key, kind in members.items()
-        }
+        parent: mark_sent(
+            path,
+            parent,
+            {
+                key: merge_kinds(kind, known.keys.get(parent, {}).get(key, ""))
+                for key, kind in members.items()
+            },
+        )
         for parent, members in shape.keys.items()
+        if members
     }
     merged = Output(shape.status, merge_kinds(shape.kind, known.kind), {**known.keys, **keys})
     return _replace(text, {**parse(text), path: merged})

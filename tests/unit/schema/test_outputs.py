@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jsctl.schema import outputs
 from jsctl.schema.catalog import list_names, load_schema
-from jsctl.schema.outputs import Output, describe, load_outputs, merge_kinds, parse
+from jsctl.schema.outputs import Output, describe, load_outputs, merge_kinds, merge_members, parse
 from jsctl.schema.validator import validate
 from tests.support import verb_shapes
 
@@ -23,11 +23,8 @@ DOCUMENTS = st.recursive(
 
 def find_output(*documents: Any) -> Output:
     seen = [verb_shapes.find_output("0", json.dumps(document), "a verb") for document in documents]
-    keys: dict[str, dict[str, str]] = {}
-    for one in seen:
-        for path, members in one.keys.items():
-            known = keys.setdefault(path, {})
-            known |= {key: merge_kinds(known.get(key, ""), kind) for key, kind in members.items()}
+    paths = {path for one in seen for path in one.keys}
+    keys = {path: merge_members(*(one.keys[path] for one in seen if path in one.keys)) for path in paths}
     return Output("0", merge_kinds(*(one.kind for one in seen)), keys)
 
 
@@ -47,7 +44,7 @@ def test_another_type_is_not_valid() -> None:
     assert (
         validate({"names": None, "state": {"messages": 1.5, "lag": "x", "more": 1}, "rows": []}, schema) == []
     )
-    wrong = {"names": [1], "state": {"messages": "1"}, "rows": [{"up": 0}, []]}
+    wrong = {"names": [1], "state": {"messages": "1", "lag": 0}, "rows": [{"up": 0}, []]}
     assert [error.partition(" is ")[0] for error in validate(wrong, schema)] == [
         "names[0]",
         "state.messages",
@@ -55,6 +52,24 @@ def test_another_type_is_not_valid() -> None:
         "rows[1]",
     ]
     assert validate([], schema) == ["the document is a list, not an object"]
+
+
+def test_a_key_that_was_always_there_is_required() -> None:
+    output = find_output({"rows": [{"a": 1, "b": 2}, {"a": 1}]}, {"rows": [], "more": None})
+    schema = describe(output)
+    assert output.format("v") == "= v (0): more?:null rows:[object]\n- rows[]: a:number b?:number"
+    assert validate({"rows": []}, schema) == [] and validate({"rows": [{"a": None}]}, schema) == []
+    assert validate({}, schema) == ["the document lacks rows"]
+    assert validate({"rows": [{"b": 1}]}, schema) == ["rows[0] lacks a"]
+
+
+def test_what_a_server_may_leave_out_is_not_required() -> None:
+    for verb, output in verb_shapes.read().items():
+        for path, members in output.keys.items():
+            assert verb_shapes.mark_sent(verb, path, members) == members, (verb, path)
+    schema = load_schema("io.jsctl.v1.stream_info")
+    assert schema["required"] == ["config", "created", "state"]
+    assert schema["properties"]["config"]["required"] == ["name"]
 
 
 def test_every_verb_with_a_document_has_a_schema() -> None:
