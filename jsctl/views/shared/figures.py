@@ -1,6 +1,7 @@
 """The figures of a report as columns: of tables, and of the screen. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -80,6 +81,7 @@ def growth_cell(value: float | None) -> Any:
     return Cell(rounded, f"{'+' if rounded > 0 else '-'}{format_bytes(abs(rounded))}/s")
 
 
+@lru_cache(1024, typed=True)
 def rate_cell(value: float | None, event: str = "") -> Any:
     """Return a cell for a rate, or for what reset its counter."""
     if event:
@@ -97,6 +99,7 @@ def share_cell(value: float | None) -> Any:
     return Cell(value, f"{value * 100:.0f}%", style)
 
 
+@lru_cache(1024, typed=True)
 def ago_cell(span: int | None) -> Any:
     """Return a cell for the time (ns) since something, None for never."""
     return (

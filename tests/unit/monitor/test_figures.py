@@ -3,6 +3,9 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from jsctl.base.units import format_rfc3339
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures
 from jsctl.monitor.report.overview import Hosting, Overview
@@ -11,6 +14,7 @@ from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
 from jsctl.views.report import board
 from jsctl.views.report.choice import build_lines
+from jsctl.views.shared.figures import ago_cell, rate_cell
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -77,3 +81,14 @@ def test_conditions_on_streams_and_consumers_do_not_hold_for_servers_and_account
         for kinds in (("streams", "replication", "consumers"), ("servers", "accounts"))
     )
     assert older & newer == {"cluster", "trouble", "codes"}
+
+
+numbers = st.sampled_from((None, 0, 0.0, 1, 1.0, 9.96, 10, 10**9)) | st.integers(0, 10**15)
+
+
+@given(st.lists(st.tuples(numbers, st.sampled_from(("", "purged", "new leader"))), max_size=20))
+def test_a_remembered_cell_is_what_a_new_one_is(asked: list[tuple[float | None, str]]) -> None:
+    for value, event in asked:
+        assert repr(rate_cell(value, event)) == repr(rate_cell.__wrapped__(value, event))
+        if not isinstance(value, float):
+            assert repr(ago_cell(value)) == repr(ago_cell.__wrapped__(value))
