@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from jsctl.base.signals import stoppable
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.declared.plan import check_rehearsable
@@ -138,7 +139,7 @@ async def rehearse(env: Env, options: Options) -> Result:
     try:
         env.show_status(f"starting {pluralize(servers, 'server')}")
         begin = time.monotonic()
-        async with open_rehearsal(server, env.environ, original) as rehearsal:
+        async with stoppable(), open_rehearsal(server, env.environ, original) as rehearsal:
             rehearsal.check_servers(options.stop)
             copy = Copy(env, rehearsal)
             env.show_status("copying streams")

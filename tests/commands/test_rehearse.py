@@ -1,6 +1,7 @@
 """`jsctl rehearse`: a change on a copy of the account, on servers of this machine."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.support import js
 from tests.support.processes import children
 from tests.support.run import Cli
 from tests.support.servers import RealServer, binary
+from tests.support.waiting import wait_for
 
 OLD = [path for path in os.environ.get("JSCTL_OLD_SERVER", "").split(os.pathsep) if path]
 
@@ -193,3 +195,16 @@ def test_a_file_is_read_before_anything_is_copied(
     refused = cli(["rehearse", str(file), *(["--prune"] if "prune" in says else [])], environ=environ)
     assert refused.status == 64 and says in refused.err, refused
     assert refused.err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_nothing(cli: Cli, filled: str, tmp_path: Path, number: signal.Signals) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    cli.environ["TMPDIR"] = str(temporary)
+    process = cli.start(["rehearse", "--stop", "n1"])
+    wait_for(lambda: [*temporary.glob("*/network/n1.lock")], "the server does not start")
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode in (130, 143) and not list(temporary.iterdir()) and not children(temporary)
