@@ -106,7 +106,7 @@ def find_difference(
 def find_faults(env: Env, outcome: Outcome) -> list[str]:
     """Return what is not valid in an output by the schema of its verb, if it has a form that the schema
     describes: flags such as --names and --dry-run have others. JSCTL_GOLDEN=write makes keys optional that an
-    output lacks."""
+    output lacks, and adds kinds."""
     verb, known = env.verb, read().get(env.verb)
     if known is None or not env.wants_json or env.dry_run or not outcome.out:
         return []
@@ -119,7 +119,7 @@ def find_faults(env: Env, outcome: Outcome) -> list[str]:
     if is_writing():
         marked = {
             path: {
-                key: merge_kinds(kind, "?" * (key != ANY and is_optional(shape.keys[path].get(key, "?"))))
+                key: merge_kinds(kind, shape.keys[path].get(key, "" if key == ANY else "?"))
                 for key, kind in members.items()
             }
             if path in shape.keys
