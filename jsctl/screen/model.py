@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -282,12 +283,14 @@ def arrange(model: Model) -> Model:
         rows.sort(key=grid.level, reverse=not view.reverse)
     else:
         read = column.get_raw
-        sortable = [(value, index, row) for index, row in enumerate(rows) if (value := read(row)) is not None]
-        unknown = [row for row in rows if read(row) is None]
+        values = [*map(read, rows)]
+        unknown = [row for row, value in zip(rows, values, strict=True) if value is None]
         is_text = column.kind in ("text", "prose", "url", "time")
-        pairs = [(_make_orderable(value), index, row) for value, index, row in sortable]
-        pairs.sort(key=lambda pair: pair[0], reverse=view.reverse == is_text)
-        rows = [row for _, _, row in pairs] + unknown
+        pairs = [
+            (_make_orderable(own), row) for row, own in zip(rows, values, strict=True) if own is not None
+        ]
+        pairs.sort(key=itemgetter(0), reverse=view.reverse == is_text)
+        rows = [row for _, row in pairs] + unknown
     index = view.at
     if view.selected is not None:
         index = next((n for n, row in enumerate(rows) if grid.key(row) == view.selected), index)
