@@ -8,7 +8,7 @@ from jsctl.jetstream.backup.encryption import VARIABLE, Keys
 encrypt_flag = option(
     "--encrypt-to",
     "recipients",
-    metavar="KEY",
+    metavar="KEY|FILE",
     multiple=True,
     default=(),
     help="Encrypt for this public key of age, or for those in this file; may be repeated",

@@ -36,6 +36,8 @@ _BY_METAVAR = {
     "JWT": FILE,
     "PATH": FILE,
     "ARCHIVE": FILE,
+    "KEY|FILE": FILE,
+    "VERSION|PATH": FILE,
     "A.json": FILE,
     "B.json": FILE,
     "FILE|DIR": FILE,

@@ -87,7 +87,7 @@ def test_csv_has_one_list(command: str, busy: Cli) -> None:
 
     assert [row["stream"] for row in read("")] == ["FULL", "IDLE", "ORDERS"]
     assert [row["consumer"] for row in read("--part consumers")] == ["work"]
-    assert [row["stream"] for row in read("--problems")] == ["FULL"]
+    assert [row["name"] for row in read("--problems")] == ["ORDERS > work", "FULL"]
     for part in ("streams", "consumers"):
         header, *rows = busy(f"{command} --as csv --part {part}", status=0).out.splitlines()
         assert rows and busy(f"{command} --as csv --part {part} --filter nix", status=0).out == header + "\n"
