@@ -172,7 +172,7 @@ def _compare(path: str, shape: Output, expected: Output | None) -> str:
     return f"{path}: {', '.join(others)}" if others else ""
 
 
-_OF_SERVERS = ("server request", "server info", "account report", "events")
+_OF_SERVERS = ("server request", "server info", "server report connections", "account report", "events")
 """Verbs whose objects are those of servers, without a schema of their own."""
 
 
