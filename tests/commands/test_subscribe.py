@@ -281,7 +281,8 @@ def test_dumps(stream: Cli, tmp_path: Path) -> None:
     stream(f"{base} {tmp_path}/folder", status=0)
     assert sorted(p.name for p in (tmp_path / "folder").iterdir()) == [f"{n}.json" for n in range(1, 6)]
     first = json.loads((tmp_path / "folder" / "1.json").read_text())
-    assert first["Subject"] == "s.1" and first["Data"] == "Ym9keSAx"
+    assert list(first) == ["Subject", "Reply", "Header", "Data", "Sub"]
+    assert first["Subject"] == "s.1" and first["Data"] == "Ym9keSAx" and first["Sub"] is None
     nul = stream(f"{base} -", status=0).out.split("\0")
     assert len(nul) == 6 and json.loads(nul[0])["Subject"] == "s.1"
     stream(f"{base} {tmp_path}/d.jsonl", status=0)

@@ -29,6 +29,7 @@ def build_nats_record(message: Message) -> dict[str, Any]:
         "Reply": message.reply,
         **headers,
         "Data": base64.b64encode(message.data).decode(),
+        "Sub": None,
     }
 
 
