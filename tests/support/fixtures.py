@@ -22,12 +22,17 @@ def alone() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _handlers_are_restored() -> Iterator[None]:
-    """A test, and what it runs in this process, leaves the handlers of signals as they were."""
+def _handlers_are_restored(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test has the handlers of signals of a new process, and leaves them as they were. PySpark's handler of
+    SIGINT, which stays in the process that started a Spark, is for tests of Spark."""
+    of_worker = signal.getsignal(signal.SIGINT)
+    if "spark" not in request.fixturenames:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     yield
     assert [signal.getsignal(number) for number in numbers] == before
+    signal.signal(signal.SIGINT, of_worker)
 
 
 @pytest.fixture(scope="session")

@@ -116,7 +116,7 @@ def _build_all_samples(
     where = {"context": place.context, "domain": place.where}
     answers = Answers() if answers is None or place.error else answers
     overview = answers.overview
-    yield Sample("jsctl_up", where, float(any(part is not None for part in answers)))
+    yield Sample("jsctl_up", where, float(answers != Answers()))
     if place.at is not None:
         yield Sample("jsctl_last_answer_timestamp_seconds", where, place.at)
     yield from build_gap_samples(place, answers, where)

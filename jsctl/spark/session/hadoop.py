@@ -160,7 +160,7 @@ class HadoopPath:
 
     def read_text(self) -> str | None:
         """Return the text of a file, None when there is none."""
-        for _ in range(_READS):
+        for tries_left in reversed(range(_READS)):
             with self._translated_errors() as (system, path, jvm):
                 try:
                     stream = system.open(path)
@@ -171,7 +171,9 @@ class HadoopPath:
                 except Exception as error:
                     if "FileNotFoundException" in str(error):
                         return None
-                    if not _OTHER_CONTENT.search(str(error)):
+                    # On local disks, Hadoop replaces a file and its checksum one after the other.
+                    is_replaced = tries_left and "ChecksumException" in str(error)
+                    if not (is_replaced or _OTHER_CONTENT.search(str(error))):
                         raise
         raise JsctlError(f"{self} changes too fast to be read", "try again")
 

@@ -205,6 +205,31 @@ def test_one_run_at_a_time(spark: Any, lake: Lake) -> None:
     assert sequences(lake.folder / "x" / "T") == [1, 2]
 
 
+def test_a_file_is_read_while_it_is_replaced(spark: Any, lake: Lake) -> None:
+    """Hadoop replaces a file of this machine and its checksum one after the other."""
+    file = lake.root / "lease.json"
+    file.write_text("0")
+    is_read = threading.Event()
+
+    def replace() -> None:
+        number = 0
+        while not is_read.is_set():
+            number += 1
+            file.write_text(str(number))
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    try:
+        texts = [file.read_text() or "0" for _ in range(100)]
+    finally:
+        is_read.set()
+        thread.join()
+    assert all(text.isdigit() for text in texts)
+    (lake.folder / "lease.json").write_text("damaged")
+    with pytest.raises(JsctlError, match="Checksum error"):
+        file.read_text()
+
+
 def test_a_run_that_was_thought_dead_commits_nothing(spark: Any, lake: Lake) -> None:
     target = open_target(lake, spark)
     with target.lock():
