@@ -143,7 +143,7 @@ async def rehearse(env: Env, options: Options) -> Result:
             rehearsal.check_servers(options.stop)
             copy = Copy(env, rehearsal)
             env.show_status("copying streams")
-            original.left_out.extend(await copy.fill(source))
+            await copy.fill(source)
             before = await copy.look()
             times["Copied In"], begin = time.monotonic() - begin, time.monotonic()
             if options.change:
@@ -153,7 +153,8 @@ async def rehearse(env: Env, options: Options) -> Result:
                 change = await copy.apply(options.change, flags, options.scale)
                 times["Changed In"] = time.monotonic() - begin
             if newer and not change:
-                changed, begin = await copy.look(), time.monotonic()
+                changed = await copy.look() if options.change else before
+                begin = time.monotonic()
                 env.show_status(f"restarting the servers with {newer.version}")
                 try:
                     times["All Streams Answer After"] = await rehearsal.roll_servers(newer)

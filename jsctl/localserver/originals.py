@@ -36,7 +36,7 @@ class Original(NamedTuple):
 
 def scale_limit(limit: int, scale: float) -> int:
     """Return a limit for a sample of messages; one that is not set stays so."""
-    return max(1, math.floor(limit * scale)) if limit > 0 else limit
+    return max(1, math.floor(limit * scale)) if limit > 0 and scale != 1 else limit
 
 
 def scale_document(document: Json, scale: float) -> Json:
@@ -114,7 +114,11 @@ def describe_account(account: Json, context: str, servers: int, document: Json, 
 
 def _build_limits(sizes: Mapping[str, int], scale: float) -> Json:
     """Return limits of an account or a server; rounded up, as those of its streams are rounded down."""
-    return {key: math.ceil(size * scale) for key, size in sizes.items() if 0 < size < _UNLIMITED}
+    return {
+        key: size if scale == 1 else math.ceil(size * scale)
+        for key, size in sizes.items()
+        if 0 < size < _UNLIMITED
+    }
 
 
 def describe_archive(archive: Archive, context: str, scale: float) -> Original:

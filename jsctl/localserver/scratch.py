@@ -17,6 +17,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import JsctlError
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.server_config import format_config
+from jsctl.nats.codec import MAX_PAYLOAD
 
 Json = dict[str, Any]
 
@@ -24,8 +25,6 @@ START_SECONDS = 10.0
 """How long it may take until it accepts clients; 10 ms are usual."""
 
 _ENDLESS = 1 << 60  #: bytes; nothing is stored
-
-_MAX_PAYLOAD = 64 << 20  #: bytes; the most that a server permits
 
 # The shell waits for the end of its stdin, a pipe from jsctl, and ends the server then.
 _GUARDED = """
@@ -84,7 +83,7 @@ def _build_config(folder: Path, jetstream: Json, accounts: Mapping[str, Json], p
         "listen": "127.0.0.1:-1",
         "ports_file_dir": str(folder),
         "server_name": "scratch",
-        "max_payload": _MAX_PAYLOAD,
+        "max_payload": MAX_PAYLOAD,
         "jetstream": jetstream,
         "accounts": {
             name: {"users": [{"user": name, "password": password}], "jetstream": {**limits}}

@@ -28,7 +28,7 @@ progress_flag = option(
 
 
 @contextmanager
-def opening_source(env: Env, source: str, identity: str = "") -> Iterator[Backup]:
+def opening_source(env: Env, source: str, identity: str) -> Iterator[Backup]:
     """Yield the backup at a path, or the one that stdin has as a .tgz file. Raises NotFound, BadInput,
     JsctlError on a full disk. identity: the flag."""
     keys = get_keys(env, identity)

@@ -1,7 +1,5 @@
 """`jsctl consumer cluster`."""
 
-from functools import partial
-
 from jsctl.base.command_lines import build_line
 from jsctl.base.loops import gather
 from jsctl.commands.cli import argument, command, destructive, dry_run_flag, option
@@ -112,8 +110,9 @@ async def cancel_move(env: Env, stream: str, consumer: str, force: bool) -> Resu
     canceled = Text(f'Canceled move of "{name}"')
     if force:
         return Result([canceled], data={"stream": stream, "consumer": consumer, "canceled": True})
-    fetch = partial(consumers.fetch_info, api, stream, consumer)
-    [info] = await wait_for_cancel(env, "consumer", lambda: gather([fetch()]))
+    [info] = await wait_for_cancel(
+        env, "consumer", lambda: gather([consumers.fetch_info(api, stream, consumer)])
+    )
     page = view.info_page(info)
     return page._replace(parts=[canceled, *page.parts])
 

@@ -108,9 +108,8 @@ class Copy:
     env: Env
     rehearsal: Rehearsal
 
-    async def fill(self, source: Source) -> list[str]:
-        """Make the streams, and publish messages. Return what they lack. Raises JsctlError."""
-        lacking: list[str] = []
+    async def fill(self, source: Source) -> None:
+        """Make the streams, and publish messages. Note what they lack. Raises JsctlError."""
         original = self.rehearsal.original
         file = self.rehearsal.network.folder / "copy.yaml"
         # Streams may copy those of a context that comes later.
@@ -128,14 +127,13 @@ class Copy:
             if error := (await self._run("publish", *flags)).error:
                 raise JsctlError(f"the sample cannot be published: {error}")
         if source.api is None:
-            return lacking
+            return
         async with self.rehearsal.open_api(original.context) as target:
             for name, info in source.infos.items():
                 if info["config"].get("mirror") or not (count := source.count_messages(info)):
                     continue
                 if reason := await copy_messages(source.api, target, info, count):
-                    lacking.append(f"messages of {name}: {reason}")
-        return lacking
+                    original.left_out.append(f"messages of {name}: {reason}")
 
     async def apply(self, files: Sequence[str], flags: Sequence[str], scale: float | None) -> str:
         """Apply files. scale: of their limits. Return why that failed; empty if it did not.

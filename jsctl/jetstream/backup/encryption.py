@@ -57,7 +57,7 @@ def parse_recipients(values: Sequence[str]) -> tuple[str, ...]:
     parse, keys = load_age().x25519.Recipient.from_str, list[str]()
     for value in values:
         is_key = value.startswith("age1")
-        text = value if is_key else read_text(Path(expand_home(value)), "public keys")
+        text = value if is_key else read_text(expand_home(value), "public keys")
         keys += map(str, _parse_lines(text, parse, "--encrypt-to" if is_key else value))
     return tuple(keys)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.base.units import parse_time_ns
 from jsctl.errors import JsctlError, NotFound
-from jsctl.jetstream.backup.encryption import NO_KEYS, Keys
+from jsctl.jetstream.backup.encryption import Keys
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import open_backup, open_part
 from jsctl.jetstream.backup.finding import list_stream_backups
@@ -24,9 +24,7 @@ class NewestBackup(NamedTuple):
     damaged: list[str]
 
 
-def find_newest(
-    folder: Path, keys: Keys = NO_KEYS, advance: Advance = lambda size: None
-) -> list[NewestBackup]:
+def find_newest(folder: Path, keys: Keys, advance: Advance = lambda size: None) -> list[NewestBackup]:
     """Return the newest backup of each stream that is intact, in a folder and in account backups in it.
 
     Reads all of each backup that it returns, and of damaged ones that are newer. Backups that do not say when

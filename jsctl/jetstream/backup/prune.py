@@ -10,7 +10,7 @@ from typing import NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, JsctlError, MissingDependency, NotFound
 from jsctl.jetstream.backup import files
-from jsctl.jetstream.backup.encryption import NO_KEYS, KeyMissing, Keys
+from jsctl.jetstream.backup.encryption import KeyMissing, Keys
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.files import open_backup
 from jsctl.jetstream.backup.finding import list_stream_backups
@@ -53,7 +53,7 @@ class Candidate:
 
 
 def plan_prune(
-    folder: Path, retention: Retention, keys: Keys = NO_KEYS, advance: Advance = lambda size: None
+    folder: Path, retention: Retention, keys: Keys, advance: Advance = lambda size: None
 ) -> list[Candidate]:
     """Return the backups of streams in a folder, the newest first, and why they are kept.
 
@@ -81,7 +81,7 @@ def plan_prune(
     return candidates
 
 
-def remove(candidates: Sequence[Candidate], keys: Keys = NO_KEYS) -> Iterator[Candidate]:
+def remove(candidates: Sequence[Candidate], keys: Keys) -> Iterator[Candidate]:
     """Remove backups that go, links before their parents; yield each that is gone. Raises JsctlError,
     OSError."""
     for candidate in candidates:  # the newest first
@@ -98,15 +98,14 @@ def remove(candidates: Sequence[Candidate], keys: Keys = NO_KEYS) -> Iterator[Ca
         yield candidate
 
 
-def find_links(path: Path, keys: Keys = NO_KEYS) -> list[Path]:
+def find_links(backup: files.Backup, keys: Keys) -> list[Path]:
     """Return the links beside a backup that need it. Raises KeyMissing."""
-    backup = files.open_part(path, keys=keys)
     if not backup.digest:
         return []
     links = []
-    for other in list_stream_backups(path.parent):
+    for other in list_stream_backups(backup.path.parent):
         try:
-            if other != path and _read(other, keys).since == backup.digest:
+            if other != backup.path and _read(other, keys).since == backup.digest:
                 links.append(other)
         except KeyMissing:  # it cannot be a link of a backup in clear
             if backup.is_encrypted:

@@ -128,7 +128,7 @@ def check_replaced(target: Path, stream: str, recipients: Sequence[str], keys: K
         raise BadInput(
             f"{target} holds a backup of stream {backup.stream}", "remove it, or choose another target"
         )
-    if links := find_links(target, keys):
+    if links := find_links(backup, keys):
         raise BadInput(
             f"{links[0]} is a link that needs the backup in {target}",
             "choose another target, or remove the link first",
