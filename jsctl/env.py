@@ -316,8 +316,10 @@ class Env:
     def format_select_hint(self) -> str:
         """Return what to do if the command line names neither server nor login, and no context is
         selected; empty if one is, or if there are none."""
+        from jsctl.contexts.settings import METHODS
+
         flags, store = self.flags, self.contexts
-        given = ("server", "context", "no_context", "nsc", "user", "creds", "nkey", "jwt", "token")
+        given = ("server", "context", "no_context", *METHODS)
         if any(flags.get(flag) for flag in given) or store.selected():
             return ""
         hint = store.format_select_hint()

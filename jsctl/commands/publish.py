@@ -199,7 +199,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         reports=options.reports,
         retry=RetryPolicy(api, env.say),
     )
-    quiet = options.quiet or env.form == "json"
+    quiet = options.quiet or env.wants_json
     published = _publish_with_progress(env, api, publisher, options)
     return view.events(publisher, published, quiet=quiet)
 

@@ -25,17 +25,9 @@ def draw_tabs(model: Model, width: int) -> list[tuple[str, str]]:
             is_shown, title = part.key == model.part, clean(part.title)
             limit = asked if part.key in minor else others
             known = model.counts.get(part.key) if is_shown or part.total is None else part.total
-            count = (
-                ""
-                if known is None
-                else format_count(known)
-                if is_shown
-                else format_rows(known)
-                if format_rows
-                else ""
-            )
-            if known is not None and not count and part.is_vital:
-                count = format_count(known)
+            is_full = is_shown or (part.is_vital and format_rows is None)
+            form = format_count if is_full else format_rows
+            count = form(known) if form and known is not None else ""
             number_text = f"{index} " if len(model.board.parts) > 1 else ""
             short = title if is_shown else cut(title, limit) if limit > 3 else title[:limit]
             words = f" {f'{number_text}{short}'.rstrip()}{f' {count}' if count else ''}"

@@ -202,10 +202,10 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     gaps = sorted(after - before for before, after in pairwise(times))
     median = gaps[len(gaps) // 2] if gaps else 1.0
     interval = min(max(round(median * SECOND), SECOND // 5), 5 * SECOND)
-    return Live(fetch, _build_start(selection, is_replay=True), interval, times=times)
+    return Live(fetch, _build_start(selection), interval, times=times)
 
 
-def _build_start(selection: Selection, targets: Sequence[Settings] = (), *, is_replay: bool = False) -> Start:
+def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Start:
     part = selection.part or "streams"
     production = {one.context: one.colors or "red" for one in targets if one.production and one.context}
     marks = [(f"scheme-{color}", name) for name, color in production.items()]

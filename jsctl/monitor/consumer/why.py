@@ -40,7 +40,7 @@ async def fetch_facts(api: Api, stream: str, name: str) -> Facts:
         gather_evidence(api, {stream: facts}, infos, has_states=True),
         find_ack_denials(api, [consumer_info]),
     )
-    known = {**stream_info, "consumers": {**(evidence.consumers.get(stream) or {})}}
+    known = {**stream_info, "consumers": evidence.consumers.get(stream, {})}
     queue = evidence.streams.get(stream, ())
     return Facts(stream, name, consumer_info, known, matching, may_ack=not denied, queue=queue)
 

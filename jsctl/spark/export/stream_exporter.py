@@ -230,6 +230,7 @@ class StreamExporter:
         layout = self._find_schema(run)
         files = self._build_spark_files(self._read_messages(run), layout, checkpoint)
         self._check_bad_first(run, layout)
+        is_partial = self.selection.subjects or self._fetch_stream(source).is_partial
         with self._show_reading(run, f"exporting {source.table}"):
             if isinstance(target, TableTarget):
                 counts = merge_rows(target, source.table, files.table, read_plan)
@@ -239,7 +240,6 @@ class StreamExporter:
                 counts = replace_rows(
                     run.engine.spark, target, source.table, files, read_plan, changed, self._check_bad(source)
                 )
-        is_partial = self.selection.subjects or self._fetch_stream(source).is_partial
         return Outcome(
             source.stream,
             source.table,
