@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from jsctl.errors import JsctlError
 from tests.support import js
 from tests.support.waiting import wait_for, wait_until
 
@@ -13,7 +14,13 @@ def current(url: str, stream: str) -> dict[str, Any]:
         group = info["cluster"]
         return bool(group.get("leader")) and all(peer.get("current") for peer in group.get("replicas") or [])
 
-    return wait_until(lambda: js.info(url, stream), complete)
+    def read() -> dict[str, Any]:
+        try:
+            return js.info(url, stream)
+        except JsctlError:  # While nobody leads, nobody answers.
+            return {"cluster": {}}
+
+    return wait_until(read, complete)
 
 
 def leader(url: str, stream: str) -> str:

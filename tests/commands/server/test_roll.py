@@ -9,6 +9,7 @@ from tests.support import js
 from tests.support.run import Cli
 from tests.support.servers import Cluster
 from tests.support.tables import read_table
+from tests.support.waiting import wait_until
 
 
 def test_it_needs_the_system_account(cli: Cli) -> None:
@@ -34,8 +35,10 @@ def test_a_rolling_restart(tmp_path: Path) -> None:
         js.stream(cluster.url, "ORDERS", "orders", num_replicas=3)
         js.stream(cluster.url, "ONE", "one")
         js.publish(cluster.url, "orders", b"x" * 1000, count=100)
-        rows = system("server roll --wait --timeout 30s --json", status=0).json
-        assert [row["may_go"] for row in rows] == [True] * 3
+        rows = wait_until(
+            lambda: system("server roll --wait --timeout 30s --json", status=0).json,
+            lambda rows: all(row["may_go"] for row in rows),
+        )
         assert [row["meta_leader"] for row in rows] == [False, False, True]
         assert sum(row["only_copies"] for row in rows) == 1 and sum(row["leads"] for row in rows) == 1
         first, second, _ = (row["server"] for row in rows)
