@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import threading
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Session:
         from jsctl.nats.connection import Connection
         from jsctl.nats.outage import ConnectionReporter
 
-        key = replace(settings, timeout=0, colors="", js_domain="", js_api_prefix="", js_event_prefix="")
+        key = settings._replace(timeout=0, colors="", js_domain="", js_api_prefix="", js_event_prefix="")
         connection = self._connections.pop(key, None)
         if (
             connection is not None and not connection.is_connected

@@ -114,18 +114,18 @@ ASKING = frozenset(
 WITHOUT_TERMINAL = " (without a terminal, add -f)"
 
 
-_ASKING_LINE = re.compile(rf"\bjsctl ({'|'.join(sorted(ASKING))})\b(?! [^&;]*(--force|-f)\b)")
+_ASKING_LINE = rf"\bjsctl ({'|'.join(sorted(ASKING))})\b(?! [^&;]*(--force|-f)\b)"
 
 
 def asks(text: str) -> bool:
     """Return whether a command line in a text asks before it changes something."""
-    return _ASKING_LINE.search(text) is not None
+    return re.search(_ASKING_LINE, text) is not None
 
 
 def note_questions(text: str) -> str:
     """Return a text for people with what its command lines need without a terminal, before those that do:
     lines stay whole for pasting."""
-    starts = {text.rfind(": jsctl ", 0, found.end()) for found in _ASKING_LINE.finditer(text)}
+    starts = {text.rfind(": jsctl ", 0, found.end()) for found in re.finditer(_ASKING_LINE, text)}
     for start in sorted(starts - {-1}, reverse=True):
         text = f"{text[:start]}{WITHOUT_TERMINAL}{text[start:]}"
     return text

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 
 from jsctl.base.signals import Stopped
 from jsctl.base.units import SECOND
@@ -60,7 +59,7 @@ class Team:
         advance: Callable[[int], None],
     ) -> None:
         self._plan = plan
-        self._settings = replace(settings, connection_name=settings.connection_name or "jsctl bench")
+        self._settings = settings._replace(connection_name=settings.connection_name or "jsctl bench")
         self._numbers = numbers
         self._gate = Gate(len(numbers), on_ready)
         self._advance = advance

@@ -1,7 +1,7 @@
 """`jsctl latency`."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jsctl.base.files import write_output
 from jsctl.base.units import SECOND, format_bytes, format_exact_duration, pluralize
@@ -124,7 +124,7 @@ async def latency(env: Env, options: Options) -> Result:
     """
     started = time.monotonic_ns()
     publisher = await env.connection()
-    settings = replace(env.settings(), url=options.server_b) if options.server_b else env.settings()
+    settings = env.settings()._replace(url=options.server_b) if options.server_b else env.settings()
 
     def announce(subscribed: str) -> None:
         if not env.wants_json:

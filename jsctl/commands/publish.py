@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jsctl.base.loops import enter_event_loop
 from jsctl.base.units import format_exact_duration
@@ -46,8 +46,7 @@ for a schedule.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """The flags. sleep, jitter, ttl: ns. dumped: the path of a dump."""
 
     subject: str
@@ -64,7 +63,8 @@ class Options:
     dumped: str
     paced: bool
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise BadInput for flags that cannot be used together."""
         if not self.subject and not self.dumped:
             raise BadInput("the subject is missing", "specify SUBJECT or --from-dump PATH")
         if self.dumped and (self.message.body is not None or self.message.force_stdin):
@@ -113,7 +113,7 @@ class Options:
     @property
     def total(self) -> int:
         """The number of messages to publish; 0 when it is not known yet."""
-        return 0 if self.message.send_on == "newline" or self.dumped else max(self.message.count, 1)
+        return 0 if self.message.send_on == "newline" or self.dumped else max(self.message.copies, 1)
 
 
 @command(
@@ -176,6 +176,7 @@ class Options:
 @option("--from-dump", "dumped", metavar="PATH", default="", help="Publish what sub --dump wrote; - is stdin")
 @option("--original-pace", "paced", is_flag=True, help="With --from-dump: publish at the recorded pace")
 async def publish(env: Env, options: Options) -> Events[Published]:
+    options.check()
     stdin = env.streams.stdin
     source = Dump(options.dumped, stdin) if options.dumped else options.message.find_body(env)
     messages = options.message.compose(

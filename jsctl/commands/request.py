@@ -110,7 +110,7 @@ async def _send_requests(
         timeout=connection.settings.timeout,
     )
     command = split_command(options.translate) if options.translate else []
-    announces = not options.raw and not env.wants_json and options.message.count <= _ANNOUNCED
+    announces = not options.raw and not env.wants_json and options.message.copies <= _ANNOUNCED
     if isinstance(body, Stdin) and body.is_terminal and not options.raw:
         env.say("Reading payload from STDIN")
     async for [message] in messages:

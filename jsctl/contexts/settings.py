@@ -6,7 +6,6 @@ what is a secret, a path or a login.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_flag
@@ -59,15 +58,16 @@ def _flag(name: str, metavar: str, help: str, variable: str = "", short: str = "
     return Flag((name, short) if short else (name,), metavar, help, variable)
 
 
+_declared: list[Setting] = []
+
+
 def _declare(default: Any, flag: Flag | None, key: FileKey | None, **attrs: Any) -> Any:
-    """Return a field of `Settings`. attrs: of Setting."""
-    setting = Setting(flag, key, **attrs)
-    shown = not setting.is_secret and setting.kind not in ("path", "address")
-    return field(default=default, repr=shown, metadata={"setting": setting})
+    """Declare the next field of `Settings`, and return its default. attrs: of Setting."""
+    _declared.append(Setting(flag, key, **attrs))
+    return default
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):  # a dataclass would cost every command 2 ms
     """Everything that a connection and its JetStream requests need. Its repr shows no secrets.
 
     url: one or more, separated by commas; may contain a login. creds, nkey: path of a file, or a reference to
@@ -215,10 +215,27 @@ class Settings:
         kind="duration",
     )
     context: str = ""  #: name of the context
-    typed: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    """Flags of the command line for server and login, without secrets."""
-    files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    files: tuple[tuple[str, str], ...] = ()
     """(path, text) of the files above, for machines that do not have them, such as executors of Spark."""
+    typed: tuple[str, ...] = ()
+    """Flags of the command line for server and login, without secrets. Not compared."""
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={getattr(self, name)!r}"
+            for name, setting in SETTINGS.items()
+            if not setting.is_secret and setting.kind not in ("path", "address")
+        )
+        return f"Settings({', '.join(shown)}, context={self.context!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self[:-1] == other[:-1]
+
+    def __ne__(self, other: object) -> bool:  # not that of tuples
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:-1])
 
     @property
     def place(self) -> list[str]:
@@ -231,12 +248,10 @@ class Settings:
 
     def at(self, domain: str | None) -> "Settings":
         """Return the settings for another domain, which replaces an API prefix, too; None changes nothing."""
-        return self if domain is None else replace(self, js_domain=domain, js_api_prefix="")
+        return self if domain is None else self._replace(js_domain=domain, js_api_prefix="")
 
 
-SETTINGS: Mapping[str, Setting] = {
-    one.name: one.metadata["setting"] for one in fields(Settings) if one.metadata
-}
+SETTINGS: Mapping[str, Setting] = dict(zip(Settings._fields, _declared, strict=False))
 """The declaration of each setting, by its attribute of `Settings`."""
 
 FLAGS = {name: setting.flag for name, setting in SETTINGS.items() if setting.flag}

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from jsctl.base.units import SECOND, pluralize
@@ -133,7 +133,7 @@ class Rehearsal:
     async def open_api(self, context: str) -> AsyncIterator[Api]:
         """Open the JetStream of a context of the copy. Raises JsctlError."""
         raw = open_private_store(self.network.folder).load(context).raw
-        settings = replace(read_context_settings(raw), timeout=10 * SECOND)
+        settings = read_context_settings(raw)._replace(timeout=10 * SECOND)
         connection = await Connection.open(settings, on_event=lambda _: None)
         try:
             yield Api(connection)

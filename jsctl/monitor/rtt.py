@@ -5,7 +5,7 @@ import ipaddress
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
 from jsctl.contexts.model import strip_login
@@ -105,7 +105,7 @@ async def _measure(settings: Settings, address: Address, iterations: int) -> Non
     address.time = time.time_ns()
     try:
         connection = await Connection.open(
-            replace(settings, url=address.url), reconnect=False, tls_hostname=address.host
+            settings._replace(url=address.url), reconnect=False, tls_hostname=address.host
         )
         try:
             total = sum([await connection.measure_rtt() for _ in range(iterations)])

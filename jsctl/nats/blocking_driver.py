@@ -6,7 +6,6 @@ Its methods are those of `asyncio_driver`, and block.
 import re
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from jsctl.base.loops import mark_request_sent
@@ -89,7 +88,7 @@ class BlockingDriver:
         while (ns_left := int((deadline - time.monotonic()) * SECOND)) > 0:
             try:
                 if self._link is lost:
-                    self._link = self._open(replace(self._settings, timeout=ns_left))
+                    self._link = self._open(self._settings._replace(timeout=ns_left))
                 return self._link.request_message(message, timeout=ns_left)
             except EndedByServer:
                 break

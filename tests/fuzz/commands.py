@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -173,7 +172,7 @@ def make_again(url: str, **login: Any) -> None:
         return bool(made["state"]["last_seq"] == 0)
 
     async def work() -> None:
-        connection = await Connection.open(replace(Settings(url=url), **login))
+        connection = await Connection.open(Settings(url=url)._replace(**login))
         try:
             api = Api(connection)
             for stream in streams:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +255,7 @@ def test_no_server(driver: Driver, settings: Settings) -> None:
 def test_a_server_that_goes_away(driver: Driver, tmp_path: Path) -> None:
     """What may change something is not sent again."""
     server = RealServer(tmp_path, SERVER).start()
-    settings = replace(Settings(url=server.url_for("all", "x")), timeout=SECOND)
+    settings = Settings(url=server.url_for("all", "x"))._replace(timeout=SECOND)
 
     async def ask(connection: Connection) -> None:
         await connection.request("$JS.API.INFO")

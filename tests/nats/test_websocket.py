@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,7 +97,7 @@ def test_tls(aiohttp: None, tmp_path: Path) -> None:
     try:
         assert b"account_info" in asyncio.run(ask(settings))
         with pytest.raises(Unreachable, match="no known CA has signed the server's certificate"):
-            asyncio.run(ask(replace(settings, tlsca="")))
+            asyncio.run(ask(settings._replace(tlsca="")))
     finally:
         server.stop()
 
@@ -109,4 +108,4 @@ def test_what_websockets_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingDependency, match="websocket addresses need aiohttp"):
         asyncio.run(Connection.open(settings))
     with pytest.raises(BadInput, match="cannot be used with a websocket address"):
-        asyncio.run(Connection.open(replace(settings, socks_proxy="socks5://127.0.0.1:1")))
+        asyncio.run(Connection.open(settings._replace(socks_proxy="socks5://127.0.0.1:1")))

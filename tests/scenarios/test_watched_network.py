@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,7 +116,7 @@ class Screen:
 async def watching(net: Network, *contexts: str, seconds: int = 2) -> AsyncIterator[Screen]:
     """A screen over contexts of the network. seconds: that answers may take."""
     cli = Cli(Path(net.environ["XDG_CONFIG_HOME"]))
-    targets = [replace(settings(cli, one), timeout=seconds * SECOND) for one in contexts]
+    targets = [settings(cli, one)._replace(timeout=seconds * SECOND) for one in contexts]
     screen: Screen
 
     places = Places(targets, pattern="", with_consumers=True, needs="screen")

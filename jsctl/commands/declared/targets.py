@@ -1,7 +1,6 @@
 """The servers of the places that files name, and the connections to them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jsctl.base.loops import gather
@@ -67,7 +66,7 @@ async def open_connections(env: Env, settings: Sequence[Settings]) -> list[Conne
     """Open a connection for each of the settings, all at once; settings that differ only in the domain share
     one.
     """
-    keys = [replace(place, js_domain="", js_api_prefix="", context="") for place in settings]
+    keys = [place._replace(js_domain="", js_api_prefix="", context="") for place in settings]
     distinct = list(dict.fromkeys(keys))
     connections = await gather(env.connect(key) for key in distinct)
     by_key = dict(zip(distinct, connections, strict=True))

@@ -2,7 +2,6 @@
 accounts, and others.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from jsctl.auth.claims import as_object
@@ -46,12 +45,12 @@ def _with_servers(env: Env, settings: Settings, store: AuthStore) -> Settings:
     if env.flags.get("server") or settings.context:
         return settings
     urls = store.read_operator().nats.get("operator_service_urls") or ()
-    return replace(settings, url=",".join(str(url) for url in urls) or settings.url)
+    return settings._replace(url=",".join(str(url) for url in urls) or settings.url)
 
 
 def _as_user(settings: Settings, token: str, key: KeyPair) -> Settings:
     no_login: dict[str, Any] = dict.fromkeys(_LOGIN, "")
-    return replace(settings, **no_login, jwt=token, seed=key.seed)
+    return settings._replace(**no_login, jwt=token, seed=key.seed)
 
 
 def _is_of_another_account(settings: Settings, store: AuthStore) -> bool:

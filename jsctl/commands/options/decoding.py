@@ -1,7 +1,6 @@
 """The flags of verbs that show messages or values: how payloads are decoded, and which ones are shown."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.cli.values import Parsed
@@ -90,8 +89,7 @@ selecting_match_flag = option(
 """`match_flag` of a verb that changes what is chosen, so that an empty expression is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(NamedTuple):
     """The flags of `decoding_flags`."""
 
     decode: tuple[str, ...]

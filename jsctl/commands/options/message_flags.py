@@ -1,32 +1,27 @@
 """The flags of `publish`, `request` and `service request` that say what a message is made of."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import click
 
 from jsctl.commands.cli import Count, declare_all, option
 from jsctl.commands.options.body import find_body
 from jsctl.env import Env
-from jsctl.errors import BadInput
 from jsctl.jetstream.message.compose import Bursts, Source, compose
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.nats.message_template import MessageTemplate
 
 
-@dataclass(frozen=True, slots=True)
-class MessageFlags:
+class MessageFlags(NamedTuple):
     """The body, and the flags of `message_flags`."""
 
     body: str | None
     headers: tuple[str, ...]
-    count: int
+    copies: int
     templates: bool
     send_on: str
     force_stdin: bool
-
-    def __post_init__(self) -> None:
-        if self.send_on not in ("eof", "newline"):
-            raise BadInput("--send-on must be eof or newline")
 
     def find_body(self, env: Env) -> bytes | Stdin:
         """Return the body; see `body.find_body`."""
@@ -47,7 +42,7 @@ class MessageFlags:
         """Return the messages; see MessageTemplate and `compose.compose`. headers: sent as they are.
         pause, jitter: ns. Raises BadInput."""
         template = MessageTemplate(subject, self.headers, headers, reply, fills=self.templates, warn=env.say)
-        copies, by_line = max(self.count, 1), self.send_on == "newline"
+        copies, by_line = max(self.copies, 1), self.send_on == "newline"
         return compose(
             template, source, copies=copies, by_line=by_line, pause=pause, jitter=jitter, singly=singly
         )
@@ -56,11 +51,17 @@ class MessageFlags:
 _FLAGS = (
     option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated"),
     option("--templates/--no-templates", default=True, help="Fill templates in subject and body (yes)"),
-    option("--send-on", type=str, default="eof", metavar="eof|newline", help="When stdin is sent (eof)"),
+    option(
+        "--send-on",
+        type=click.Choice(("eof", "newline")),
+        default="eof",
+        metavar="eof|newline",
+        help="When stdin is sent (eof)",
+    ),
     option("--force-stdin", is_flag=True, help="Take the body from stdin"),
 )
 
 
 def message_flags(count: str) -> Callable[[Any], Any]:
     """Declare the flags of MessageFlags, but for the body. count: the help of --count."""
-    return declare_all(option("--count", type=Count(), default=1, metavar="N", help=count), *_FLAGS)
+    return declare_all(option("--count", "copies", type=Count(), default=1, metavar="N", help=count), *_FLAGS)

@@ -1,7 +1,6 @@
 """The contexts and domains of a command that covers several."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.files import read_text
@@ -44,7 +43,7 @@ def resolve_context_targets(env: Env, context: str | None) -> Sequence[Settings]
     domains: list[str | None] = list(dict.fromkeys(env.repeated.get("js_domain", ()))) or [None]
     overrides: list[dict[str, str]] = [{} if domain is None else {"js_domain": domain} for domain in domains]
     typed = tuple(list_login_flags(env))
-    return [replace(env.settings(context, **override), typed=typed) for override in overrides]
+    return [env.settings(context, **override)._replace(typed=typed) for override in overrides]
 
 
 def _read_group(env: Env, name: str) -> list[str]:

@@ -36,7 +36,7 @@ _SEALED = ("sealed", "deny_delete", "deny_purge")  #: set by sealing, which an e
 @argument("destination", default="")
 @stream_flags("copy")
 @data_flags
-async def copy(env: Env, stream: str, destination: str, data: DataOptions, flags: StreamFlags) -> Result:
+async def copy(env: Env, stream: str, destination: str, options: DataOptions, flags: StreamFlags) -> Result:
     """Replace settings of the source with those that flags name.
 
     With --data the messages are copied, too, with their sequences, subjects, headers and times: a snapshot of
@@ -44,23 +44,25 @@ async def copy(env: Env, stream: str, destination: str, data: DataOptions, flags
     again: if servers allow that, it sends what is missing and continues with the comparison.
     """
     if not stream:
-        stream = await pick_stream(env, await env.jetstream(data.from_context or None, data.from_domain), "")
+        stream = await pick_stream(
+            env, await env.jetstream(options.from_context or None, options.from_domain), ""
+        )
     if not destination:
         destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=validate_name)
     stream, destination = validate_stream_name(stream), validate_stream_name(destination)
-    source, target = await ends(env, data, stream, destination)
+    source, target = await ends(env, options, stream, destination)
     if stream == destination and await are_same([source.api, target.api]):
         raise BadInput("the copy has the name of its source in the same JetStream", "use another name")
     draft = _build_draft(
-        env, (await streams.fetch_info(source.api, stream))["config"], destination, flags, data
+        env, (await streams.fetch_info(source.api, stream))["config"], destination, flags, options
     )
     for warning in find_warnings(draft, target.api.own_domain):
         env.say(f"warning: {warning}")
     losing = await find_taken(env, target.api, draft)
     if not env.dry_run:
-        await confirm_taking(env, data.permits, f"copy Stream {stream}", losing)
-    if data.data:
-        return await copy_data(env, data, source, target, draft)
+        await confirm_taking(env, options.permits, f"copy Stream {stream}", losing)
+    if options.data:
+        return await copy_data(env, options, source, target, draft)
     if env.dry_run:
         await _announce(env, target.api, draft)
     info, created = await streams.create(target.api, draft)

@@ -2,8 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.base import units
 from jsctl.errors import BadInput
@@ -13,8 +12,7 @@ _SCHEDULE, _TARGET = "Nats-Schedule", "Nats-Schedule-Target"
 _TIMES = ("at", "after", "every", "cron")
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """The time at which a stream publishes a message that it stores.
 
     One of: after (ns), at (RFC 3339), every (ns), cron (an expression). dest: the subject to publish to.

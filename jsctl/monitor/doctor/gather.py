@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -192,7 +191,7 @@ def _group_by_login(targets: Sequence[Settings]) -> list[list[Settings]]:
     """Return the targets in groups that can share a connection."""
     groups: dict[Settings, list[Settings]] = {}
     for target in targets:
-        groups.setdefault(replace(target, js_domain="", js_api_prefix=""), []).append(target)
+        groups.setdefault(target._replace(js_domain="", js_api_prefix=""), []).append(target)
     return list(groups.values())
 
 
@@ -213,7 +212,7 @@ async def _log_in(places: Sequence[Settings], stack: contextlib.AsyncExitStack) 
         is_system=bool(user.get("system")),
         server=str(connection.server_info.get("server_id") or ""),
         domain=str(connection.server_info.get("domain") or ""),
-        login=replace(settings, js_domain="", js_api_prefix="").place,
+        login=settings._replace(js_domain="", js_api_prefix="").place,
         expires=find_expiry(settings),
     )
     return _Login(view, places, connection, [] if view.is_system else servers)

@@ -7,7 +7,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from jsctl.base.loops import gather
@@ -295,7 +294,7 @@ def watch(
     links: dict[Settings, Link] = {}
     pollers = []
     for number, target in enumerate(targets):
-        login = replace(target, js_domain="", js_api_prefix="")
+        login = target._replace(js_domain="", js_api_prefix="")
         link = links.setdefault(login, Link(login, build_log(login) if build_log else None))
         pollers.append(Poller(link, target, build_fetch(number), clock=clock, trace=trace))
     return Watch(pollers, list(links.values()))

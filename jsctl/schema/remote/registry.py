@@ -14,7 +14,6 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -73,7 +72,7 @@ def read_login(environ: Mapping[str, str] = os.environ) -> Settings:
     if not user and not token:
         return NO_LOGIN
     settings = loops.run(nats_login.prepare(Settings(user=user, password=password, token=token)))
-    return replace(NO_LOGIN, user=settings.user, password=settings.password, token=settings.token)
+    return NO_LOGIN._replace(user=settings.user, password=settings.password, token=settings.token)
 
 
 def _build_authorization(login: Settings) -> str:

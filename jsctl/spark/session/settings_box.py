@@ -7,7 +7,6 @@ secret box (XSalsa20 and Poly1305). The key is in the archive that is sent to th
 
 import importlib
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 from jsctl.base.json_text import parse_json
@@ -44,7 +43,7 @@ def prepare_settings_for_tasks(spark: "SparkSession", settings: Settings) -> Set
 
 def seal(settings: Settings, key: bytes) -> bytes:
     """Encrypt settings with a key of 32 bytes. Raises MissingDependency without PyNaCl."""
-    return bytes(_create_secret_box(key).encrypt(json.dumps(asdict(settings)).encode()))
+    return bytes(_create_secret_box(key).encrypt(json.dumps(settings._asdict()).encode()))
 
 
 def open_box(module: str, box: bytes) -> Settings:

@@ -146,10 +146,9 @@ def parse_write_options(
     if bucket and not re.fullmatch(r"[a-zA-Z0-9_-]+", bucket):
         raise BadInput(f"{bucket!r} is not a valid bucket name")
     job = WriteJob(
-        settings=replace(
-            loops.run(login.with_files(read_options.resolve_connection_settings(by_name, environ, settings))),
-            timeout=values.parse_duration("requestTimeout", 10 * SECOND),
-        ),
+        settings=loops.run(
+            login.with_files(read_options.resolve_connection_settings(by_name, environ, settings))
+        )._replace(timeout=values.parse_duration("requestTimeout", 10 * SECOND)),
         stream=bucket_to_stream(bucket) if bucket else values.get_text("stream"),
         subject=values.get_text("subject"),
         write_id=values.get_text("writeId") or uuid.uuid4().hex,

@@ -325,7 +325,7 @@ def _with_domain(preset: Settings, options: Mapping[str, str]) -> Settings:
         check_subject(f"option {name}", value)
     if not chosen:
         return preset
-    return replace(preset, js_domain=chosen.get("domain", ""), js_api_prefix=chosen.get("apiPrefix", ""))
+    return preset._replace(js_domain=chosen.get("domain", ""), js_api_prefix=chosen.get("apiPrefix", ""))
 
 
 def parse_subjects(text: str) -> tuple[str, ...]:

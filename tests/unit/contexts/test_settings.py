@@ -1,6 +1,7 @@
 """Layers of settings: flag, environment, context, default."""
 
 import json
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,12 @@ def test_what_is_refused() -> None:
     assert settings({"color_scheme": "pink"}).colors == "pink"  # another tool's: not worth an error
     with pytest.raises(BadInput, match="more than 0"):
         settings(timeout=0)
+
+
+def test_typed_flags_do_not_tell_settings_apart() -> None:
+    one, other = Settings(url="nats://a"), Settings(url="nats://a", typed=("--server", "nats://a"))
+    assert one == other and not operator.ne(one, other) and len({one, other}) == 1
+    assert one != one._replace(url="nats://b") and one != tuple(one)
 
 
 def test_secrets_are_not_in_repr() -> None:

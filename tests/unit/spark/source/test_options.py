@@ -1,6 +1,5 @@
 """Options of the data source, ranges, and header lines."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -338,9 +337,9 @@ def test_what_connect_set_and_what_options_set_beside_it(tmp_path: Path) -> None
         return found
 
     assert resolve() == preset
-    assert resolve(domain="leaf") == replace(preset, js_domain="leaf")
-    assert resolve(domain="") == replace(preset, js_domain="")
-    assert resolve(apiPrefix="X.API") == replace(preset, js_domain="", js_api_prefix="X.API")
+    assert resolve(domain="leaf") == preset._replace(js_domain="leaf")
+    assert resolve(domain="") == preset._replace(js_domain="")
+    assert resolve(apiPrefix="X.API") == preset._replace(js_domain="", js_api_prefix="X.API")
     other = resolve(context="leaf", domain="d")
     assert (other.url, other.user, other.token, other.js_domain) == ("nats://leaf", "", "t", "d")
     assert resolve(servers="nats://third").url == "nats://third"
