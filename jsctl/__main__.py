@@ -38,6 +38,9 @@ def main() -> "NoReturn":
         from jsctl.agent.client import call
 
         call(os.environ["JSCTL_AGENT"], __version__)
+    from jsctl.base.ending import prepare
+
+    prepare()
     run()
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import gc
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from jsctl.base.command_lines import build_line, lines_at
+from jsctl.base.ending import end
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
 from jsctl.commands.cli.groups import Root
@@ -226,12 +226,7 @@ def main(begin: Callable[[], None] = lambda: None) -> NoReturn:
     env = Env(Streams.real(), os.environ)
     env.begin = begin
     env.mirrors_nats = os.path.basename(sys.argv[0]) in ("nats", "nats.exe")  # noqa: PTH119  (pathlib is slow)
-    status = run(sys.argv[1:], env)
-    gc.freeze()  # otherwise the final garbage collection takes a sixth of the time of `stream ls`
-    # `python -m` ends as by SIGINT, whatever the status, when ctrl-C ended the last text that was executed,
-    # such as that of a dataclass (CPython, Modules/main.c: unhandled_keyboard_interrupt).
-    exec("")
-    sys.exit(status)
+    end(run(sys.argv[1:], env))
 
 
 def _keep_interrupts(lost: "sys.UnraisableHookArgs") -> None:

@@ -6,7 +6,6 @@ with the last of the calls that run in it. What a call imports, the agent import
 of its kind finds it; nothing else goes from one call to the next.
 """
 
-import atexit
 import contextlib
 import gc
 import importlib
@@ -25,6 +24,7 @@ from jsctl import __version__
 from jsctl.agent import worker
 from jsctl.agent.client import MAX_FILES, list_conditions
 from jsctl.agent.worker import Request
+from jsctl.base import ending
 from jsctl.commands.agent.folder import PROCESS, SOCKET
 
 _REQUEST_TIMEOUT = 2  #: seconds for a call to say what it is
@@ -174,7 +174,7 @@ def _receive(client: socket.socket) -> Request:
 
 def main() -> None:
     """Serve until what asked for the agent ends."""
-    atexit.register(worker.end)
+    ending.prepare()
     folder = Path(sys.argv[1])
     shell = folder / sys.argv[2] if len(sys.argv) > 2 else None
     os.setsid()  # a process without a controlling terminal may use any terminal that it is given

@@ -13,8 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
-_status: int | None = None
-"""That of the call that has run in this process."""
+from jsctl.base import ending
 
 _STREAMS = (("stdin", "r", "strict"), ("stdout", "w", "strict"), ("stderr", "w", "backslashreplace"))
 
@@ -61,23 +60,8 @@ class Call(NamedTuple):
     imports: int
 
 
-def end() -> None:
-    """End without freeing what was imported: that would copy all of it, which is shared with the agent, and
-    take as long as a short call. It is the first function that is registered with atexit, thus the last one
-    called, and does nothing in the agent."""
-    if _status is not None:
-        status = _status
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except OSError:
-                status = 120  # Python's own status for this
-        os._exit(status)
-
-
 def run(call: Call) -> NoReturn:
-    """Run a call, and end with its status as Python does at the end of any program."""
-    global _status
+    """Run a call, and end with its status."""
     known = {*sys.modules}
     try:
         connection, imports = _take_files(call.request, call.connection, call.imports)
@@ -90,13 +74,13 @@ def run(call: Call) -> NoReturn:
 
         script.run()
     except SystemExit as ended:
-        _status = (ended.code if isinstance(ended.code, int) else int(ended.code is not None)) & 0xFF
+        status = (ended.code if isinstance(ended.code, int) else int(ended.code is not None)) & 0xFF
         with contextlib.suppress(OSError):  # the agent has been killed
             os.set_blocking(imports, False)
             os.write(imports, "\n".join(sys.modules.keys() - known).encode())
         with contextlib.suppress(OSError):
-            os.write(connection, b"ends %d\n" % (_status << 8))
-        raise
+            os.write(connection, b"ends %d\n" % (status << 8))
+        ending.end(status)
 
 
 def _take_files(request: Request, *kept: int) -> list[int]:
