@@ -15,7 +15,8 @@ ANY = "*"
 """The key of an object whose keys are names, of users or of servers."""
 
 _TYPES = {"text": "string", "bool": "boolean", "list": "array"}
-_KINDS = re.compile(r"\[([^]]*)]|(\w+)")
+KINDS = re.compile(r"\[([^]]*)]|(\w+)")
+"""The words of a kind: what the items of a list are, or another one."""
 
 
 class Output(NamedTuple):
@@ -77,28 +78,6 @@ def parse(text: str) -> dict[str, Output]:
     return outputs
 
 
-def merge_kinds(*kinds: str) -> str:
-    """Return the kind of values that have one of these kinds."""
-    mark = "?" if any(map(is_optional, kinds)) else ""
-    plain, items, has_lists = set[str](), set[str](), False
-    for inner, word in (match.groups() for kind in kinds for match in _KINDS.finditer(kind)):
-        if word:
-            plain.add(word)
-        else:
-            has_lists = True
-            items |= {*filter(None, inner.split("|"))}
-    words = sorted(plain) + ([f"[{'|'.join(sorted(items - {'null'}))}]"] if has_lists else [])
-    return mark + "|".join([word for word in words if word != "null"] or words)
-
-
-def merge_members(*objects: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of objects and their kinds: those that one of the objects lacks are optional."""
-    return {
-        key: merge_kinds(*(members.get(key, "" if key == ANY else "?") for members in objects))
-        for key in dict.fromkeys(key for members in objects for key in members)
-    }
-
-
 @cache
 def load_outputs() -> Mapping[str, Output]:
     """Return the outputs by the name of their schema, of the verbs that write a document."""
@@ -136,7 +115,7 @@ def _build(output: Output, kind: str, path: str, *, is_outermost: bool = False) 
     schema: Json = {}
     if kind in ("any", "null"):
         return schema
-    for inner, word in (match.groups() for match in _KINDS.finditer(kind)):
+    for inner, word in (match.groups() for match in KINDS.finditer(kind)):
         types.append(_TYPES.get(word, word) if word else "array")
         if word == "object":
             schema |= _build_object(output, path)

@@ -1,9 +1,13 @@
 """Habits of code that the package does without."""
 
+import ast
 import re
+from collections import Counter
 from collections.abc import Iterable
 
-from tests.support.sources import PACKAGE, ROOT, Use, uses
+from jsctl import registry
+from tests.support.imports import find_users
+from tests.support.sources import PACKAGE, ROOT, Use, read_modules, uses
 
 GENERATED = {PACKAGE / "nats" / "error_codes.py"}
 """The one place with the numbers of errors."""
@@ -13,7 +17,7 @@ SEALED = PACKAGE / "spark" / "session" / "settings_box.py"
 
 
 def check(violations: Iterable[Use]) -> None:
-    places = sorted(use.place for use in violations)
+    places = sorted(f"{use.place}: {use.text}" for use in violations)
     assert not places, "\n".join(places)
 
 
@@ -54,4 +58,34 @@ def test_api_errors_have_names() -> None:
             for use in uses()["integer"]
             if re.fullmatch(r"10(?!000)[0-2]\d\d", use.text) and use.path not in GENERATED
         ),
+    )
+
+
+def test_each_module_is_used() -> None:
+    """By another module, the registry, pyproject.toml or a line of the manual."""
+    paths = [path.relative_to(ROOT).as_posix() for path in read_modules()]
+    users = find_users(paths)
+    verbs = {entry.target.partition(":")[0] for entry in registry.list_commands().values()}
+    pages = [(ROOT / "pyproject.toml"), *(PACKAGE / "manual").glob("*.md")]
+    text = "".join(page.read_text() for page in pages)
+    unused = [
+        path
+        for path, module in ((path, path.removesuffix(".py").replace("/", ".")) for path in paths)
+        if not (users[path] or module in verbs or module in text or path in text or "__" in path)
+    ]
+    assert not unused, "nothing imports these; import or delete them:\n" + "\n".join(unused)
+
+
+def test_each_function_is_used() -> None:
+    """Functions and classes of modules: what only tests need is in tests/support."""
+    words: Counter[str] = Counter()
+    for path in PACKAGE.rglob("*.*"):
+        if path.suffix in (".py", ".md", ".txt"):
+            words.update(re.findall(r"\w+", path.read_text()))
+    check(
+        Use(path, node.lineno, f"{node.name}: nothing uses it; delete it")
+        for path, nodes in read_modules().items()
+        for node in ast.iter_child_nodes(nodes[0])
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if words[node.name] == 1 and not node.decorator_list
     )

@@ -36,13 +36,13 @@ def test_no_file_is_long() -> None:
         # A longer file says why in its first lines, with these words.
         if len(lines) > (250 if verb else 400) and "This file is long because" not in "\n".join(lines[:12]):
             long[str(path.relative_to(ROOT))] = len(lines)
-    assert not long
+    assert not long, "move what is apart to a file of its own, or say at the top why the file is long"
 
 
 def test_paths_that_people_name_are_expanded_in_one_place() -> None:
     """pathlib's expanduser fails for `~name` where nobody has the name: a traceback."""
     expanding = {path.name for path in PACKAGE.rglob("*.py") if "expanduser(" in path.read_text()}
-    assert expanding == {"user_folders.py"}
+    assert expanding == {"user_folders.py"}, "use jsctl.base.user_folders"
 
 
 def test_json_is_parsed_in_one_place() -> None:
@@ -53,7 +53,7 @@ def test_json_is_parsed_in_one_place() -> None:
         for path in PACKAGE.rglob("*.py")
         if any(call in path.read_text() for call in ("json.loads(", "json.load(", "JSONDecoder(parse_"))
     }
-    assert parsing == {"base/json_text.py", "localserver/relay.py"}
+    assert parsing == {"base/json_text.py", "localserver/relay.py"}, "use jsctl.base.json_text"
 
 
 def test_no_command_writes_its_output_itself() -> None:
@@ -63,7 +63,7 @@ def test_no_command_writes_its_output_itself() -> None:
         for path in (PACKAGE / "commands").rglob("*.py")
         if re.search(r"\benv\.emit\(", path.read_text())
     }
-    assert writing == {"commands/cli/verbs.py"}
+    assert writing == {"commands/cli/verbs.py"}, "return the Result instead"
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["stream", "--help"], ["stream"]])
@@ -110,7 +110,7 @@ def test_top_level_holds_what_the_design_says() -> None:
         "CHANGELOG.md",
         "findings",
     }
-    assert {name for name in top if not name.startswith(".")} <= allowed
+    assert {name for name in top if not name.startswith(".")} <= allowed, "put it into a folder that is there"
 
 
 SHARED = {
@@ -161,7 +161,10 @@ def test_a_verbs_file_can_be_guessed() -> None:
         if not entry.group and module not in guesses:
             elsewhere[path] = module.replace(".", "/") + ".py"
             assert (commands / elsewhere[path]).exists()
-    assert elsewhere == SHARED
+    hint = (
+        "name the file for its verb, or for the group if its verbs differ in little; SHARED lists the others"
+    )
+    assert elsewhere == SHARED, hint
 
 
 def test_a_view_of_one_file_of_verbs_stands_in_it() -> None:
@@ -177,7 +180,7 @@ def test_a_view_of_one_file_of_verbs_stands_in_it() -> None:
             lines = sum(len((ROOT / path).read_text().splitlines()) for path in (view, user))
             if user in verbs and lines <= 250:
                 apart[view] = user
-    assert not apart
+    assert not apart, "move each view into the file of verbs that uses it"
 
 
 def test_each_verb_has_the_test_file_of_its_name() -> None:
@@ -188,4 +191,4 @@ def test_each_verb_has_the_test_file_of_its_name() -> None:
         file = ROOT.joinpath("tests", "commands", *folders, f"test_{name.rstrip('_')}.py")
         if (entry.runs or not entry.group) and not file.exists():
             missing[path] = str(file.relative_to(ROOT))
-    assert not missing
+    assert not missing, "write the test of each verb; see `jsctl manual contributing`"

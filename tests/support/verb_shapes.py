@@ -10,7 +10,7 @@ from typing import Any
 
 from jsctl.env import Env
 from jsctl.schema.catalog import list_names, load_schema
-from jsctl.schema.outputs import ANY, Output, describe, is_optional, merge_kinds, merge_members, parse
+from jsctl.schema.outputs import ANY, KINDS, Output, describe, is_optional, parse
 from jsctl.schema.validator import validate
 from tests.support.generated import is_writing, rewrite
 from tests.support.run import Cli, Outcome
@@ -70,6 +70,28 @@ def _list_objects(value: Any, by_name: str | None, path: str = "") -> Iterator[t
             members[name] = merge_kinds(members.get(name, ""), _find_kind(inner))
             yield from _list_objects(inner, by_name, f"{path}.{name}" if path else name)
         yield path, members
+
+
+def merge_kinds(*kinds: str) -> str:
+    """Return the kind of values that have one of these kinds."""
+    mark = "?" if any(map(is_optional, kinds)) else ""
+    plain, items, has_lists = set[str](), set[str](), False
+    for inner, word in (match.groups() for kind in kinds for match in KINDS.finditer(kind)):
+        if word:
+            plain.add(word)
+        else:
+            has_lists = True
+            items |= {*filter(None, inner.split("|"))}
+    words = sorted(plain) + ([f"[{'|'.join(sorted(items - {'null'}))}]"] if has_lists else [])
+    return mark + "|".join([word for word in words if word != "null"] or words)
+
+
+def merge_members(*objects: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of objects and their kinds: those that one of the objects lacks are optional."""
+    return {
+        key: merge_kinds(*(members.get(key, "" if key == ANY else "?") for members in objects))
+        for key in dict.fromkeys(key for members in objects for key in members)
+    }
 
 
 def find_output(status: str, out: str, verb: str) -> Output:

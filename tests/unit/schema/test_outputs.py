@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from jsctl.schema import outputs
 from jsctl.schema.catalog import list_names, load_schema
-from jsctl.schema.outputs import Output, describe, load_outputs, merge_kinds, merge_members, parse
+from jsctl.schema.outputs import Output, describe, load_outputs, parse
 from jsctl.schema.validator import validate
 from tests.support import verb_shapes
+from tests.support.verb_shapes import merge_kinds, merge_members
 
 KEYS = st.sampled_from(["name", "state", "config", "a_b", "metadata", "x"])
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3)
