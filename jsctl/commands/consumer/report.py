@@ -14,18 +14,18 @@ from jsctl.jetstream.consumer.requests import ConsumerList
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer import rows as consumer_rows
 from jsctl.monitor.consumer.rows import ConsumerLine
-from jsctl.monitor.report.figures.lists import ROW_KEYS
+from jsctl.monitor.report.figures.lists import TROUBLE, build_recorder, list_own_figures
 from jsctl.monitor.stream.rows import fetch_snapshot
 from jsctl.prompts.prompter import Choice
 from jsctl.views.consumer.unreachable import unreachable_consumers
-from jsctl.views.result import Part, Result, Table, Text, build_table, recorder
+from jsctl.views.result import Part, Result, Table, Text, build_table
 from jsctl.views.shared.figures import Line, build_columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.orders import list_orders, sort_rows
 from jsctl.views.shared.tables import unreachable_streams
 
 _COLUMNS = tuple(build_columns("consumers", "own"))
-_record = recorder((*ROW_KEYS["consumers"], "trouble"))
+_record = build_recorder([*list_own_figures("consumers"), TROUBLE])
 
 
 def _show_report(

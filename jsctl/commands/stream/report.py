@@ -1,6 +1,7 @@
 """`jsctl stream report`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -8,10 +9,10 @@ from jsctl.base.files import write_output
 from jsctl.commands.cli import command, option
 from jsctl.env import Env
 from jsctl.monitor.origins import Report, fetch_report
-from jsctl.monitor.report.figures.lists import ROW_KEYS
+from jsctl.monitor.report.figures.lists import build_recorder, list_own_figures
 from jsctl.monitor.report.lines import LinkLine, StreamLine
 from jsctl.monitor.stream.rows import ReplicationRow, build_link_key
-from jsctl.views.result import LazySequence, Part, Result, Table, recorder
+from jsctl.views.result import LazySequence, Part, Result, Table
 from jsctl.views.shared.figures import Line, build_columns
 from jsctl.views.shared.leaders import leader_report
 from jsctl.views.shared.orders import list_orders, sort_rows
@@ -21,7 +22,6 @@ from jsctl.views.shared.text import quote_for_dot
 _STREAMS = tuple(build_columns("streams", "own"))
 _SORTS = list_orders(_STREAMS)
 """Orders of the streams."""
-_PLACE_KEYS = ("context", "domain")
 
 
 def show_report(streams: Report, *, order: str = "bytes", raw: bool = False, leaders: bool = False) -> Result:
@@ -38,9 +38,9 @@ def show_report(streams: Report, *, order: str = "bytes", raw: bool = False, lea
     places = {row.stream: index for index, row in enumerate(rows)} if streams.links else {}
     links = sorted(streams.links, key=lambda link: places.get(link.stream, len(places)))
     parts: list[Part] = [_build_table("Stream Report", "streams", lines, raw)]
+    troubles = streams.troubles
+    copies = [Line(LinkLine(link, troubles=troubles.get(build_link_key(link), ()))) for link in links]
     if links:
-        troubles = streams.troubles
-        copies = [Line(LinkLine(link, troubles=troubles.get(build_link_key(link), ()))) for link in links]
         parts.append(_build_table("Replication Report", "replication", copies, raw))
     if leaders:
         parts.append(
@@ -50,10 +50,18 @@ def show_report(streams: Report, *, order: str = "bytes", raw: bool = False, lea
     return Result(
         parts,
         data=lambda: {
-            "streams": map(recorder((*_PLACE_KEYS, *ROW_KEYS["streams"])), rows),
-            "replication": map(recorder((*_PLACE_KEYS, *ROW_KEYS["replication"])), links),
+            "streams": _record("streams", lines),
+            "replication": _record("replication", copies),
         },
     )
+
+
+def _record(kind: str, lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of lines."""
+    record = build_recorder(list_own_figures(kind))
+    for line in lines:
+        row = line.line.row
+        yield {"context": row.context, "domain": row.domain, **record(line.line)}
 
 
 def _build_table(title: str, kind: str, lines: Sequence[Line], raw: bool) -> Table:

@@ -48,7 +48,7 @@ _SAMPLE_ROW: Mapping[str, Any] = {
 }
 """A row with a value of the right type for each key."""
 
-_RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
+_RECORDERS = {kind: build_recorder(own) for kind, own in _FIGURES.items()}
 _LIST_OF = {
     "stream": "streams",
     "mirror": "replication",

@@ -7,7 +7,7 @@ from typing import Any
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import format_clock, seconds_to_ns
 from jsctl.monitor.report.figures.figure import to_seconds
-from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
+from jsctl.monitor.report.figures.lists import FIGURES, build_recorder, list_figures
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.spark_queries import SparkQuery
@@ -151,7 +151,7 @@ def _format_problem_line(row: Row) -> str:
 
 
 _COLUMNS = {kind: build_columns(kind, "screen") for kind in FIGURES}
-_RECORDERS = {kind: build_recorder(kind, is_screen=True) for kind in FIGURES}
+_RECORDERS = {kind: build_recorder(list_figures(kind, is_screen=True)) for kind in FIGURES}
 
 
 def streams(places: Sequence[Place]) -> Grid:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.monitor.report.figures.lists import FIGURES, build_recorder
+from jsctl.monitor.report.figures.lists import FIGURES, build_recorder, list_figures
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
@@ -29,7 +29,7 @@ EMPTY = {
 }
 """What is shown in the place of a list without rows."""
 
-_RECORDERS = {kind: build_recorder(kind) for kind in LISTS}
+_RECORDERS = {kind: build_recorder(list_figures(kind)) for kind in LISTS}
 _TEXTS = {
     kind: [
         figure.build_reader(figure.table)

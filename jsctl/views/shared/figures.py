@@ -200,7 +200,7 @@ def _build_group_cell(value: tuple[Sequence[str], bool]) -> Cell:
     return Cell(text, text, "bad" if any(name.endswith("!") for name in names) else "")
 
 
-_UNITS: Mapping[str, _Unit] = {
+UNITS: Mapping[str, _Unit] = {
     "text": _Unit("text"),
     "cpu": _Unit("rate", _build_cpu_cell, _build_cpu_cell),
     "limit": _Unit("limit", _build_limit_cell, _build_limit_cell),
@@ -218,7 +218,7 @@ _UNITS: Mapping[str, _Unit] = {
     "lost": _Unit("count", _build_lost_cell, raw=lambda value: _build_lost_cell(value, str)),
     "replicas": _Unit("text", _build_replicas_cell),
     "ack_policy": _Unit("text", lambda policy: Cell(policy, ACK_POLICY.describe(policy))),
-    "exact_raw": _Unit(
+    "duration": _Unit(
         "duration", raw=lambda span: None if span is None else Cell(span, format_exact_duration(span))
     ),
     "limited": _Unit("count", _build_limited_cell, raw=itemgetter(0)),
@@ -239,6 +239,7 @@ _UNITS: Mapping[str, _Unit] = {
     "since": _Unit("ago", lambda span: Cell(None, "never") if span is None else span, ago_cell),
     "seen": _Unit("ago", _build_seen_cell, is_styled=True),
 }
+"""The units of figures, and how people read each."""
 _SCREEN_KINDS: Mapping[str, Kind] = {"growth": "rate"}
 _TROUBLE_AT = 99
 
@@ -252,7 +253,7 @@ def build_columns(kind: str, form: Form, *, with_rates: bool = True, raw: bool =
     ordered = [
         (figure, shown)
         for figure, shown in _order(kind, form)
-        if with_rates or not _UNITS[shown.unit or figure.unit].is_rate
+        if with_rates or not UNITS[shown.unit or figure.unit].is_rate
     ]
     columns = [_build_column(figure, shown, form, raw) for figure, shown in ordered]
     if form == "screen":
@@ -278,7 +279,7 @@ def find_grid_key(kind: str, sort: str) -> str:
 
 def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool) -> Column:
     name = shown.unit or figure.unit
-    unit = _UNITS[name]
+    unit = UNITS[name]
     get, cell = figure.build_reader(shown), unit.screen if form == "screen" else unit.table
     cell = unit.raw if raw and unit.raw else cell
 

@@ -39,10 +39,12 @@ assert "answer" in cli(f"report --part {kind} --as csv", status=0).out.splitline
 cli(["report", "--part", kind, "--fail-on", "answer == 42", "--allow-unchecked"], status=1)
 cli(["report", "--part", kind, "--fail-on", "answer == 41", "--allow-unchecked"], status=0)
 assert "answer" in [column.key for column in build_columns(kind, "screen")]
-if kind == "streams":
-    shown = cli("stream report --sort answer", status=0)
+if kind in ("streams", "consumers"):
+    noun = kind.removesuffix("s")
+    shown = cli(f"{noun} report --sort answer", status=0)
     assert "Answer" in shown.out and "42" in shown.out
-    assert "answer" in cli("stream report --as csv", status=0).out.splitlines()[0]
+    assert "answer" in cli(f"{noun} report --as csv", status=0).out.splitlines()[0]
+    assert cli(f"{noun} report --json", status=0).json[kind][0]["answer"] == 42
 text = cli("exporter --textfile - --count 1", status=0).out
 assert "# HELP jsctl_answer Its help" in text and "jsctl_answer{" in text, text
 assert SCHEMAS[kind].columns[-1 if kind != "streams" else -3].about == "about it"

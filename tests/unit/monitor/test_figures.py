@@ -14,7 +14,7 @@ from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
 from jsctl.views.report import board
 from jsctl.views.report.choice import build_lines
-from jsctl.views.shared.figures import ago_cell, rate_cell
+from jsctl.views.shared.figures import UNITS, ago_cell, rate_cell
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -72,6 +72,15 @@ def test_no_two_figures_have_one_name() -> None:
         for names in ([figure.key for figure in figures], columns):
             assert len(set(names)) == len(names)
     assert len(set(metrics)) == len(metrics)
+
+
+def test_each_unit_exists() -> None:
+    for figure in (figure for figures in FIGURES.values() for figure in figures):
+        for unit in (
+            figure.unit,
+            *(shown.unit for shown in (figure.table, figure.screen, figure.own) if shown),
+        ):
+            assert not unit or unit in UNITS, f"{figure.key} has the unit {unit}; use one of {sorted(UNITS)}"
 
 
 def test_conditions_on_streams_and_consumers_do_not_hold_for_servers_and_accounts() -> None:

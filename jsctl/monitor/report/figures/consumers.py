@@ -18,13 +18,24 @@ def _make_own(
     name: str, title: str, unit: str, at: int, hideable: int, read: Read, recorded: bool = True, **attrs: Any
 ) -> Figure:
     """Return a figure of `consumer report` alone. recorded: whether its JSON has it, not only a column."""
-    own = ColumnPlacement(at=at, hideable=hideable, **attrs)
-    return Figure(name, "", title, unit, read, table=None, screen=None, own=own, recorded=recorded)
+    own = ColumnPlacement(at=at, hideable=hideable, read=read, **attrs)
+    known = _read_known(name.removesuffix("_ns"))
+    return Figure(name, "", title, unit, known, table=None, screen=None, own=own, recorded=recorded)
 
 
 def _make_keys(*names: str) -> list[Figure]:
     """Return figures that only the JSON of `consumer report` has."""
-    return [Figure(name, "", recorded=True) for name in names]
+    return [Figure(name, "", read=_read_known(name), recorded=True) for name in names]
+
+
+def _read_known(name: str) -> Callable[[ConsumerLine], Any]:
+    """Return what reads an attribute of a line; -1, for never and unlimited, is None."""
+
+    def read(line: ConsumerLine) -> Any:
+        value = getattr(line, name)
+        return None if value == -1 else value
+
+    return read
 
 
 def _read_all(*names: str) -> Callable[[ConsumerLine], list[Any]]:
@@ -40,24 +51,21 @@ CONSUMERS = (
         *("stream", "text", "Stream", "name", "stream"),
         **build_placements(at=1, hideable=0),
         own=ColumnPlacement(at=1, hideable=0),
-        recorded=True,
     ),
     Figure(
         *("consumer", "text", "Consumer", "name", "consumer"),
         **build_placements(at=2, hideable=0),
         own=ColumnPlacement(at=2, hideable=0),
-        recorded=True,
     ),
     Figure(
         *("mode", "push|pull", "Mode", "word", "mode"),
         table=ColumnPlacement(at=3, hideable=5),
         screen=ColumnPlacement(at=12, hideable=9, unit="text", wide=True),
         own=ColumnPlacement(at=3, hideable=3),
-        recorded=True,
     ),
     _make_own("ack_policy", "Ack Policy", "ack_policy", 4, 6, "ack_policy"),
     _make_own(
-        *("ack_wait_ns", "Ack Wait", "exact_raw", 5, 8),
+        *("ack_wait_ns", "Ack Wait", "duration", 5, 8),
         lambda line: None if line.ack_policy == "none" else line.ack_wait,
     ),
     Figure(
@@ -65,7 +73,6 @@ CONSUMERS = (
         table=ColumnPlacement("Ack Pending", at=4, hideable=1),
         screen=ColumnPlacement(at=6, hideable=4),
         own=ColumnPlacement("Ack Pending", "limited", 6, 0, read=_read_all("ack_pending", "max_ack_pending")),
-        recorded=True,
     ),
     *_make_keys("max_ack_pending"),
     Figure(
@@ -73,7 +80,6 @@ CONSUMERS = (
         table=ColumnPlacement(at=5, hideable=3),
         screen=ColumnPlacement(at=7, hideable=7),
         own=ColumnPlacement(unit="warn_count", at=7, hideable=1),
-        recorded=True,
     ),
     Figure(
         *("unprocessed", "natural", "Lag", "count", "unprocessed"),
@@ -81,7 +87,6 @@ CONSUMERS = (
         screen=ColumnPlacement(at=3, hideable=0, key="lag"),
         own=ColumnPlacement("Unprocessed", "shared", 8, 0, read=_read_all("unprocessed", "share", "idle")),
         sort="lag",
-        recorded=True,
     ),
     *_make_keys("matching"),
     _make_own("ack_floor", "Ack Floor", "count", 9, 2, "ack_floor"),

@@ -60,10 +60,11 @@ class Figure(NamedTuple):
     `schema/definitions.yaml`; empty for a column alone. title, unit: of its columns; a figure without a title
     has none, and the units are those of `views/shared/figures.py`. read: the attribute of a line that holds
     it, or what computes it. about: of the tables' columns. table, screen: its columns in a report and on the
-    screen, None for none. own: its column in the report of the noun alone, such as `stream report`. listed:
-    whether the JSON of reports has it; otherwise only the screen knows it. recorded: whether the JSON of the
-    report of the noun has it, as it has what rows of answers have. sort: its name in `--sort`, beside
-    its key. stored: its name in Spark's tables; for figures of a row of answers, that of the attribute.
+    screen, None for none. own: its column in the report of the noun alone, such as `stream report`, whose
+    JSON has it, too. listed: whether the JSON of reports has it; otherwise only the screen knows it.
+    recorded: whether the JSON of the report of the noun has it although it has no column there, or no kind.
+    sort: its name in `--sort`, beside its key. stored: its name in Spark's tables; for figures of a row of
+    answers, that of the attribute.
     """
 
     key: str
@@ -99,7 +100,7 @@ class Figure(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether JSON has the attribute as it is."""
-        return bool(self.path) and self.kind[0] != "[" and not self.kind.startswith("ns")
+        return bool(self.path) and self.kind[:1] != "[" and not self.kind.startswith("ns")
 
     @property
     def table_column(self) -> str:

@@ -11,7 +11,7 @@ from jsctl.monitor.report.figures.replication import LINKS
 from jsctl.monitor.report.figures.servers import SERVERS
 from jsctl.monitor.report.figures.streams import STREAMS
 
-_TROUBLE = Figure("trouble", "[text]", read=lambda line: [trouble.words for trouble in line.troubles])
+TROUBLE = Figure("trouble", "[text]", read=lambda line: [trouble.words for trouble in line.troubles])
 _CODES = Figure(
     "codes", "[text]", read=lambda line: list(dict.fromkeys(trouble.code for trouble in line.troubles))
 )
@@ -25,26 +25,25 @@ FIGURES: Mapping[str, Sequence[Figure]] = {
 }
 """The figures of each list of a report."""
 
-ROW_KEYS = {
-    kind: [figure.key for figure in own if figure.is_stored or figure.recorded]
-    for kind, own in FIGURES.items()
-}
-"""The keys of the figures in the JSON of the reports of nouns, by list."""
-
 
 def list_figures(kind: str, *, is_screen: bool = False) -> list[Figure]:
     """Return the figures of a list's JSON objects, in their order. is_screen: of those of the screen."""
     own = FIGURES[kind]
-    return [*(one for one in own if one.kind and (one.listed or is_screen)), _TROUBLE, _CODES]
+    return [*(one for one in own if one.kind and (one.listed or is_screen)), TROUBLE, _CODES]
 
 
-def build_recorder(kind: str, *, is_screen: bool = False) -> Callable[[Any], dict[str, Any]]:
-    """Return what makes the JSON object of a list's line."""
-    figures = list_figures(kind, is_screen=is_screen)
+def list_own_figures(kind: str) -> list[Figure]:
+    """Return the figures that the JSON of the report of a noun has, such as `stream report`, in their order:
+    what rows of answers have, its columns, and what is declared as `recorded`."""
+    return [one for one in FIGURES[kind] if one.is_stored or one.recorded or (one.own and one.kind)]
+
+
+def build_recorder(figures: Sequence[Figure]) -> Callable[[Any], dict[str, Any]]:
+    """Return what makes the JSON object of a line with these figures."""
     keys = dict.fromkeys(figure.key for figure in figures)
     plain = [figure for figure in figures if figure.is_plain]
     plain_keys, get_plain = [figure.key for figure in plain], attrgetter(*(figure.path for figure in plain))
-    others = [(one.key, one.build_reader(), one.kind[0] == "[") for one in figures if not one.is_plain]
+    others = [(one.key, one.build_reader(), one.kind[:1] == "[") for one in figures if not one.is_plain]
 
     def build(line: Any) -> dict[str, Any]:
         record: dict[str, Any] = keys.copy()  # with one call for all attributes, as there may be 10,000 lines
