@@ -14,7 +14,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...
     (re.compile(r"(Last Seen: )\S+"), r"\1T"),
     # In a table the shape is as wide as the value was.
     (
-        re.compile(r"(?<=[│ ] )(?:(?:\d+[hm])*\d+(?:\.\d+)?m?s|never)(?= *$| +[│\d])", re.MULTILINE),
+        re.compile(r"(?<=[│ ] )(?:(?:\d+[hm])*\d+(?:\.\d+)?[mµn]?s|never)(?= *$| +[│\d])", re.MULTILINE),
         lambda match: "T".rjust(len(match[0])),
     ),
 )
