@@ -11,12 +11,13 @@ import pytest
 import yaml
 
 from tests.support import js
+from tests.support.readme import find_example
 from tests.support.run import Cli
 
 PACKAGE = Path(__file__).parents[2] / "jsctl"
 
 # Adds two keys to the fields of streams, as their declarations would, before anything reads them.
-WITH_FIELD = """
+WITH_FIELD = f"""
 import sys
 from jsctl.jetstream.config.field import Field, FieldQuestion
 from jsctl.jetstream.config.kinds import Switch
@@ -25,7 +26,7 @@ from jsctl.jetstream.config import stream_fields as fields
 fields.FIELDS += (
     Field("max_idle", Duration(), help="Longest idle time", label="Maximum Idle Time",
           default=3_600_000_000_000, question=FieldQuestion("Idle time")),
-    Field("allow_foo", Switch(), help="Allow foo", label="Allows Foo", question=FieldQuestion("Allow foo")),
+    {find_example("allow_foo")},
 )
 """
 RUN = "sys.argv = ['jsctl', *sys.argv[1:]]\nfrom jsctl.app import main\nsys.exit(main())\n"

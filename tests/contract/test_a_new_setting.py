@@ -3,20 +3,16 @@
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from tests.support.readme import find_example
+
 SETTINGS = Path(__file__).parents[2] / "jsctl/contexts/settings.py"
 
-DECLARATION = """
-    trace_to: str = _declare(
-        "",
-        _flag("--trace-to", "SUBJECT", "Where traces are published", "JSCTL_TRACE_TO"),
-        FileKey("jsctl_trace_to", "Traces"),
-        is_secret=True,
-    )
-"""
+DECLARATION = textwrap.indent(f"\n{find_example('trace_to')}", "    ")
 WITH_SETTING = """
 import importlib.util, sys
 path, declaration = sys.argv.pop(1), sys.argv.pop(1)

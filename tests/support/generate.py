@@ -48,7 +48,7 @@ def write_compared() -> int:
     users = find_users(changes.list_files())
     files = sorted({file for path in _WRITING for file in users[path] if "/test_" in file})
     for marks in _MARKS:
-        words = [sys.executable, "-m", "pytest", "-n", "4", "--long", "-m", marks, *files]
+        words = [sys.executable, "-m", "pytest", "-n", "4", "--tb=line", "--long", "-m", marks, *files]
         status = subprocess.run(
             words, cwd=ROOT, env={**os.environ, "JSCTL_GOLDEN": "write"}, check=False
         ).returncode

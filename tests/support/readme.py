@@ -5,7 +5,9 @@ from pathlib import Path
 
 from jsctl import manual, registry
 from jsctl.commands.compatibility.differences import DIFFERENCES
+from jsctl.contexts.settings import SETTINGS
 from jsctl.errors import ExitStatus
+from jsctl.monitor.rules.catalog import RULES
 from tests.conformance.results import build_table
 
 README = Path(__file__).parents[2] / "README.md"
@@ -104,10 +106,12 @@ _SINK = {
 
 
 def source_options() -> str:
-    """Return the options to read with, as a table. Raises KeyError for one without a description."""
+    """Return the options to read with, as a table. Those of a setting may have the help of its flag. Raises
+    KeyError for one without a description."""
     from jsctl.spark.source.options import OPTION_NAMES
 
-    rows = [f"| `{name}` | {_SOURCE[name]} |" for name in OPTION_NAMES]
+    settings = {one.option: one.flag.help for one in SETTINGS.values() if one.option and one.flag}
+    rows = [f"| `{name}` | {({**settings, **_SOURCE})[name]} |" for name in OPTION_NAMES]
     return "\n".join(["| option to read | meaning (default) |", "| --- | --- |", *rows])
 
 
@@ -129,8 +133,18 @@ def differences() -> str:
     return "\n".join(rows)
 
 
+def findings() -> str:
+    """Return the codes of findings, as a table."""
+    rows = [
+        f"| `{rule.code}` | {rule.part.replace('links', 'mirrors, sources')} | {rule.means} |"
+        for rule in RULES
+    ]
+    return "\n".join(["| code | about | means |", "| --- | --- | --- |", *rows])
+
+
 PARTS = {
     "statuses": statuses,
+    "findings": findings,
     "differences": differences,
     "conformance": build_table,
     "source options": source_options,
@@ -147,3 +161,10 @@ def rendered(text: str) -> str:
         return f"{match[1]}{made}\n{match[3]}"
 
     return _GENERATED.sub(fill, text)
+
+
+def find_example(name: str) -> str:
+    """Return the block of Python of the contributors' page that has a name."""
+    blocks = re.findall(r"```python\n(.*?)```", (MANUAL / "contributing.md").read_text(), re.DOTALL)
+    [example] = [block for block in blocks if re.search(rf"\b{name}\b", block)]
+    return str(example)
