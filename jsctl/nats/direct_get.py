@@ -25,10 +25,9 @@ END, NO_MESSAGE, TIMEOUT, TOO_MANY, NO_RESPONDERS = 204, 404, 408, 413, 503
 _LINE = rb"HMSG \S+ (\d+) (\d{1,9}) (\d{1,9})\r\n(?=NATS/1\.0\r)"
 """The line of a reply without a status."""
 
-_SERVER_HEADERS = (
-    rb"\r\nNats-Stream: (.*)\r\nNats-Subject: (.*)\r\nNats-Sequence: (\d+)\r\nNats-Time-Stamp: (.*)\r\n"
-    rb"(?:Nats-Num-Pending: (\d+)\r\n)?(?:Nats-Last-Sequence: (\d+)\r\n)?\r\n\Z"
-)
+_PLACE = rb"\r\nNats-Stream: (.*)\r\nNats-Subject: (.*)\r\nNats-Sequence: (\d+)\r\nNats-Time-Stamp: (.*)\r\n"
+_SERVER_HEADERS = _PLACE + rb"(?:Nats-Num-Pending: (\d+)\r\n)?(?:Nats-Last-Sequence: (\d+)\r\n)?\r\n\Z"
+_BATCH_HEADERS = _PLACE + rb"Nats-Num-Pending: (\d+)\r\nNats-Last-Sequence: (\d+)\r\n\r\n\Z"
 
 
 class DirectReply(NamedTuple):
@@ -100,6 +99,7 @@ class BatchDecoder:
         self._stream = stream.encode()
         self._name = stream
         self._match = _compile_server_headers().match
+        self._match_batch = re.compile(_BATCH_HEADERS.replace(b"(.*)", re.escape(self._stream), 1)).match
         self.messages: list[Message] = []
         self.last = 0
         self.pending = 0
@@ -123,8 +123,8 @@ class BatchDecoder:
 
         A message costs half of what a frame, a call and `decode` cost. `decode` gets what is unusual.
         """
-        match_line, match_headers, find_mark = _compile_line().match, self._match, data.rfind
-        name, stream, mark = self._name, self._stream, STREAM_MARK
+        match_line, match_headers, find_mark = _compile_line().match, self._match_batch, data.rfind
+        name, mark = self._name, STREAM_MARK
         last, add = b"%d" % self.last, self.messages.append
         if self.is_ended:
             return at
@@ -137,8 +137,8 @@ class BatchDecoder:
             begin = find_mark(mark, start, middle)
             if begin < 0 or not (headers := match_headers(data, begin, middle)):
                 break
-            origin, subject, sequence, time, pending, previous = headers.groups()
-            if origin != stream or pending is None or previous not in (last, b"0", None):
+            subject, sequence, time, pending, previous = headers.groups()
+            if previous != last and previous != b"0":
                 break
             block = data[start:begin] + b"\r\n\r\n" if begin > start + len(VERSION) else b""
             place = name, sequence, time, pending
