@@ -102,7 +102,10 @@ def _receive_line(agent: _socket.socket) -> bytes:
     """Return the next line. Raises OSError when the connection is closed."""
     line = b""
     while not line.endswith(b"\n"):
-        block = agent.recv(1)
+        try:
+            block = agent.recv(1)
+        except TimeoutError:
+            continue
         if not block:
             raise OSError("the agent closed the connection")
         line += block
@@ -122,6 +125,7 @@ def _wait(agent: _socket.socket, worker: int) -> int:
     for number in (*to_job, *(getattr(_signal, name) for name in _TO_VERB)):
         if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, forward)
+    agent.settimeout(1)  # a signal that comes just before the wait begins is handled when the wait ends
     ending = 9  # as by SIGKILL
     while True:
         try:

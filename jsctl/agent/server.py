@@ -104,7 +104,9 @@ class Agent:
         return None
 
     def _abandon(self, call: _Call) -> None:
-        """End a call whose client has gone, such as by SIGKILL."""
+        """End a call whose client has gone, such as by SIGKILL, unless it has ended at the same time."""
+        if call.process not in self._calls:
+            return
         self._selector.unregister(call.client)
         with contextlib.suppress(ProcessLookupError):
             os.kill(call.process, signal.SIGKILL)

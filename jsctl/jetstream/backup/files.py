@@ -195,6 +195,8 @@ class Backup:
             for member in tar:
                 if member.isfile() and Path(member.name).name == name:
                     yield cast(IO[bytes], tar.extractfile(member))
+                    while cast(IO[bytes], tar.fileobj).read(_READ_SIZE):
+                        pass  # to the checksum at the end of the .tgz file
                     return
         raise BadInput(f"{self.path} does not hold {name}")
 

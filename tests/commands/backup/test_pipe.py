@@ -48,6 +48,7 @@ def test_what_ends_early_or_is_changed_is_refused(cli: Cli, mixed: str, tmp_path
     content, part, chance = file.read_bytes(), tmp_path / "part", random.Random(1)
     before = js.info(mixed, "ORDERS")
     cases = [b"", *(content[: chance.randrange(len(content) // 2)] for _ in range(3))]
+    cases.append(content[:-8] + bytes([content[-8] ^ 1]) + content[-7:])  # the checksum at the end
     for _ in range(3):
         at = chance.randrange(len(content) // 3, len(content) // 2)
         cases.append(content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1 :])
