@@ -100,19 +100,14 @@ class Grid:
     def has_values(self, column: Column) -> bool:
         """Return whether a column has a value in any row."""
         if column.key not in self._with_values:
-            # Without Python code for each row where there is no value, as this runs for all rows.
-            values = filter(None, map(column.get, self.rows))
-            self._with_values[column.key] = any(
-                value.raw if type(value) is Cell else value for value in values
-            )
+            self._with_values[column.key] = any(map(column.get_raw, self.rows))
         return self._with_values[column.key]
 
     def find_longest(self, column: Column) -> int:
         """Return the characters of the longest text in a column."""
         if column.key not in self._longest:
-            values = list(map(column.get, self.rows))
+            values = list(map(column.get_raw, self.rows))
             if {*map(type, values)} != {str}:
-                values = [value.raw if type(value) is Cell else value for value in values]
                 values = [value for value in values if isinstance(value, str)]
             self._longest[column.key] = max(map(len, values), default=0)
         return self._longest[column.key]

@@ -49,8 +49,8 @@ class Column(NamedTuple):
     are bytes or text.
 
     sort: its names in `--sort`. read: returns the value of a row, or a Cell; by default, the attribute `key`.
-    rank: returns what rows are sorted by, where that is not the value. total: computes the footer's value
-    from those of all rows.
+    raw: returns the value, where that takes less time than to take it out of a Cell. rank: returns what rows
+    are sorted by, where that is not the value. total: computes the footer's value from those of all rows.
 
     For people: optional: left out if it has no value in any row. hideable: how soon a narrow terminal leaves
     it out, the highest first, 0 for never. On a live screen: wide: shown only when all columns are asked for.
@@ -63,6 +63,7 @@ class Column(NamedTuple):
     is_payload: bool = False
     sort: Sequence[str] = ()
     read: Callable[[Any], Any] | None = None
+    raw: Callable[[Any], Any] | None = None
     rank: Callable[[Any], Any] | None = None
     wide: bool = False
     optional: bool = False
@@ -75,9 +76,11 @@ class Column(NamedTuple):
         """What returns the value of a row, or its Cell."""
         return self.read or attrgetter(self.key)
 
-    def get_raw(self, row: Any) -> Any:
-        """Return the raw value of a row."""
-        return _get_raw(self.get(row))
+    @property
+    def get_raw(self) -> Callable[[Any], Any]:
+        """What returns the raw value of a row."""
+        get = self.get
+        return self.raw or (lambda row: _get_raw(get(row)))
 
     def get_rank(self, row: Any) -> Any:
         """Return what rows are sorted by."""

@@ -1,7 +1,8 @@
 """The parts of `jsctl report --watch`: streams, consumers, replication, servers, accounts, problems, and what
 is fetched only where it is shown. Pure."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from jsctl.base.command_lines import build_line
@@ -160,7 +161,7 @@ def streams(places: Sequence[Place]) -> Grid:
         "streams",
         places,
         lambda place: place.tracker.streams,
-        lambda line: line.row.stream,
+        ("row.stream",),
         line=_format_stream_line,
         page=lambda row: Page(row.number, row.line.row.stream),
         detail=lambda row: build_consumers_detail(row, row.line.row.stream),
@@ -174,7 +175,7 @@ def consumers(places: Sequence[Place]) -> Grid:
         "consumers",
         places,
         lambda place: place.tracker.consumers,
-        lambda line: (line.stream, line.consumer),
+        ("stream", "consumer"),
         more=lambda row: {
             "why": row.line.why or None,
             "help": row.line.help.at(row.place.flags) if row.line.help else None,
@@ -195,7 +196,7 @@ def links(places: Sequence[Place]) -> Grid:
         "replication",
         places,
         lambda place: place.tracker.links,
-        lambda line: (line.row.stream, line.row.kind, line.row.origin, line.row.api_prefix, line.row.filters),
+        ("row.stream", "row.kind", "row.origin", "row.api_prefix", "row.filters"),
         noun="mirrors and sources",
         line=_format_stream_line,
         page=lambda row: Page(row.number, row.line.row.stream),
@@ -210,7 +211,7 @@ def servers(places: Sequence[Place]) -> Grid:
         "servers",
         places,
         lambda place: place.tracker.servers,
-        lambda line: line.server,
+        ("server",),
         line=lambda row: build_line("server info", row.line.server, place=row.place.flags),
         empty=EMPTY["servers"],
     )
@@ -222,7 +223,7 @@ def accounts(places: Sequence[Place]) -> Grid:
         "accounts",
         places,
         lambda place: place.tracker.accounts,
-        lambda line: line.tier,
+        ("tier",),
         before=[WHERE] if len(places) < 2 else [],
         line=lambda row: build_line("account info", place=row.place.flags),
         empty=EMPTY["accounts"],
@@ -233,21 +234,21 @@ def _build_grid(
     kind: str,
     places: Sequence[Place],
     lines: Callable[[Place], Iterable[Any] | None],
-    key: Callable[[Any], Hashable],
+    key: Sequence[str],
     *,
     before: Sequence[Column] = (),
     more: Callable[[Row], dict[str, Any]] = lambda row: {},
     noun: str = "",
     **attrs: Any,
 ) -> Grid:
-    """Return the table of a list. key: of a line. before: further columns. more: further keys of a row's
-    JSON."""
+    """Return the table of a list. key: the attributes that identify a line of a place. before: further
+    columns. more: further keys of a row's JSON."""
     record = _RECORDERS[kind]
     return place_grid(
         places,
         place_rows(places, lines),
         [*before, *_COLUMNS[kind]],
-        key,
+        attrgetter("number", *(f"line.{name}" for name in key)),
         noun=noun or kind,
         record=lambda row: {**place_keys(row), **record(row.line), **more(row)},
         **attrs,

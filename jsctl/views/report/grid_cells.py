@@ -12,7 +12,7 @@ from jsctl.base.units import (
     truncate_to_seconds,
 )
 from jsctl.monitor.report.places import Place
-from jsctl.monitor.trouble import find_level
+from jsctl.monitor.trouble import FINE, find_level
 from jsctl.views.board import Detail, Grid, Link
 from jsctl.views.report.verbs import link_changes
 from jsctl.views.result import Column
@@ -104,16 +104,17 @@ def place_grid(
     key: Callable[[Any], Hashable],
     **attrs: Any,
 ) -> Grid:
-    """Return a grid of lines; if there are several places, the first column names them."""
+    """Return a grid of lines; if there are several places, the first column names them. key: identifies a
+    row, with its place."""
     if len(places) > 1:
         columns = [WHERE, *columns]
     if is_waiting(places):
         attrs["empty"] = WAITING
-    attrs.setdefault("level", lambda row: find_level(row.line.troubles))
+    attrs.setdefault("level", lambda row: find_level(row.line.troubles) if row.line.troubles else FINE)
     return Grid(
         columns,
         rows,
-        key=lambda row: (row.number, key(row.line)),
+        key=key,
         dim=lambda row: bool(row.place.error),
         fixed=WHERE.key,
         **attrs,

@@ -202,7 +202,7 @@ def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
         places,
         rows,
         columns,
-        form.key,
+        lambda row: (row.number, form.key(row.line)),
         noun=noun,
         record=lambda row: {**place_keys(row), **_build_record(form.columns, row)},
         line=line,

@@ -28,11 +28,12 @@ from jsctl.views.shared.tables import raw_columns
 STYLES: tuple[Style, ...] = ("", "warn", "bad")
 """The styles of FINE, WARN and BAD."""
 
-TROUBLE = Column(
-    *("Trouble", "trouble", "prose"),
-    read=lambda row: ", ".join(trouble.words for trouble in row.line.troubles) if row.line.troubles else "",
-    optional=True,
-)
+
+def _list_troubles(row: Any) -> str:
+    return ", ".join(trouble.words for trouble in row.line.troubles) if row.line.troubles else ""
+
+
+TROUBLE = Column("Trouble", "trouble", "prose", read=_list_troubles, raw=_list_troubles, optional=True)
 
 
 class Line(NamedTuple):
@@ -46,7 +47,8 @@ class Line(NamedTuple):
 class _Unit(NamedTuple):
     """How people read a figure. table, screen: make a cell of a value; None shows the value as it is.
     raw: makes it with numbers in full (`--raw`), where `table` would round them.
-    is_rate: whether it needs two rounds. is_styled: whether its cells have the style of their row's level in
+    is_rate: whether it needs two rounds. is_value: whether the cells of `screen` have the value itself.
+    is_styled: whether its cells have the style of their row's level in
     a table, as a screen marks whole rows."""
 
     kind: Kind
@@ -55,6 +57,7 @@ class _Unit(NamedTuple):
     is_rate: bool = False
     is_styled: bool = False
     raw: Callable[[Any], Any] | None = None
+    is_value: bool = False
 
 
 def remaining_cell(span: int | None, soon: int = 10 * MINUTE) -> Any:
@@ -228,15 +231,17 @@ UNITS: Mapping[str, _Unit] = {
     "state": _Unit("prose", _build_state_cell),
     "troubles": _Unit("prose", _build_troubles_cell),
     "group": _Unit("text", _build_group_cell),
-    "rate": _Unit("rate", None, rate_cell, is_rate=True),
+    "rate": _Unit("rate", None, rate_cell, is_rate=True, is_value=True),
     "event_rate": _Unit("rate", None, lambda value: rate_cell(*value)),
     "growth": _Unit("bytes", _build_growth_cell, growth_cell, is_rate=True),
     "slope": _Unit("text", _build_slope_cell, is_rate=True),
-    "share": _Unit("percent", None, share_cell),
-    "remaining": _Unit("duration", None, remaining_cell),
-    "remaining_hour": _Unit("duration", None, lambda span: remaining_cell(span, 60 * MINUTE)),
-    "drain": _Unit("duration", None, drain_cell),
-    "since": _Unit("ago", lambda span: Cell(None, "never") if span is None else span, ago_cell),
+    "share": _Unit("percent", None, share_cell, is_value=True),
+    "remaining": _Unit("duration", None, remaining_cell, is_value=True),
+    "remaining_hour": _Unit("duration", None, lambda span: remaining_cell(span, 60 * MINUTE), is_value=True),
+    "drain": _Unit("duration", None, drain_cell, is_value=True),
+    "since": _Unit(
+        "ago", lambda span: Cell(None, "never") if span is None else span, ago_cell, is_value=True
+    ),
     "seen": _Unit("ago", _build_seen_cell, is_styled=True),
 }
 """The units of figures, and how people read each."""
@@ -291,14 +296,17 @@ def _build_column(figure: Figure, shown: ColumnPlacement, form: Form, raw: bool)
         return value._replace(style=STYLES[row.level]) if isinstance(value, Cell) else value
 
     attribute = shown.read or figure.path
-    is_plain = cell is None and isinstance(attribute, str) and attribute and not figure.kind.startswith("ns")
+    is_attribute = isinstance(attribute, str) and attribute and not figure.kind.startswith("ns")
+    by_attribute = attrgetter(f"line.{attribute}") if is_attribute else None
+    has_value = cell is None or (unit.is_value and form == "screen")
     is_styled = unit.is_styled and form == "table"
     column = Column(
         shown.title or figure.title,
         shown.key or figure.key,
         _SCREEN_KINDS.get(name, unit.kind) if form == "screen" else unit.kind,
         sort=tuple(filter(None, (shown.key or figure.attribute, figure.sort))) if form == "own" else (),
-        read=attrgetter(f"line.{attribute}") if is_plain else read_styled if is_styled else read,
+        read=(cell is None and by_attribute) or (read_styled if is_styled else read),
+        raw=by_attribute or (lambda row: get(row.line)) if has_value else None,
         wide=shown.wide,
         optional=shown.optional,
         quiet=shown.quiet,

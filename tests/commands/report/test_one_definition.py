@@ -131,6 +131,7 @@ def test_a_figure_is_one_number_in_every_form(cli: Cli, url: str, system_url: st
                         seen["table"] += 1
                 keys = {figure.key for figure in FIGURES[kind]}
                 for grid_column in build_columns(kind, "screen"):
+                    assert grid_column.get_raw(line) == get_raw(grid_column.get(line)), grid_column.key
                     if grid_column.key in keys and isinstance(value := shown.get(grid_column.key), int):
                         assert grid_column.get_raw(line) in (value, None if value == 0 else value), (
                             grid_column.key
