@@ -93,20 +93,21 @@ def check_found(bucket: Bucket, patterns: Sequence[str], keys: Collection[str]) 
 
 def warn_of_ttl(env: Env, bucket: Bucket, ttl: int) -> None:
     """Warn when the bucket raises a TTL (ns). What a mirror gets, its origin stores."""
+    if not ttl or bucket.stream_config.get("mirror"):
+        return
     from jsctl.jetstream.message.schedule import find_raised_ttl
 
-    raised = 0 if bucket.stream_config.get("mirror") else find_raised_ttl(bucket.stream_config, ttl)
-    if ttl and raised:
+    if raised := find_raised_ttl(bucket.stream_config, ttl):
         span = format_exact_duration(raised)
         env.say(f"warning: it expires after {span}: with a history, TTLs below --marker-ttl are raised to it")
 
 
 async def warn_of_older(env: Env, bucket: Bucket, key: str, ttl: int) -> None:
     """Warn when a value that was stored with a TTL (ns) leaves an older one when it expires."""
-    from jsctl.jetstream.kv import read
-
     if not ttl or bucket.stream_config.get("max_msgs_per_subject") == 1:
         return
+    from jsctl.jetstream.kv import read
+
     try:
         entries = [entry async for page in read.fetch_history(bucket, key) for entry in page]
     except JsctlError:

@@ -12,7 +12,6 @@ from jsctl.base.command_lines import build_flag
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import MS, pluralize
 from jsctl.errors import BadInput, collecting, raise_all
-from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import (
     Anything,
@@ -250,6 +249,8 @@ class Schema(Object):
         Raises BadInput, also for unknown keys: those that are newer than jsctl may be below `extra`, or in
         the document of a server.
         """
+        from jsctl.jetstream.config.documents import parse_document  # only for files
+
         document = parse_document(text, file)
         node = document.value.get("config")
         if node is None or not isinstance(node.value, dict):

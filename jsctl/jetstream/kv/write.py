@@ -10,7 +10,6 @@ from jsctl.errors import ApiError, BadInput, JsctlError, NoResponders
 from jsctl.jetstream.api import Json, is_conflict
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry, build_headers
-from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
 from jsctl.jetstream.message.publish import PublishTotals, parse_ack
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
@@ -58,6 +57,8 @@ async def create(bucket: Bucket, key: str, value: bytes, *, ttl: str = "") -> in
             if not is_conflict(error):
                 raise
             refusal = error
+        from jsctl.jetstream.kv.read import fetch_newest_entry  # only where a key is in the way
+
         entry = await fetch_newest_entry(bucket, key)
         if entry is None or (not entry.is_value and entry.revision == expected):
             raise refusal  # it keeps changing, or it is not an ordinary bucket
@@ -79,6 +80,8 @@ async def update(bucket: Bucket, key: str, value: bytes, expected: int, *, ttl: 
     except ApiError as error:
         if not is_conflict(error):
             raise
+    from jsctl.jetstream.kv.read import fetch_newest_entry, missing_key_error
+
     entry = await fetch_newest_entry(bucket, key)
     if entry is None:
         raise missing_key_error(bucket, key)
