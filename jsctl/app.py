@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from jsctl.base.command_lines import build_line, lines_at
+from jsctl.base.command_lines import adding_place_flags, build_line
 from jsctl.base.ending import end
 from jsctl.base.standard_streams import Streams
 from jsctl.commands.cli.global_flags import GlobalOption, show_version
@@ -111,7 +111,7 @@ def run(args: Sequence[str], env: Env) -> int:
     if not env.is_embedded:
         warnings.showwarning = show_warning
     try:
-        with lines_at(find_place):
+        with adding_place_flags(find_place):
             return _mirror_status(env, _run(args, env))
     except SystemExit as error:  # how click ends completion
         return error.code if isinstance(error.code, int) else ExitStatus.OK

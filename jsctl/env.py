@@ -538,7 +538,7 @@ class Env:
         if self.dry_run:
             raise DryRun(intent.result(self.place))
 
-    def excuse(self, error: JsctlError) -> None:
+    def report_missing(self, error: JsctlError) -> None:
         """With --missing-ok, report something that does not exist; raise any other error."""
         if not self.missing_ok or error.status is not ExitStatus.NOT_FOUND:
             raise error

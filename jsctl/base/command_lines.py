@@ -34,7 +34,7 @@ _find_place = ContextVar[Callable[[str], Sequence[str]]]("find_place", default=_
 
 
 @contextmanager
-def lines_at(find_place: Callable[[str], Sequence[str]]) -> Iterator[None]:
+def adding_place_flags(find_place: Callable[[str], Sequence[str]]) -> Iterator[None]:
     """Have `build_line` add the flags of the place where the present command works.
 
     find_place: returns those that a verb takes, such as "stream info".

@@ -104,7 +104,7 @@ class Bench:
 
         def start_team() -> None:
             self._start()
-            team.go()
+            team.start_clients()
 
         team = Team(plan, self._settings, range(plan.clients), on_ready=start_team, advance=self._advance)
         self._stop = team.stop

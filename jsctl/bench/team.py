@@ -45,8 +45,8 @@ _GRACE = 0.2
 class Team:
     """Some clients of a benchmark in this process.
 
-    on_ready: called when all of them are prepared; `go` then starts them. advance: called with each number of
-    messages that were sent or received.
+    on_ready: called when all of them are prepared; `start_clients` then starts them. advance: called with
+    each number of messages that were sent or received.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Team:
         self._is_stopped = False
         self._timer: asyncio.TimerHandle | None = None
 
-    def go(self) -> None:
+    def start_clients(self) -> None:
         """Start the clients."""
         self._gate.open()
         if self._plan.duration:

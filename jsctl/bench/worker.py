@@ -48,7 +48,7 @@ async def _work(task: bytes) -> None:
 
     def listen() -> None:
         for line in sys.stdin.buffer:
-            loop.call_soon_threadsafe(team.go if line.strip() == b"go" else team.stop)
+            loop.call_soon_threadsafe(team.start_clients if line.strip() == b"go" else team.stop)
         loop.call_soon_threadsafe(team.stop)
 
     threading.Thread(target=listen, daemon=True).start()

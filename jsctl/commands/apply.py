@@ -168,7 +168,7 @@ def _format_next(operators: Sequence[str], options: Options) -> str:
 
 async def _apply_streams(env: Env, plan: DeclaredPlan, options: Options, done: str = "") -> Result:
     """Do the steps on servers. done: what was done to accounts before, in words."""
-    if await plan.see_missing(env):
+    if await plan.compare_again(env):
         if plan.streams.refused:
             return view.refusal(plan.streams, done)
         if plan.rules.is_exact:

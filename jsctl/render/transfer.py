@@ -28,7 +28,7 @@ class Transfer(ErasedBar):
         super().__init__(out, BarColumn(bar_width=24), numbers, refresh_per_second=4)
         self._task = self._progress.add_task(clean(label), total=1.0, numbers=self.numbers(0.0))
 
-    def reach(self, part: float) -> None:
+    def set_share(self, part: float) -> None:
         """Set the share that is done, from 0 to 1; may be called from any thread.
 
         The bar never moves backwards, even when Spark adds tasks while others end.

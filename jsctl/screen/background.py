@@ -25,7 +25,7 @@ def read_choice(environ: Mapping[str, str]) -> bool | None:
     return choice == "light" if choice else None
 
 
-def guess(environ: Mapping[str, str]) -> bool:
+def guess_is_light(environ: Mapping[str, str]) -> bool:
     """Return whether COLORFGBG, such as `0;15`, names a light background; False without it."""
     return environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")
 

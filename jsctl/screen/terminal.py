@@ -125,7 +125,7 @@ class Terminal:
         self._application: Application[None] | None = None
         self._closing = False
         choice = background.read_choice(environ)
-        self._is_light = background.guess(environ) if choice is None else choice
+        self._is_light = background.guess_is_light(environ) if choice is None else choice
         self._may_ask = color and choice is None and environ.get("TERM") != "linux"
         self._asked_at: float | None = None  #: when the terminal was asked for its background
         self._is_answered = False

@@ -83,7 +83,7 @@ def use_quick_spark(folder: Path) -> None:
         if not archive.exists():
             _archive_classes(archive)
     # An archive that does not fit is left out, without a word.
-    with_archive = class_archive.use(archive).replace('"', "") if archive.exists() else ""
+    with_archive = class_archive.build_options(archive).replace('"', "") if archive.exists() else ""
     os.environ["SPARK_SUBMIT_OPTS"] = f"{QUICK}{INTERPRETED} {with_archive}"
     os.environ["SPARK_LAUNCHER_OPTS"] = QUICK  # of the JVM that puts the command line of the other together
 

@@ -72,10 +72,10 @@ def _read_lines(path: str) -> Iterable[str]:
 
 def build_answer(value: Any, secrets: Iterable[str] = ()) -> str:
     """Return an answer as text: JSON, or a text as it is; without secrets, of at most MAX_CHARS."""
-    value = hide(value, [*secrets])
+    value = hide_secrets(value, [*secrets])
     items = 100
     while True:
-        bounded = bound(value, items)
+        bounded = limit_items(value, items)
         text = bounded if isinstance(bounded, str) else json.dumps(bounded, ensure_ascii=False, indent=1)
         if len(text) <= MAX_CHARS or items == 1:
             break
@@ -85,7 +85,7 @@ def build_answer(value: Any, secrets: Iterable[str] = ()) -> str:
     return clean_json(text)
 
 
-def bound(value: Any, items: int) -> Any:
+def limit_items(value: Any, items: int) -> Any:
     """Return a value with at most so many items in each list and object, and a last one that says how many
     more there are."""
     if isinstance(value, str):
@@ -93,11 +93,11 @@ def bound(value: Any, items: int) -> Any:
             return f"{value[:limit]} … {len(value) - limit:,} more characters"
         return value
     if isinstance(value, list):
-        shown = [bound(one, items) for one in value[:items]]
+        shown = [limit_items(one, items) for one in value[:items]]
         return [*shown, f"… {len(value) - items:,} more"] if len(value) > items else shown
     if isinstance(value, dict):
         kept = [*value.items()][: max(items, 60)]
-        shown_keys = {key: bound(one, items) for key, one in kept}
+        shown_keys = {key: limit_items(one, items) for key, one in kept}
         more = len(value) - len(kept)
         return {**shown_keys, "…": f"{more:,} more"} if more else shown_keys
     return value
@@ -122,17 +122,17 @@ def _hide_in_payload(encoded: str, secrets: list[str]) -> str:
     return base64.b64encode(hidden.encode(errors="surrogateescape")).decode()
 
 
-def hide(value: Any, secrets: list[str]) -> Any:
+def hide_secrets(value: Any, secrets: list[str]) -> Any:
     """Return a value without what is, or looks like, a secret."""
     if isinstance(value, str):
         return _hide_in_payload(value, secrets) if _BASE64.fullmatch(value) else _hide_in_text(value, secrets)
     if isinstance(value, list):
-        return [hide(one, secrets) for one in value]
+        return [hide_secrets(one, secrets) for one in value]
     if isinstance(value, dict):
         return {
-            hide(key, secrets): _HIDDEN
+            hide_secrets(key, secrets): _HIDDEN
             if isinstance(one, str) and one and _SECRET_KEY.search(key)
-            else hide(one, secrets)
+            else hide_secrets(one, secrets)
             for key, one in value.items()
         }
     return value

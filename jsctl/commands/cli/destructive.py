@@ -3,7 +3,7 @@
 Such a verb announces what it is about to do in one place, `await env.confirm(Intent(...), force=force)`,
 which asks, or ends the verb and shows what it would have done. `env.announce(Intent(...))` is for what is
 done without a question. With --missing-ok, an error with the status NOT_FOUND ends the verb as a success;
-where several names are given, the verb passes such an error to `env.excuse`, and goes on.
+where several names are given, the verb passes such an error to `env.report_missing`, and goes on.
 """
 
 from collections.abc import Callable, Sequence

@@ -111,7 +111,7 @@ def finish_early(env: Env, error: DryRun | JsctlError | BrokenPipeError) -> Any:
     if isinstance(error, DryRun):
         return error.result
     if isinstance(error, JsctlError):
-        env.excuse(error)
+        env.report_missing(error)
         from jsctl.views.result import Result
 
         return Result(data={"removed": False, "missing": error.message})

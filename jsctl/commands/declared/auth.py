@@ -127,7 +127,7 @@ class DeclaredAuth:
         ]
 
     @property
-    def lacking(self) -> frozenset[str]:
+    def missing(self) -> frozenset[str]:
         """The accounts that servers do not have, as far as `open_pushes` asked. A name is enough:
         `AccountLogins` takes none that several operators have."""
         return frozenset(difference.account for difference in self._differences if difference.state == NEW)

@@ -21,7 +21,7 @@ _PAUSE_SECONDS = 0.1
 class AccountLogins:
     """Connections as users of accounts.
 
-    may_lack: servers may lack an account. lacking: accounts that they do not have.
+    may_lack: servers may lack an account. missing: accounts that they do not have.
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class AccountLogins:
         self._operators = operators
         self._may_lack = may_lack
         self._with_jetstream: set[str] = set()  #: those of the accounts that were connected to
-        self.lacking: frozenset[str] = frozenset()
+        self.missing: frozenset[str] = frozenset()
 
     def expect_all(self) -> None:
         """From now on, expect that servers have all accounts."""
-        self._may_lack, self.lacking = False, frozenset()
+        self._may_lack, self.missing = False, frozenset()
 
     async def connect(self, env: Env, settings: Settings, name: str) -> tuple[Connection, bool]:
         """Return a connection, and whether servers lack the account: the connection is not open then.
@@ -43,7 +43,7 @@ class AccountLogins:
         Raises NotFound, BadInput, Denied, Unreachable.
         """
         stored_account = self._find_account(name)
-        if stored_account is None or name in self.lacking:
+        if stored_account is None or name in self.missing:
             return Connection(settings, None), True
         store, account = stored_account
         if has_jetstream(account.nats):

@@ -1,7 +1,7 @@
 """What apply does and diff shows: one plan of the store of operators, what servers get of it, and streams.
 
 It is made once. Only the streams of accounts that servers do not have yet cannot be seen beforehand: what is
-planned for them is compared with what is there when the accounts are (`DeclaredPlan.see_missing`).
+planned for them is compared with what is there when the accounts are (`DeclaredPlan.compare_again`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -68,7 +68,7 @@ class DeclaredPlan:
         result, auth = view.plan_result(self.streams), self.comparison.auth
         return auth.show_plan(result) if auth else result
 
-    async def see_missing(self, env: Env) -> bool:
+    async def compare_again(self, env: Env) -> bool:
         """Compare the streams with the servers once more if some of the accounts were missing there; return
         whether other steps than those of the plan are to be done. Raises what requests raise."""
         if not any(target.is_missing for target in self.targets.values()):
@@ -243,5 +243,5 @@ async def _ask_servers(
     if auth and (sources.push or (sources.push is None and logins)):
         await auth.open_pushes(env)
         if logins:
-            logins.lacking = auth.lacking
+            logins.missing = auth.missing
     return logins

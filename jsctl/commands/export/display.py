@@ -29,7 +29,7 @@ class ExportDisplay:
         from jsctl.render.transfer import Transfer
 
         with Transfer(stderr, label, messages, size) as bar:
-            yield bar.reach
+            yield bar.set_share
 
     @contextlib.contextmanager
     def waiting(self, outcomes: Sequence[view.Exported]) -> Iterator[None]:

@@ -175,9 +175,9 @@ def _export(
             places = {} if isinstance(place, str) else {"": connect(place, spark)}
             answer = spark_query.query(spark, places, sql, limit)
         except JsctlError:  # the export is complete even so
-            env.say(view.closing_of_buckets(result))
+            env.say(view.bucket_summary(result))
             raise
-    return add_answer(env, result, answer, limit, view.closing_of_buckets(result))
+    return add_answer(env, result, answer, limit, view.bucket_summary(result))
 
 
 def _build_result(

@@ -54,7 +54,7 @@ async def _list_removable_keys(
                 await _check_removable(bucket, key, operation)
             names[key] = None
         except JsctlError as error:
-            env.excuse(error)
+            env.report_missing(error)
     if globs:
         entries = [
             head for head in await read.fetch_newest_heads(bucket, globs) if _is_removable(head, operation)
@@ -62,7 +62,7 @@ async def _list_removable_keys(
         try:
             check_found(bucket, globs, {entry.key for entry in entries})
         except NotFound as error:
-            env.excuse(error)
+            env.report_missing(error)
         names.update(dict.fromkeys(entry.key for entry in entries))
     return list(names)
 

@@ -55,7 +55,7 @@ async def rm(
         try:
             object_info.append(await requests.fetch_present(api, name, item))
         except JsctlError as error:
-            env.excuse(error)
+            env.report_missing(error)
     if not object_info:
         return lists.removed([])
     await env.confirm(lists.intent("remove", object_info), force=force)

@@ -122,7 +122,7 @@ async def _keep_present(env: Env, noun: Noun, names: Sequence[str], api: Api) ->
         shown = name if is_pattern(name) else validate_stream_name(name)
         error = NotFound(f"there is no {noun.name} {shown}")
         if len(names) > 1:
-            env.excuse(error)
+            env.report_missing(error)
     if error is not None and not present:
         raise NotFound(error.message if len(names) == 1 else "nothing was changed")
     return present

@@ -233,7 +233,7 @@ async def report(
     watched = watch_places(env, targets, selection, needs, is_recorded=bool(record))
     if is_single:
         try:
-            places = await watched.once()
+            places = await watched.ask_once()
         finally:
             await watched.close()
         if len(places) == 1 and places[0].failure is not None and not env.wants_json:

@@ -222,7 +222,7 @@ async def rm(
     try:
         schedule = await fetch_schedule(api, name, subject)
     except JsctlError as error:
-        env.excuse(error)
+        env.report_missing(error)
         return report(
             "Nothing was removed", {"stream": name, "subject": subject, "removed": None, "stored": None}
         )

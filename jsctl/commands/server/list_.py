@@ -191,7 +191,7 @@ def _read_archived(path: str) -> tuple[list[tuple[Json, int]], float]:
 
     with Archive(str(expand_home(path))) as archive:
         pings = [(reply, NEVER) for reply in build_pings(archive)]
-        captured_at = str(archive.special(METADATA).get("capture_timestamp") or "")
+        captured_at = str(archive.load_special(METADATA).get("capture_timestamp") or "")
     try:
         return pings, to_ns(captured_at) / SECOND if read_known_time(captured_at) else 0.0
     except ValueError:

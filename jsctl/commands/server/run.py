@@ -65,7 +65,7 @@ def running(network: Network) -> Result:
     )
 
 
-def cautions(network: Network) -> list[str]:
+def list_warnings(network: Network) -> list[str]:
     """Return sentences about the user's files and contexts that were left unchanged, and about what a
     configuration of theirs lacks or needs."""
     first, first_context = _get_first(network)
@@ -218,7 +218,7 @@ async def _run_network(
     try:
         async with stoppable(), Network.start(plan, server, env.environ) as network:
             yield running(network)
-            for sentence in cautions(network):
+            for sentence in list_warnings(network):
                 env.say(sentence)
             for sentence in notes(network, server.version, background=options.background):
                 tell(sentence)

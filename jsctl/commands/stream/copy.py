@@ -3,7 +3,7 @@
 from jsctl.commands.cli import argument, command
 from jsctl.commands.options.data_loss import confirm_taking, find_taken
 from jsctl.commands.picking.pick import pick_stream, validate_stream_name
-from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, ends
+from jsctl.commands.stream.copy_data import DataOptions, copy_data, data_flags, open_endpoints
 from jsctl.commands.stream.flags import SECTIONS, StreamFlags, stream_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
@@ -50,7 +50,7 @@ async def copy(env: Env, stream: str, destination: str, options: DataOptions, fl
     if not destination:
         destination = await env.prompter.text("Name of the copy", flag="DESTINATION", check=validate_name)
     stream, destination = validate_stream_name(stream), validate_stream_name(destination)
-    source, target = await ends(env, options, stream, destination)
+    source, target = await open_endpoints(env, options, stream, destination)
     if stream == destination and await are_same([source.api, target.api]):
         raise BadInput("the copy has the name of its source in the same JetStream", "use another name")
     draft = _build_draft(

@@ -105,7 +105,9 @@ data_flags = declare_all(
 """The flags of `DataOptions`."""
 
 
-async def ends(env: Env, options: DataOptions, source: str, target: str) -> tuple[Endpoint, Endpoint]:
+async def open_endpoints(
+    env: Env, options: DataOptions, source: str, target: str
+) -> tuple[Endpoint, Endpoint]:
     """Return both streams with their servers."""
     source_api = await env.jetstream(options.from_context or None, options.from_domain, only_reads=True)
     target_api = await env.jetstream(options.to_context or None, options.to_domain)

@@ -66,7 +66,7 @@ async def rmm(env: Env, stream: str, id: tuple[int, ...], unprotect: tuple[str, 
         try:
             messages.append(await browse.fetch(api, name, sequence))
         except JsctlError as error:
-            env.excuse(error)
+            env.report_missing(error)
     if not messages:
         return _show_removed(name, [])
     storage = str(info["config"].get("storage", "file"))

@@ -177,7 +177,7 @@ class ArchiveReader:
         return self._entries + self.totals.messages
 
     @property
-    def walked(self) -> int:
+    def position(self) -> int:
         """Offset in the archive of what is not read yet."""
         return self._from + self._base
 

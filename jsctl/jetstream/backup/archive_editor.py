@@ -162,7 +162,7 @@ class Editor:
                         ranges[-1] = Range(ranges[-1].start, item.stop)
                     else:
                         ranges.append(item)
-                while blocks and blocks[0][0] + len(blocks[0][2]) <= reader.walked:
+                while blocks and blocks[0][0] + len(blocks[0][2]) <= reader.position:
                     if writer:
                         _copy_block(*blocks[0], ranges, writer)
                     blocks.popleft()

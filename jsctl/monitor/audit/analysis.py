@@ -38,7 +38,7 @@ def analyze(archive: Archive, skip: Collection[str], max_examples: int, now: flo
     return {
         "type": _TYPE,
         "time": format_rfc3339(seconds_to_ns(now)),
-        "metadata": archive.special(METADATA),
+        "metadata": archive.load_special(METADATA),
         "skipped_checks": sorted(skipped),
         "skipped_suites": [],
         "checks": results,

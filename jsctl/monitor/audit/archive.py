@@ -136,7 +136,7 @@ class Archive:
             }
         )
 
-    def special(self, name: str) -> Json:
+    def load_special(self, name: str) -> Json:
         """Return a document about the archive itself; empty when the archive does not have it. Raises
         BadInput.
         """

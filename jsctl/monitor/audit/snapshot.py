@@ -35,7 +35,7 @@ def build_snapshot(archive: Archive) -> Snapshot:
     complete = {domain for _, domain in views if is_complete(servers, domain)}
     details = [(id, detail) for server in servers for id, detail in server.accounts.items()]
     names = {id: str(detail["name_tag"]) for id, detail in details if detail.get("name_tag")}
-    gathered_at = str(archive.special(METADATA).get("capture_timestamp") or "")
+    gathered_at = str(archive.load_special(METADATA).get("capture_timestamp") or "")
     if not gathered_at:
         raise ValueError("the archive does not say when it was gathered")
     return Snapshot(

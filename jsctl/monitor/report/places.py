@@ -273,11 +273,11 @@ class Places:
         if is_dropped:
             yield await self._process_all(seconds)
 
-    async def once(self) -> Sequence[Place]:
+    async def ask_once(self) -> Sequence[Place]:
         """Ask every place, and return the state of all after every answer or timeout: the only round."""
         for tracker in self.trackers:
             tracker.is_single = True
-        await self._watch.once()
+        await self._watch.ask_once()
         await self._drop_repeated()
         return await self._process_all(0)
 

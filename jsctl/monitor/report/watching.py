@@ -227,7 +227,7 @@ class Watch(Generic[T]):
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await asyncio.gather(*(link.close() for link in self._links))
 
-    async def once(self) -> None:
+    async def ask_once(self) -> None:
         """Ask all of them once, and wait for every answer or timeout."""
         self._poll_idle()
         await asyncio.wait(self._running.values())
@@ -314,6 +314,6 @@ async def find_distinct(targets: Sequence[Settings], say: Callable[[str], None],
     """Return the targets without those that reach the JetStream of an earlier one, which it says. One that
     does not answer is distinct. done: see `Watch.drop_repeated`."""
     async with watch(targets, lambda _: _get_api) as watched:
-        await watched.once()
+        await watched.ask_once()
         await watched.drop_repeated(say, done)
         return [poller.settings for poller in watched.pollers]

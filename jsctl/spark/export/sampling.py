@@ -148,14 +148,14 @@ class _Sampler:
 
     async def take_first(self) -> Rows:
         """Take the first sample. Raises JsctlError when no place answers."""
-        await self._polled.once()
+        await self._polled.ask_once()
         failures = [poller.failure for poller in self._polled.pollers if poller.failure]
         if len(failures) == len(self._polled.pollers):
             raise failures[0]
         return await self._collect_rows()
 
     async def take(self) -> Rows:
-        await self._polled.once()
+        await self._polled.ask_once()
         return await self._collect_rows()
 
     async def _collect_rows(self) -> Rows:

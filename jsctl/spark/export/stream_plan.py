@@ -92,7 +92,7 @@ class Outcome:
     seconds: float = 0.0
     comparison: Comparison | None = None
 
-    def plus(self, later: "Outcome") -> "Outcome":
+    def merge(self, later: "Outcome") -> "Outcome":
         """Return this run and a later one of the same stream as one."""
         deleted = None if self.deleted is None or later.deleted is None else self.deleted + later.deleted
         return Outcome(

@@ -278,7 +278,7 @@ class StreamExportRun:
 
     def _export_one(self, engine: Engine, source: StreamSource, plan: ReadPlan) -> None:
         outcome = self._exporter.run(engine, source, plan, self._incremental)
-        self._outcomes[source.table] = self._outcomes[source.table].plus(outcome)
+        self._outcomes[source.table] = self._outcomes[source.table].merge(outcome)
 
     def _follow(self, engine: Engine) -> None:
         """Export what is new until Ctrl-C; wait for a server that is away."""

@@ -68,10 +68,10 @@ def read_options() -> str:
         return ""
     with contextlib.suppress(OSError):  # it may belong to another user
         os.utime(archive)  # the least recently used archives are removed
-    return use(archive)
+    return build_options(archive)
 
 
-def offer() -> bool:
+def should_offer() -> bool:
     """Return whether to tell people of an archive, which is so once: when one could be used and there is
     none."""
     try:
@@ -85,7 +85,7 @@ def offer() -> bool:
     return True
 
 
-def use(archive: Path) -> str:
+def build_options(archive: Path) -> str:
     """Return the JVM options for using an archive."""
     return f"{_OPTIONS} {_join(*_list_files(archive))}"
 

@@ -220,7 +220,7 @@ class SessionOptions:
                 spark = stack.enter_context(opening)
             is_slow = time.monotonic() - begin > SLOW_START
             starts_jvm = not self.remote and PACKAGES_SETTING not in conf  # packages are loaded at first
-            if self.say and starts_jvm and is_slow and class_archive.offer():
+            if self.say and starts_jvm and is_slow and class_archive.should_offer():
                 self.say(STARTED_SLOWLY)
             yield spark
 

@@ -69,7 +69,7 @@ def buckets(rows: dict[str, int], bad: dict[str, int], folder: str, duration: in
     return Result([*written.parts, *text], {**written.data, "bad": bad})
 
 
-def closing_of_buckets(result: Result) -> str:
+def bucket_summary(result: Result) -> str:
     """Return the lines that `buckets` shows."""
     return "\n".join(part.text for part in result.parts if isinstance(part, Text))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.base.command_lines import Suggestion, build_flag, build_line, lines_at
+from jsctl.base.command_lines import Suggestion, adding_place_flags, build_flag, build_line
 from jsctl.render.text import clean
 from tests.support.pasting import HOSTILE, run_pasted
 
@@ -64,7 +64,7 @@ def test_the_place() -> None:
         verbs.append(verb)
         return ["--context", "hub"]
 
-    with lines_at(find_flags):
+    with adding_place_flags(find_flags):
         assert build_line("stream ls") == "jsctl stream ls --context hub"
         assert build_line("stream ls", place=["--context", "leaf"]) == "jsctl stream ls --context leaf"
         assert Suggestion("stream info", ["S"], ["--json"]).at() == "jsctl stream info S --json --context hub"

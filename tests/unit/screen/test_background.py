@@ -5,7 +5,7 @@ import re
 import pytest
 
 from jsctl.errors import BadInput
-from jsctl.screen.background import AnswerReader, guess, read_choice
+from jsctl.screen.background import AnswerReader, guess_is_light, read_choice
 from jsctl.screen.terminal import _COLORS, _LIGHT
 
 
@@ -45,8 +45,8 @@ def test_what_the_environment_says() -> None:
     with pytest.raises(BadInput, match="JSCTL_BACKGROUND is 'blue'"):
         read_choice({"JSCTL_BACKGROUND": "blue"})
     variants = {"0;15": True, "0;default;7": True, "15;0": False, "12;8": False, "": False, "x": False}
-    assert {text: guess({"COLORFGBG": text}) for text in variants} == variants
-    assert not guess({})
+    assert {text: guess_is_light({"COLORFGBG": text}) for text in variants} == variants
+    assert not guess_is_light({})
 
 
 def _measure_brightness(color: str) -> float:

@@ -41,7 +41,7 @@ async def rm(
     try:
         api, group = await open_group(env, stream, pcgroup, kind, is_valid=False)
     except JsctlError as error:
-        env.excuse(error)
+        env.report_missing(error)
         return report("Nothing was removed", {"stream": stream, "group": pcgroup, "removed": False})
     if group.revision and group.violation:
         env.say(f"warning: {group.label} is not valid ({group.violation}); consumers of its members stay")
