@@ -218,5 +218,5 @@ def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Star
         faults=selection.problems,
         marks=marks,
         allows_changes=selection.allow_changes,
-        asked=LISTED,
+        asked=tuple(LISTED),
     )

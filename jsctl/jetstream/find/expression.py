@@ -3,8 +3,7 @@
 `state.messages > 10 and config.storage == "memory"`, `info.cluster.name in ["lon", "sfo"]`. It has
 or || and && not ! == != < <= > >= in, not in, contains, startsWith, endsWith, matches (a regular
 expression), + - * / %, len(x), lists, `a.b`, `a["b"]`, `a[0]`, true, false, nil, durations such as `90s`, in
-ns. The server leaves out values
-that are zero, empty or false; a missing field therefore equals all of these.
+ns. The server leaves out values that are zero, empty or false; a missing field therefore equals all of these.
 """
 
 import re
@@ -251,15 +250,21 @@ class _Parser:
         if token.kind == "word" and token.text not in _WORDS:
             if token.text in _CONSTANTS:
                 return self._build_constant(_CONSTANTS[token.text])
-            if token.text == "len" and self._take("("):
-                node = self._parse_or()
-                self._expect(")")
-                return _build_length(node)
+            if self._take("("):
+                return self._parse_call(token.text)
             name = self._join(self._next - 1)
             self._next += name != token.text
             self.names.add(name)
             return _build_name(name)
         raise self._syntax_error(token.at)
+
+    def _parse_call(self, name: str) -> Node:
+        if name not in _FUNCTIONS:
+            known = ", ".join(_FUNCTIONS)
+            raise ValueError(f"the expression has an unknown function {name!r}; it may have {known}")
+        function, node = _FUNCTIONS[name], self._parse_or()
+        self._expect(")")
+        return lambda names: function(node(names))
 
     def _join(self, at: int) -> str:
         """Return the name that begins at a token, of one word or two."""
@@ -303,12 +308,10 @@ def _build_step(node: Node, key: Node) -> Node:
     return value
 
 
-def _build_length(node: Node) -> Node:
-    def length(names: Names) -> int:
-        value = node(names)
-        return len(value) if isinstance(value, (str, list, Mapping)) else 0
-
-    return length
+_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "len": lambda value: len(value) if isinstance(value, (str, list, Mapping)) else 0,
+}
+"""Functions of one value, by name."""
 
 
 def _build_and(left: Node, right: Node) -> Node:

@@ -43,7 +43,13 @@ _SCHEDULE = Shape(
     },
     [*_TEXTS.split(), "stored", "sequence"],
 )
-_ROWS: Mapping[str, Shape] = dict(zip(LISTED, (_INFO, _INFO, _SERVICE, _CONNECTION, _SCHEDULE), strict=True))
+_ROWS: Mapping[str, Shape] = {
+    "buckets": _INFO,
+    "objects": _INFO,
+    "services": _SERVICE,
+    "connections": _CONNECTION,
+    "schedules": _SCHEDULE,
+}
 """Fields that are recorded, which are those that columns read."""
 
 

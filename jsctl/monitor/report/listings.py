@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,13 +47,13 @@ class Lister:
         self._counts: Mapping[Key, Count] = {}
         self._counted_at = 0
 
-    async def fetch(self, api: Api, parts: Sequence[str]) -> list[Listing]:
+    async def fetch(self, api: Api, parts: Iterable[str]) -> list[Listing]:
         """Fetch lists, some of LISTED."""
         return await gather(self._fetch(api, part) for part in parts)
 
     async def _fetch(self, api: Api, part: str) -> Listing:
         try:
-            return Listing(part, await _FETCH[part](self, api))
+            return Listing(part, await LISTED[part].fetch(self, api))
         except JsctlError as error:
             return Listing(part, None, error.message)
 
@@ -123,13 +123,30 @@ class Lister:
         return [schedule for own in lists for schedule in own.schedules]
 
 
-_FETCH: Mapping[str, Callable[[Lister, Api], Awaitable[Sequence[Any]]]] = {
-    "buckets": Lister.fetch_buckets,
-    "objects": Lister.fetch_object_buckets,
-    "services": Lister.fetch_services,
-    "connections": Lister.fetch_connections,
-    "schedules": Lister.fetch_schedules,
-}
+class Listed(NamedTuple):
+    """A part that is fetched only where it is shown or recorded.
 
-LISTED = tuple(_FETCH)
+    title: for people. sorts: keys of the numbers by which rows may be sorted. Its columns are in
+    `views/report/listings.py`, which is imported only where they are shown; what is recorded of its rows is
+    in `listing_json.py`.
+    """
+
+    title: str
+    fetch: Callable[[Lister, Api], Awaitable[Sequence[Any]]]
+    sorts: Sequence[str] = ()
+
+
+LISTED: Mapping[str, Listed] = {
+    "buckets": Listed("Buckets", Lister.fetch_buckets, ("bytes", "values", "last_update_ns")),
+    "objects": Listed("Object Buckets", Lister.fetch_object_buckets, ("bytes", "last_update_ns")),
+    "services": Listed(
+        *("Services", Lister.fetch_services),
+        ("instances", "requests", "rate", "errors", "error_rate", "average_ns", "skew"),
+    ),
+    "connections": Listed(
+        *("Connections", Lister.fetch_connections),
+        ("uptime_ns", "in_msgs", "out_msgs", "in_bytes", "out_bytes", "subs"),
+    ),
+    "schedules": Listed("Schedules", Lister.fetch_schedules, ("sequence",)),
+}
 """The parts that are fetched only where they are shown or recorded."""

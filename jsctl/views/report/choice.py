@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.monitor.report.figures.lists import FIGURES, build_recorder, list_figures
+from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Filter
@@ -12,20 +13,11 @@ from jsctl.views.shared.figures import Line
 LISTS = tuple(FIGURES)
 """The lists of a report, in its order. Each is a part."""
 
-TITLES = {
-    "buckets": "Buckets",
-    "objects": "Object Buckets",
-    "services": "Services",
-    "connections": "Connections",
-    "schedules": "Schedules",
-}
-"""Those of LISTED."""
-
 EMPTY = {
     "consumers": "there are no consumers, or none was listed yet",
     "servers": "no cluster is known; a login of the system account shows all servers",
     "accounts": "this login is not allowed to ask about its account",
-    **{part: f"there are no {title.lower()}" for part, title in TITLES.items()},
+    **{part: f"there are no {listed.title.lower()}" for part, listed in LISTED.items()},
 }
 """What is shown in the place of a list without rows."""
 
@@ -53,14 +45,14 @@ _SORT_KEYS = {
     }
     for kind, own in FIGURES.items()
 }
-_LISTED_SORTS = (
-    *("bytes", "values", "last_update_ns", "instances", "requests", "rate", "errors", "error_rate"),
-    *("average_ns", "skew", "uptime_ns", "in_msgs", "out_msgs", "in_bytes", "out_bytes", "subs", "sequence"),
-)
-"""The numbers of LISTED, whose columns are imported only where they are shown."""
 SORTS = list(
     dict.fromkeys(
-        ("name", "trouble", *(name for keys in _SORT_KEYS.values() for name in keys), *_LISTED_SORTS)
+        (
+            "name",
+            "trouble",
+            *(name for keys in _SORT_KEYS.values() for name in keys),
+            *(name for listed in LISTED.values() for name in listed.sorts),
+        )
     )
 )
 """What `--sort` takes."""

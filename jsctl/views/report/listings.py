@@ -11,7 +11,6 @@ from jsctl.monitor.report.listings import LISTED, Listing
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import FINE
 from jsctl.views.board import Filter, Grid, Part
-from jsctl.views.report.choice import TITLES
 from jsctl.views.report.grid_cells import (
     WAITING,
     Page,
@@ -113,7 +112,8 @@ class Records(NamedTuple):
 
     def build_table(self, part: str) -> Table:
         """Return the rows for people."""
-        return build_table(f"{TITLES[part][:-1]} Report", self.columns, self.rows or ()).without_blanks()
+        title = f"{LISTED[part].title[:-1]} Report"
+        return build_table(title, self.columns, self.rows or ()).without_blanks()
 
 
 def list_keys(part: str) -> list[str]:
@@ -150,7 +150,7 @@ def list_parts(places: Sequence[Place], now: float) -> list[Part]:
         return sum(known) if known else None
 
     return [
-        Part(part, TITLES[part], lambda part=part: _build_grid(places, part, now), count(part))  # type: ignore[misc]
+        Part(part, LISTED[part].title, lambda part=part: _build_grid(places, part, now), count(part))  # type: ignore[misc]
         for part in LISTED
     ]
 
@@ -161,9 +161,8 @@ def list_notices(places: Sequence[Place], part: str) -> list[Text]:
     for place, _, listing in _list_answers(places, part):
         if listing.why and len(places) > 1:
             names.setdefault(listing.why, []).append(place.title)
-    return [
-        Text(f"no {TITLES[part].lower()} of {', '.join(own)}: {why}", "dim") for why, own in names.items()
-    ]
+    title = LISTED[part].title.lower()
+    return [Text(f"no {title} of {', '.join(own)}: {why}", "dim") for why, own in names.items()]
 
 
 def _list_answers(places: Sequence[Place], part: str) -> list[Row]:
@@ -179,7 +178,7 @@ def _explain_empty(places: Sequence[Place], whys: Sequence[str]) -> str:
 
 
 def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
-    form, noun = _build_form(part, now, "line"), TITLES[part].lower()
+    form, noun = _build_form(part, now, "line"), LISTED[part].title.lower()
     columns = [one._replace(quiet=one.kind in ("ago", "time", "duration")) for one in form.columns]
     answers = _list_answers(places, part)
     rows = [Row(place, number, row) for place, number, listing in answers for row in listing.rows or ()]

@@ -87,7 +87,7 @@ def test_the_json_of_each_part(contexts: Cli, server: RealServer) -> None:
     serving = start(contexts, "serve", "demo")
     try:
         wait_for(lambda: contexts("service list --json", status=0).json, "the service")
-        for part in ("buckets", "objects", "services", "connections", "schedules"):
+        for part in LISTED:
             context = "sys" if part == "connections" else "app"
             document = contexts(f"report --part {part} --json --context {context}", status=0).json
             assert not validate(document, schema), part

@@ -38,7 +38,7 @@ def test_only_rows_on_the_screen_are_read(width: int, height: int, monkeypatch: 
     monkeypatch.setattr(StoredSchedule, "list_runs", count)
     places = [_build_place(number) for number in range(PLACES)]
     model = with_size(
-        build_first_model(Start("jsctl report", part="schedules", asked=LISTED), SECOND), width, height
+        build_first_model(Start("jsctl report", part="schedules", asked=tuple(LISTED)), SECOND), width, height
     )
     model = settle(with_board(model, board(places, NOW, 1, listing="schedules")))
     drawn = ["".join(text for _, text in line) for line in draw(model, width, height)]
