@@ -15,27 +15,34 @@ from jsctl.monitor.report.figures.figure import (
 
 
 def _make_own(
-    name: str, title: str, unit: str, at: int, hideable: int, read: Read, recorded: bool = True, **attrs: Any
+    name: str,
+    title: str,
+    unit: str,
+    at: int,
+    hideable: int,
+    read: Read,
+    recorded: bool = True,
+    value: Read = "",
+    **attrs: Any,
 ) -> Figure:
-    """Return a figure of `consumer report` alone. recorded: whether its JSON has it, not only a column."""
+    """Return a figure of `consumer report` alone. read: of its column. recorded: whether its JSON has it, not
+    only a column. value: of its JSON, by default the attribute of its name."""
     own = ColumnPlacement(at=at, hideable=hideable, read=read, **attrs)
-    known = _read_known(name.removesuffix("_ns"))
-    return Figure(name, "", title, unit, known, table=None, screen=None, own=own, recorded=recorded)
+    value = value or name.removesuffix("_ns")
+    return Figure(name, "", title, unit, value, table=None, screen=None, own=own, recorded=recorded)
 
 
 def _make_keys(*names: str) -> list[Figure]:
     """Return figures that only the JSON of `consumer report` has."""
-    return [Figure(name, "", read=_read_known(name), recorded=True) for name in names]
+    return [Figure(name, "", read=name, recorded=True) for name in names]
 
 
-def _read_known(name: str) -> Callable[[ConsumerLine], Any]:
-    """Return what reads an attribute of a line; -1, for never and unlimited, is None."""
+def _read_ack_age(line: ConsumerLine) -> int | None:
+    return None if line.ack_age < 0 else line.ack_age
 
-    def read(line: ConsumerLine) -> Any:
-        value = getattr(line, name)
-        return None if value == -1 else value
 
-    return read
+def _read_max_ack_pending(line: ConsumerLine) -> int | None:
+    return None if line.max_ack_pending < 0 else line.max_ack_pending
 
 
 def _read_all(*names: str) -> Callable[[ConsumerLine], list[Any]]:
@@ -74,7 +81,7 @@ CONSUMERS = (
         screen=ColumnPlacement(at=6, hideable=4),
         own=ColumnPlacement("Ack Pending", "limited", 6, 0, read=_read_all("ack_pending", "max_ack_pending")),
     ),
-    *_make_keys("max_ack_pending"),
+    Figure("max_ack_pending", "", read=_read_max_ack_pending, recorded=True),
     Figure(
         *("redelivered", "natural", "Redelivered", "count", "redelivered"),
         table=ColumnPlacement(at=5, hideable=3),
@@ -90,9 +97,7 @@ CONSUMERS = (
     ),
     *_make_keys("matching"),
     _make_own("ack_floor", "Ack Floor", "count", 9, 2, "ack_floor"),
-    _make_own(
-        *("ack_age_ns", "Last Ack", "since", 10, 4), lambda line: None if line.ack_age < 0 else line.ack_age
-    ),
+    _make_own("ack_age_ns", "Last Ack", "since", 10, 4, _read_ack_age, value=_read_ack_age),
     _make_own("waiting", "Waiting", "interest", 11, 5, _read_all("mode", "waiting", "bound")),
     *_make_keys("bound", "paused_until", "pinned", "api_level", "clustered", "cluster"),
     Figure(
