@@ -88,7 +88,11 @@ class StreamFlags(ConfigFlags):
             raise BadInput("--mirror-domain, --mirror-api-prefix and --mirror-deliver-prefix need --mirror")
 
     def apply(self, config: Json) -> Json:
-        """Return a copy of the configuration with the flags applied to it. Raises BadInput."""
+        """Return a copy of the configuration with the flags applied to it.
+
+        Raises BadInput, also for no subjects, as where a script's variable is not set: a stream that copies
+        none would take its own name as its subject.
+        """
         values = self.values
         if mirror := values.get("mirror"):
             values["mirror"] = import_from(
@@ -97,7 +101,10 @@ class StreamFlags(ConfigFlags):
                 api=self.mirror_api_prefix,
                 deliver=self.mirror_deliver_prefix,
             )
-        return STREAM.apply_flags(config, values)
+        applied = STREAM.apply_flags(config, values)
+        if "subjects" in values and not any(applied.get(key) for key in ("subjects", "mirror", "sources")):
+            raise BadInput("--subjects is empty", "give a value, or leave it out")
+        return applied
 
 
 def stream_flags(verb: str) -> Callable[[F], F]:

@@ -36,6 +36,17 @@ def test_the_difference_is_shown_before_the_question(stream: Cli) -> None:
     assert config(stream)["max_age"] == 7_200_000_000_000
 
 
+@pytest.mark.parametrize("line", ["edit S --force", "edit S --dry-run", "add NEW --defaults", "copy S NEW"])
+def test_no_subjects_are_refused(stream: Cli, line: str) -> None:
+    """As where a script's variable is not set: the stream would take its own name as its subject."""
+    before = config(stream)
+    for subjects in ("", " , "):
+        refused = stream([*f"stream {line} --subjects".split(), subjects], status=64).err
+        assert "--subjects is empty; give a value" in refused
+    assert config(stream) == before
+    assert stream("stream ls --names", status=0).out == "S\n"
+
+
 def test_dry_run_changes_nothing(stream: Cli) -> None:
     before = config(stream)
     shown = stream("stream edit S --max-msgs 5 --no-republish --dry-run --json", status=2).json
