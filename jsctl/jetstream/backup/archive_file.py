@@ -71,21 +71,15 @@ class ArchiveWriter:
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
-        self._pending: list[bytes | memoryview] = []
-        self._size = 0
+        self._pending = bytearray()
         self._frames: deque[Future[bytes] | bytes] = deque([STREAM_START])
         self._pool = ThreadPoolExecutor(_THREADS)
 
     def add(self, data: bytes | memoryview) -> None:
-        """Write entries, or a part of one. `data` must not change afterwards."""
-        self._pending.append(data)
-        self._size += len(data)
-        if self._size >= BLOCK_SIZE:
-            joined = b"".join(self._pending)
-            whole = len(joined) - len(joined) % BLOCK_SIZE
-            for at in range(0, whole, BLOCK_SIZE):
-                self._put(self._pool.submit(build_frame, joined[at : at + BLOCK_SIZE]))
-            self._pending, self._size = [joined[whole:]], len(joined) - whole
+        """Write entries, or a part of one."""
+        self._pending += data  # a copy, as a view of a few bytes would keep all of its block in memory
+        while len(self._pending) >= BLOCK_SIZE:
+            self._put_block()
 
     def add_frame(self, frame: Frame) -> None:
         """Write entries as the frame that holds them."""
@@ -107,9 +101,12 @@ class ArchiveWriter:
         self._pool.shutdown(cancel_futures=True)
 
     def _flush(self) -> None:
-        if self._size:
-            self._put(self._pool.submit(build_frame, b"".join(self._pending)))
-        self._pending, self._size = [], 0
+        if self._pending:
+            self._put_block()
+
+    def _put_block(self) -> None:
+        self._put(self._pool.submit(build_frame, bytes(self._pending[:BLOCK_SIZE])))
+        del self._pending[:BLOCK_SIZE]
 
     def _put(self, frame: "Future[bytes] | bytes") -> None:
         self._frames.append(frame)

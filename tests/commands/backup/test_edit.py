@@ -1,16 +1,22 @@
 """`backup edit`: which messages stay, what the result is, and that a server restores it."""
 
 import json
+import shlex
+from fnmatch import fnmatchcase
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from jsctl.jetstream.backup.archive import ArchiveReader, Message
+from jsctl.jetstream.backup.archive_file import ArchiveWriter
 from jsctl.jetstream.backup.files import DATA, META
-from jsctl.jetstream.backup.s2 import FrameReader
+from jsctl.jetstream.backup.s2 import ARCHIVE_END, FrameReader
 from tests.support import js
-from tests.support.archives import MESSAGES, build_archive, pack, write_backup
+from tests.support.archives import HEADERS, MESSAGES, SECOND, build_archive, pack, write_backup
 from tests.support.js import ask
 from tests.support.run import Cli
 from tests.support.stored import stored
@@ -69,6 +75,91 @@ def test_filters(
         (DATA, 0o600),
         (META, 0o600),
     }
+
+
+messages = st.lists(
+    st.tuples(
+        st.sampled_from([b"ORDERS.new", b"ORDERS.paid", b"ORDERS.void"]),
+        st.integers(1, 3),
+        st.sampled_from([b"", HEADERS]),
+        st.binary(max_size=300),
+    ),
+    max_size=60,
+)
+numbers = st.none() | st.integers(1, 180)
+patterns = st.sampled_from([None, "ORDERS.new", "ORDERS.*", "ORDERS.paid"])
+
+
+@given(
+    messages,
+    numbers,
+    numbers,
+    numbers,
+    numbers,
+    patterns,
+    patterns,
+    st.booleans(),
+    st.sampled_from([70, 1 << 20]),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_filters(
+    offline_cli: Cli,
+    tmp_path_factory: pytest.TempPathFactory,
+    drawn: list[tuple[bytes, int, bytes, bytes]],
+    first: int | None,
+    last: int | None,
+    after: int | None,
+    before: int | None,
+    subject: str | None,
+    excluded: str | None,
+    with_header: bool,
+    size: int,
+) -> None:
+    """The result is what a filter over the messages gives, and is valid."""
+    assume((first or 0) <= (last or 999) and (after or 0) < (before or 999))
+    sequences = accumulate(step for _, step, _, _ in drawn)
+    stored = [
+        (name, at, headers, data) for at, (name, _, headers, data) in zip(sequences, drawn, strict=True)
+    ]
+    folder = tmp_path_factory.mktemp("edit")
+    archive = build_archive(stored, last=max([7, *(at for _, at, _, _ in stored)]))
+    line = ["backup", "edit", str(write_backup(folder / "b", pack(archive, size))), str(folder / "e")]
+    flags = {"first-seq": first, "last-seq": last, "subject": subject, "exclude-subject": excluded}
+    times = {"after": after, "before": before}
+    flags |= {key: at and f"1970-01-01T00:{at // 60:02}:{at % 60:02}Z" for key, at in times.items()} | {
+        "header": "X-Batch" if with_header else None
+    }
+    line += [f"--{key}={value}" for key, value in flags.items() if value is not None]
+    expected = [
+        message
+        for message in stored
+        if (first or 0) <= message[1] <= (last or 999)
+        and (after or 0) <= message[1] < (before or 999)
+        and fnmatchcase(message[0].decode(), subject or "*")
+        and not fnmatchcase(message[0].decode(), excluded or "")
+        and (message[2] or not with_header)
+    ]
+    offline_cli(shlex.join(line), status=0)
+    found = [
+        (message.subject, message.sequence, message.header_block, message.data)
+        for message in read(folder / "e")
+    ]
+    assert found == expected
+    assert all(message.time == message.sequence * SECOND for message in read(folder / "e"))
+    offline_cli(f"backup validate {folder}/e", status=0)
+
+
+def test_the_writer_keeps_no_view() -> None:
+    """A few bytes of each block are kept, and the blocks are freed."""
+    written = bytearray()
+    with ArchiveWriter(written.extend) as writer:
+        for number in range(100):
+            block = bytearray([number]) * 1000
+            writer.add(memoryview(block)[:10])
+            block.clear()  # raises BufferError while a view exists
+        writer.finish()
+    content = b"".join(bytes(frame.decode()) for frame in FrameReader().feed(bytes(written)))
+    assert content == b"".join(bytes([number]) * 10 for number in range(100)) + ARCHIVE_END
 
 
 def test_the_page(offline_cli: Cli, tmp_path: Path) -> None:
