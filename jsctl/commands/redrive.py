@@ -170,8 +170,8 @@ async def _choose(
     sequences = None
     if options.dead:
         dead = await fetch_dead_letters(api, stream, consumer)
-        for doubt in dead.doubts:
-            env.say(f"warning: {doubt}")
+        for warning in dead.list_warnings(stream, consumer):
+            env.say(f"warning: {warning}")
         sequences = [letter.sequence for letter in dead.letters]
     elif options.sequences:
         name = "stdin" if options.sequences == "-" else options.sequences

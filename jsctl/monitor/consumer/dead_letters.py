@@ -8,6 +8,7 @@ MSG_TERMINATED, where a stream has them.
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import NamedTuple
 
+from jsctl.base.command_lines import build_line
 from jsctl.base.units import parse_time_ns, pluralize, to_ns
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.consumer_state import ConsumerState, fetch_consumer_state
@@ -55,6 +56,12 @@ class DeadLetters(NamedTuple):
     letters: Sequence[DeadLetter]
     doubts: Sequence[str] = ()
     captures: Sequence[str] = ()
+
+    def list_warnings(self, stream: str, consumer: str) -> list[str]:
+        """Return the doubts, and that without stored advisories what was terminated is not among these."""
+        line = build_line("consumer dead", stream, consumer, flags=["--capture"])
+        unseen = f"what clients terminated is not known; {line} stores it from now on"
+        return [*self.doubts, *([] if self.captures else [unseen])]
 
 
 def list_capture_subjects(prefix: str, stream: str = "*", consumer: str = "*") -> list[str]:

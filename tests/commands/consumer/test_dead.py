@@ -91,6 +91,24 @@ def test_advisories(cli: Cli, url: str, tmp_path: Path) -> None:
     assert sorted(one["sequence"] for one in cli("con dead W C --show --json", status=0).json) == [3, 7]
 
 
+@pytest.mark.parametrize(
+    "line", ["con dead W C --show", "con dead W C --output {}", "redrive W C --dead --subject retry.x -f"]
+)
+def test_terminated_messages_without_advisories_are_said_to_be_unknown(
+    cli: Cli, url: str, tmp_path: Path, line: str
+) -> None:
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    consumer(url, "W")
+    js.publish(url, "w.a", count=3)
+    work_off(url, "W", terminated=[2])
+    line = line.format(tmp_path / "dead.jsonl")
+    unknown = "what clients terminated is not known; jsctl consumer dead W C --capture stores it from now on"
+    assert unknown in cli(line, status=0).err
+    cli("con dead W C --capture -f", status=0)
+    assert "warning" not in cli(line, status=0).err
+
+
 def test_what_is_refused(cli: Cli, url: str) -> None:
     js.stream(url, "W", "w.*")
     consumer(url, "W")
