@@ -51,17 +51,24 @@ class DeadLetter(NamedTuple):
 
 class DeadLetters(NamedTuple):
     """The dead letters of a consumer, by sequence. doubts: sentences on what there may be beside these.
-    captures: the streams that store the consumer's advisories."""
+    captures: the streams that store the consumer's advisories. acknowledges: whether clients answer the
+    consumer, so that they can terminate messages."""
 
     letters: Sequence[DeadLetter]
     doubts: Sequence[str] = ()
     captures: Sequence[str] = ()
+    acknowledges: bool = True
+
+    @property
+    def misses_terminated(self) -> bool:
+        """Whether terminated messages cannot be among these, as no advisories are stored."""
+        return self.acknowledges and not self.captures
 
     def list_warnings(self, stream: str, consumer: str) -> list[str]:
         """Return the doubts, and that without stored advisories what was terminated is not among these."""
         line = build_line("consumer dead", stream, consumer, flags=["--capture"])
         unseen = f"what clients terminated is not known; {line} stores it from now on"
-        return [*self.doubts, *([] if self.captures else [unseen])]
+        return [*self.doubts, *([unseen] if self.misses_terminated else [])]
 
 
 def list_capture_subjects(prefix: str, stream: str = "*", consumer: str = "*") -> list[str]:
@@ -74,7 +81,7 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     """Find what a consumer gave up. Raises MissingName."""
     info = await consumers.fetch_info(api, stream, consumer)
     if info["config"].get("ack_policy") == "none":
-        return DeadLetters([])
+        return DeadLetters([], acknowledges=False)
     of_stream = await streams.fetch_info(api, stream)
     is_queue, is_drained = _removes_processed(of_stream, info)
     advised, captures = await _read_advisories(api, info)

@@ -75,11 +75,11 @@ def _describe_none(stream: str, consumer: str, dead: DeadLetters) -> str:
     if dead.doubts:
         return f"It is not known which messages consumer {stream} > {consumer} has given up"
     none = f"Consumer {stream} > {consumer} has given up no messages"
-    return none if dead.captures else f"{none}; what clients terminated is not known"
+    return f"{none}; what clients terminated is not known" if dead.misses_terminated else none
 
 
 def _describe_capture(stream: str, consumer: str, dead: DeadLetters) -> list[Part]:
-    if dead.captures:
+    if not dead.misses_terminated:
         return []
     line = build_line("consumer dead", stream, consumer, flags=["--capture"])
     return [Text(f"What clients terminate, and when, is known where advisories are stored: {line}", "dim")]
