@@ -119,6 +119,17 @@ async def dead(env: Env, options: Options) -> Report | Events[_Pair]:
             return view.count_letters(stream, consumer, letters)
         return view.list_letters(stream, consumer, letters, env.clock())
 
+    if options.output == "-":
+        stored = [letter for letter in (await fetch()).letters if letter.is_stored]
+        return Events(
+            batches=_read_messages(api, stream, stored),
+            shown=Presentation(
+                text=lambda pair: "",
+                record=lambda pair: view.record_letter(*pair, stream),
+                as_json=True,
+                layout="array" if env.wants_json else "lines",
+            ),
+        )
     if options.output:
         return await _write(env, api, stream, (await fetch()).letters, options.output)
     if options.show:

@@ -81,6 +81,7 @@ def test_advisories(cli: Cli, url: str, tmp_path: Path) -> None:
     cli(["consumer", "dead", "W", "C", "--output", str(path)], status=0)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["sequence"] for line in lines] == [2, 3, 5] and lines[0]["data_base64"] == "/w=="
+    assert cli("consumer dead W C --output -", status=0).out == path.read_text() and not Path("-").exists()
     # All consumers, on top of one that is captured already; delivered again, a message is not dead.
     assert "was extended" in cli("consumer dead --capture --force", status=0).out
     assert [one[-4:] for one in js.info(url, "DEAD_LETTERS")["config"]["subjects"]] == [".*.*", ".*.*"]
