@@ -210,15 +210,22 @@ async def check_message(
 
 
 async def check_bucket(api: Api, bucket: str, key: str, flags: Limits) -> Check:
-    """Check a key-value bucket: how many values it holds, and whether a key has one. Raises JsctlError."""
+    """Check a key-value bucket: how many values it stores, older ones and marks of deletion among them,
+    as `kv info` counts them, and whether a key has one. Raises JsctlError.
+    """
     from jsctl.jetstream.kv.bucket import open_bucket
     from jsctl.jetstream.kv.read import fetch_newest_entry
 
     bucket_store = await open_bucket(api, bucket)
     check = Check("kv", bucket)
     check.good.append(f"bucket {bucket}")
-    values = bucket_store.info["state"].get("num_subjects", 0)
-    check.measure("values", values, "values", _read_pair(flags, "values"), bad="either")
+    check.measure(
+        "values",
+        bucket_store.info["state"].get("messages", 0),
+        "values",
+        _read_pair(flags, "values"),
+        bad="either",
+    )
     check.report("bytes", bucket_store.info["state"].get("bytes", 0), "bytes", unit="B")
     check.report("replicas", bucket_store.info["config"].get("num_replicas", 1), "replicas")
     if key:

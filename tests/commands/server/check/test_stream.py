@@ -113,6 +113,14 @@ def test_an_account_and_a_bucket(cli: Cli) -> None:
     cli("kv del CONFIG ready -f", status=0)
     assert check(cli, "kv --bucket CONFIG --key ready", 2)["critical"] == ["key ready was deleted"]
     assert check(cli, "kv --bucket NONE", 2)["status"] == "CRITICAL"
+    # All values count, as in `kv info` and the nats tool: older ones, and marks of deletion.
+    cli("kv add HISTORY --history 5", status=0)
+    for value in ("1", "2", "3"):
+        cli(f"kv put HISTORY key {value}", status=0)
+    cli("kv del HISTORY key -f", status=0)
+    assert check(cli, "kv --bucket HISTORY --values-critical 4", 2)["critical"] == [
+        "values 4, must be below 4"
+    ]
 
 
 def test_a_message(cli: Cli, url: str) -> None:
