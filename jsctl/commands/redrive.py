@@ -170,8 +170,10 @@ async def _choose(
     sequences = None
     if options.dead:
         dead = await fetch_dead_letters(api, stream, consumer)
-        for warning in dead.list_warnings(stream, consumer):
-            env.say(f"warning: {warning}")
+        for doubt in dead.doubts:
+            env.say(f"warning: {doubt}")
+        if missing := dead.explain_missing(stream, consumer):
+            env.inform(missing)
         sequences = [letter.sequence for letter in dead.letters]
     elif options.sequences:
         name = "stdin" if options.sequences == "-" else options.sequences

@@ -108,9 +108,11 @@ async def dead(env: Env, options: Options) -> Report | Events[_Pair]:
 
     async def fetch() -> DeadLetters:
         letters = await fetch_dead_letters(api, stream, consumer)
-        is_table = not (options.output or options.show)  # which says what is not known below it
-        for warning in letters.doubts if is_table else letters.list_warnings(stream, consumer):
-            env.say(f"warning: {warning}")
+        for doubt in letters.doubts:
+            env.say(f"warning: {doubt}")
+        missing = letters.explain_missing(stream, consumer)
+        if missing and (options.output or options.show):  # a table says it below its rows
+            env.inform(missing)
         return letters
 
     async def fetch_view() -> Result:

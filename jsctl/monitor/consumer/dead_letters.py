@@ -64,11 +64,11 @@ class DeadLetters(NamedTuple):
         """Whether terminated messages cannot be among these, as no advisories are stored."""
         return self.acknowledges and not self.captures
 
-    def list_warnings(self, stream: str, consumer: str) -> list[str]:
-        """Return the doubts, and that without stored advisories what was terminated is not among these."""
+    def explain_missing(self, stream: str, consumer: str) -> str:
+        """Return a sentence on what cannot be among these without stored advisories; empty for nothing."""
         line = build_line("consumer dead", stream, consumer, flags=["--capture"])
         unseen = f"what clients terminated is not known; {line} stores it from now on"
-        return [*self.doubts, *([unseen] if self.misses_terminated else [])]
+        return unseen if self.misses_terminated else ""
 
 
 def list_capture_subjects(prefix: str, stream: str = "*", consumer: str = "*") -> list[str]:
