@@ -9,6 +9,7 @@ from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import DELETE, PURGE, Entry
 from jsctl.jetstream.kv.names import is_pattern
+from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.protection import refuse_denied
 from jsctl.views.kv import changes as view
 from jsctl.views.result import Result
@@ -34,10 +35,21 @@ async def remove_keys(
     if not names:
         return view.marked(done, bucket.name, [])
     shown = list(map(bucket.decode_key, names))
-    await env.confirm(view.intent(verb, bucket.name, shown), force=force)
+    counts = None
+    if operation == PURGE and (env.dry_run or not force):
+        counts = await _count_values(env, bucket, keys, names)
+    await env.confirm(view.intent(verb, bucket.name, shown, counts), force=force)
     with env.progress(f"{verb.capitalize()[:-1]}ing", len(names)) as advance:
         await write.mark_all(bucket, names, operation, ttl, advance)
     return view.marked(done, bucket.name, shown)
+
+
+async def _count_values(env: Env, bucket: Bucket, keys: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return how many messages the stream stores of each key of `names`, which `keys` name or match."""
+    stored: dict[str, int] = {}
+    for pattern in parse_patterns(env, keys, bucket.codec):
+        stored |= await streams.count_subjects(bucket.api, bucket.stream, bucket.prefix + pattern)
+    return [stored.get(bucket.prefix + name, 0) for name in names]
 
 
 async def _list_removable_keys(

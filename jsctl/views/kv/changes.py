@@ -21,14 +21,17 @@ def stored(bucket: str, key: str, revision: int, value: bytes | None = None) -> 
     return Result([Text(f"{bucket} > {key} revision: {revision}")], data=data)
 
 
-def intent(verb: str, bucket: str, keys: Sequence[str]) -> Intent:
-    """Return the intent to delete or purge keys."""
+def intent(verb: str, bucket: str, keys: Sequence[str], counts: Sequence[int] | None = None) -> Intent:
+    """Return the intent to delete or purge keys. counts: of the values of each key that are removed."""
     listed = ", ".join(keys[:_MAX_LISTED])
     more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
     action = f"{verb} {pluralize(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
     if len(keys) == 1:
         action = f"{verb} key {bucket} > {keys[0]}"
     lines = [f"Would {verb} {bucket} > {key}" for key in keys]
+    if counts is not None:
+        action += f" with {pluralize(sum(counts), 'value')}"
+        lines = [f"{line}: {pluralize(count, 'value')}" for line, count in zip(lines, counts, strict=True)]
     return Intent(action, {"bucket": bucket, "keys": list(keys)}, lines)
 
 

@@ -47,6 +47,18 @@ def test_patterns(config: Cli, verb: str, count: int) -> None:
     assert "no key matches >" in config(f"kv {verb} CONFIG '>' --force", status=3).err
 
 
+def test_a_purge_says_how_many_values_go(config: Cli) -> None:
+    config("kv put CONFIG once only", status=0)
+    asked = config("kv purge CONFIG user.1", answers=[False], status=0).asked[0]
+    assert "purge key CONFIG > user.1 with 2 values" in asked
+    asked = config("kv purge CONFIG 'user.*'", answers=[False], status=0).asked[0]
+    assert "purge 2 keys of bucket CONFIG (user.1, user.2) with 4 values" in asked
+    dry = config("kv purge CONFIG 'user.*' --dry-run --force", status=0).out
+    assert "Would purge CONFIG > user.1: 2 values\n" in dry
+    assert "Would purge CONFIG > user.2: 2 values\n" in dry
+    assert "CONFIG > once: 1 value\n" in config("kv purge CONFIG once --dry-run", status=0).out
+
+
 def test_several_keys_are_deleted_at_once(config: Cli) -> None:
     config("kv del CONFIG logo user.1 --force", status=0)
     assert config("kv ls CONFIG --json", status=0).json == []
