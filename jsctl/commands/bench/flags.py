@@ -1,21 +1,20 @@
 """The flags that all verbs of `jsctl bench` take, also if they precede the verb."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from jsctl.base.files import read_bytes
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import DURATION, SIZE, Count, GroupOption, declare_all, option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.cli.values import Parsed, parse_size
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.nats.headers import encode_headers, parse_header_text
 from jsctl.views.bench.result import NAMES
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _PREFIX = "bench_"
 _COUNT = Count(min=1)
@@ -173,7 +172,7 @@ def _parse_limit(text: str) -> int:
     return size
 
 
-def max_bytes_flag(what: str) -> Callable[[F], F]:
+def max_bytes_flag(what: str) -> Decorator:
     """Declare --maxbytes, of a stream or bucket."""
     text = f"Maximum size of {what}; '' for no limit (1GiB)"
     return option(

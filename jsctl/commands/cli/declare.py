@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import click
 
@@ -13,6 +13,12 @@ from jsctl.commands.cli.verbs import Command
 from jsctl.registry.top import NOUNS
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Decorator(Protocol):
+    """Returns the function that it gets, with a declaration."""
+
+    def __call__(self, function: F, /) -> F: ...
 
 
 def command(name: str, *, examples: Sequence[str], **attrs: Any) -> Callable[[Callable[..., Any]], Command]:
@@ -98,7 +104,7 @@ def _check_names(command: click.Command, kinds: Mapping[str, Any]) -> None:
         raise TypeError(f"{command.name}: flags and fields differ in {', '.join(mismatched)}")
 
 
-def declare_all(*flags: Callable[[Any], Any]) -> Callable[[F], F]:
+def declare_all(*flags: Decorator) -> Decorator:
     """Return a decorator that declares several options at once, in this order of the help."""
 
     def declare(function: F) -> F:
@@ -210,7 +216,7 @@ def find_name(ctx: click.Context, noun: str) -> str:
     return ""
 
 
-def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callable[[F], F]:
+def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Decorator:
     """Declare a flag.
 
     noun: the registry's noun whose names it takes and completes to; without one, `completes` says what it
@@ -228,7 +234,7 @@ def option(*names: str, into: str = "", noun: str = "", **attrs: Any) -> Callabl
     return click.option(*names, **attrs)
 
 
-def argument(name: str, *, noun: str = "", **attrs: Any) -> Callable[[F], F]:
+def argument(name: str, *, noun: str = "", **attrs: Any) -> Decorator:
     """Declare an argument.
 
     noun: the registry's noun whose names it completes to; the default is the noun of the argument's name.

@@ -6,14 +6,11 @@ done without a question. With --missing-ok, an error with the status NOT_FOUND e
 where several names are given, the verb passes such an error to `env.report_missing`, and goes on.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 import click
 
-from jsctl.commands.cli.declare import declare_all, option
-
-F = TypeVar("F", bound=Callable[..., Any])
+from jsctl.commands.cli.declare import Decorator, F, declare_all, option
 
 
 def _set(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -22,7 +19,7 @@ def _set(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         setattr(ctx.obj, str(param.name), True)
 
 
-def dry_run_flag(help: str = "Only show what would be done") -> Callable[[F], F]:
+def dry_run_flag(help: str = "Only show what would be done") -> Decorator:
     """Declare --dry-run, which the verb finds in `env.dry_run`."""
     return option("--dry-run", is_flag=True, expose_value=False, callback=_set, help=help)
 
@@ -44,7 +41,7 @@ def destructive(
     no_force: bool = False,
     missing_ok: bool = False,
     also: Sequence[str] = (),
-) -> Callable[[F], F]:
+) -> Decorator:
     """Declare --dry-run and --force; an argument that is empty is refused. force, dry_run: their help.
     no_force, missing_ok: declare --no-force, --missing-ok, too. also: other names of --force.
     """

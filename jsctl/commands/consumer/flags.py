@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from jsctl.commands.cli import declare_all
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags, list_other_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
@@ -18,7 +19,6 @@ from jsctl.jetstream.consumer.config import (
     with_start,
 )
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 SECTIONS: dict[str, Sequence[str]] = {
@@ -140,7 +140,7 @@ class NewConsumerFlags(ConsumerFlags):
         return with_priority_groups(updated, groups)
 
 
-def consumer_flags(verb: str) -> Callable[[F], F]:
+def consumer_flags(verb: str) -> Decorator:
     """Add the flags that `verb` takes: "edit" for `ConsumerFlags`, "add" and "copy" for
     `NewConsumerFlags`."""
     return declare_all(

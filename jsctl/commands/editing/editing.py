@@ -3,10 +3,10 @@
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from jsctl.base.files import read_input
 from jsctl.commands.cli import declare_all, option, refusing_blanks
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.options.data_loss import Losing, LossOptions, describe_losses, loss_flags
 from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
@@ -18,8 +18,6 @@ from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 from jsctl.views.shared.config import changes_result, format_change, format_value
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _NO_DIFFERENCE = "No difference in configuration"
 
@@ -89,7 +87,7 @@ class Editable:
         return config
 
 
-def edit_flags(noun: str) -> Callable[[F], F]:
+def edit_flags(noun: str) -> Decorator:
     """Add the flags that every edit takes, for `EditOptions`. noun: "stream"."""
     config_help = f"Apply this configuration (JSON or YAML) to the {noun}'s"
     replace_help = "--config is the whole configuration: what it leaves out takes its default"

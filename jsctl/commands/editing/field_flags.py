@@ -1,21 +1,19 @@
 """Flags built from the fields of a configuration, the same for every noun."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from jsctl.commands.cli import declare_all, option
-from jsctl.commands.cli.declare import CollectedOption
+from jsctl.commands.cli.declare import CollectedOption, Decorator
 from jsctl.commands.cli.values import Parsed
 from jsctl.jetstream.config.field import ExtraFlag, Field
 from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Map, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Size
 from jsctl.jetstream.config.schema import Schema
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class _Removal(CollectedOption):
         return ", ".join(self.opts), self.help or ""
 
 
-def config_flags(schema: Schema, verb: str) -> Callable[[F], F]:
+def config_flags(schema: Schema, verb: str) -> Decorator:
     """Return a decorator that adds the flags of a configuration that `verb` ("add", "edit", "copy") takes,
     for `ConfigFlags`.
     """
@@ -57,7 +55,7 @@ def list_other_flags(schema: Schema, sections: Mapping[str, Sequence[str]]) -> l
     return [f"--{field.flag}" for field in schema.fields if field.flag and f"--{field.flag}" not in named]
 
 
-def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Callable[[F], F]:
+def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Decorator:
     """Return a decorator that adds flags without a key of their own, of those that `verb` takes. into: see
     `cli.option`.
     """
@@ -76,18 +74,18 @@ def extra_flags(flags: Sequence[ExtraFlag], verb: str, *, into: str = "") -> Cal
     )
 
 
-def _removal_option(flag: str, key: str) -> Callable[[F], F]:
+def _removal_option(flag: str, key: str) -> Decorator:
     text = "Stop republishing" if key == "republish" else f"Remove the {key.replace('_', ' ')}"
     return option(f"--{flag}/--no-{flag}", into="fields", cls=_Removal, default=None, help=text)
 
 
-def _field_option(field: Field) -> Callable[[F], F]:
+def _field_option(field: Field) -> Decorator:
     is_plain = isinstance(field.kind, Texts) and field.kind.metavar == Kind.metavar
     metavar = field.flag.rstrip("s").upper() if is_plain else ""
     return _kind_option(field.flag, field.kind, field.help, metavar, {"into": "fields", "default": None})
 
 
-def _kind_option(flag: str, kind: Kind, help: str, metavar: str, attrs: dict[str, Any]) -> Callable[[F], F]:
+def _kind_option(flag: str, kind: Kind, help: str, metavar: str, attrs: dict[str, Any]) -> Decorator:
     """Return the option of a flag whose value has a kind. metavar: replaces the kind's."""
     name = f"--{flag}"
     kind_attrs: dict[str, Any] = {"multiple": kind.repeatable, "metavar": metavar or kind.metavar}

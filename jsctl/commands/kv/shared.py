@@ -1,13 +1,14 @@
 """The common parts of the verbs of `jsctl kv`: opening a bucket, keys and patterns."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import MINUTE, format_exact_duration, seconds_to_ns
 from jsctl.commands.cli import option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.cli.values import Parsed
 from jsctl.commands.options.past_time import parse_time_flag_ns
 from jsctl.commands.picking.pick import pick
@@ -62,7 +63,7 @@ def parse_patterns(env: Env, keys: Sequence[str], codec: Codec = PLAIN) -> list[
     return [parse_key_pattern(key, codec) for key in keys] or [">"]
 
 
-def at_flag(help: str, name: str = "--at") -> Callable[[Any], Any]:
+def at_flag(help: str, name: str = "--at") -> Decorator:
     """Declare a flag that takes a time in the past, for `parse_at`."""
     return option(name, selects=True, metavar="TIME", default="", help=help)
 

@@ -2,21 +2,20 @@
 buckets.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from jsctl.commands.cli import OPTIONAL_DURATION, SIZE, argument, declare_all, option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.kinds import Map
 from jsctl.jetstream.object.model import ObjectInfo
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 BUCKET = "object bucket"
 """The noun of the registry."""
@@ -98,7 +97,7 @@ def parse_metadata(pairs: Sequence[str]) -> dict[str, str]:
         raise BadInput(str(error), "use --metadata KEY=VALUE") from None
 
 
-def bucket_argument(**attrs: Any) -> Callable[[F], F]:
+def bucket_argument(**attrs: Any) -> Decorator:
     """Declare the argument that takes a bucket."""
     return argument("bucket", noun=BUCKET, metavar="BUCKET", **{"default": "", **attrs})
 

@@ -1,18 +1,15 @@
 """The files of `auth nkey`: keys, data and sealed data."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 from jsctl.auth.keys import KeyPair, find_key_text, is_seed, parse_seed
 from jsctl.base.files import PRIVATE, escape_path, open_output, read_bytes, read_text
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.views.result import Result, Text
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _DATA_SIZE = 1 << 30
 """Maximum number of bytes of a file that is signed or sealed."""
@@ -49,7 +46,7 @@ def read_data(file: str) -> bytes:
     return read_bytes(expand_home(file), "", _DATA_SIZE)
 
 
-def base64_option(help: str) -> Callable[[F], F]:
+def base64_option(help: str) -> Decorator:
     """Declare --b64."""
     return option("--b64/--no-b64", "b64", default=True, help=help)
 

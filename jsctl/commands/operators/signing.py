@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from jsctl.auth.changes import Resigning
 from jsctl.auth.claim_differences import find_claim_differences
@@ -10,11 +9,10 @@ from jsctl.auth.keys import ACCOUNT, OPERATOR, USER
 from jsctl.auth.records import Json, Record, build_account, build_operator, build_scoped_user
 from jsctl.auth.store import AuthStore
 from jsctl.commands.cli import declare_all, destructive, option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.env import Env
 from jsctl.errors import ExitStatus
 from jsctl.views.intent import Intent
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _DEFAULTS: dict[str, Callable[[], Json]] = {
     OPERATOR: build_operator,
@@ -32,7 +30,7 @@ class SigningFlags:
     force: bool
 
 
-def signing_flags() -> Callable[[F], F]:
+def signing_flags() -> Decorator:
     """Add the flags for `SigningFlags`."""
     return declare_all(
         option(

@@ -1,6 +1,6 @@
 """Flags of a command from a file: `--config` of what runs as a service."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import click
 from jsctl.base.files import read_text
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.cli.global_flags import GlobalOption
 from jsctl.commands.cli.values import name_kinds
 from jsctl.contexts.settings import FLAGS, PATHS
@@ -17,7 +18,7 @@ from jsctl.jetstream.config.documents import parse_document
 from jsctl.jetstream.config.nodes import Node
 
 
-def flag_file(help: str, paths: Collection[str]) -> Callable[[Any], Any]:
+def flag_file(help: str, paths: Collection[str]) -> Decorator:
     """Return the declaration of `--config FILE`: a YAML or JSON object whose keys are flags of the command,
     without their hyphens. A flag on the command line replaces its key.
 

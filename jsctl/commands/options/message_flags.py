@@ -1,11 +1,12 @@
 """The flags of `publish`, `request` and `service request` that say what a message is made of."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import click
 
 from jsctl.commands.cli import Count, declare_all, option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.options.body import find_body
 from jsctl.env import Env
 from jsctl.jetstream.message.compose import Bursts, Source, compose
@@ -62,6 +63,6 @@ _FLAGS = (
 )
 
 
-def message_flags(count: str) -> Callable[[Any], Any]:
+def message_flags(count: str) -> Decorator:
     """Declare the flags of MessageFlags, but for the body. count: the help of --count."""
     return declare_all(option("--count", "copies", type=Count(), default=1, metavar="N", help=count), *_FLAGS)

@@ -14,12 +14,11 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.similar_names import find_nearest
 from jsctl.commands.cli import argument, declare_all, option
-from jsctl.commands.cli.declare import CheckedOption
+from jsctl.commands.cli.declare import CheckedOption, Decorator, F
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.prompts.prompter import Choice, check_filled
 
-F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", bound=Record)
 
 
@@ -212,12 +211,12 @@ async def _pick_name(
 # -- declarations -----------------------------------------------------------------------------------
 
 
-def operator_argument(name: str = "name") -> Callable[[F], F]:
+def operator_argument(name: str = "name") -> Decorator:
     """Declare an argument that takes the name of an operator, which may be left out."""
     return argument(name, default="", completes="operator")
 
 
-def operator_option() -> Callable[[F], F]:
+def operator_option() -> Decorator:
     """Declare --operator."""
     text = "The operator, if there are several and none is selected"
     return option(
@@ -271,7 +270,7 @@ async def _pick_subject(env: Env, account: Record, subjects: Sequence[str], noun
     return await pick_text(env, subjects, noun, noun.capitalize(), "SUBJECT")
 
 
-def account_argument(name: str = "account", **attrs: Any) -> Callable[[F], F]:
+def account_argument(name: str = "account", **attrs: Any) -> Decorator:
     """Declare an argument that takes the name of an account, which may be left out."""
     return argument(name, **{"default": "", "completes": "store account", **attrs})
 
@@ -287,14 +286,14 @@ def of_signing_key(verb: F) -> F:
     )(verb)
 
 
-def expiry_option(what: str, *, removable: bool = True) -> Callable[[F], F]:
+def expiry_option(what: str, *, removable: bool = True) -> Decorator:
     """Declare --expiry. what: the thing that expires. removable: whether 0 removes an expiry."""
     forever = "; 0 is forever" if removable else ""
     text = f"How long, or until when, {what} is valid{forever}"
     return option("--expiry", metavar="DURATION|TIME", default="", help=text)
 
 
-def user_argument(**attrs: Any) -> Callable[[F], F]:
+def user_argument(**attrs: Any) -> Decorator:
     """Declare an argument that takes the name of a user, which may be left out."""
     return argument("name", **{"default": "", "completes": "store user", **attrs})
 

@@ -1,17 +1,15 @@
 """The flags of a stream's configuration, for add, edit and copy."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from jsctl.commands.cli import declare_all
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags, extra_flags, list_other_flags
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import IMPORT_FLAGS, import_from, parse_origin
 from jsctl.jetstream.stream.config import STREAM
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SECTIONS: dict[str, Sequence[str]] = {
     "Most used": (
@@ -107,6 +105,6 @@ class StreamFlags(ConfigFlags):
         return applied
 
 
-def stream_flags(verb: str) -> Callable[[F], F]:
+def stream_flags(verb: str) -> Decorator:
     """Add the flags that `verb` ("add", "edit", "copy") takes, for `StreamFlags`."""
     return declare_all(config_flags(STREAM, verb), extra_flags(IMPORT_FLAGS, verb))

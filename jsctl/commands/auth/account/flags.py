@@ -1,16 +1,14 @@
 """The flags of `auth account add` and `auth account edit`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from jsctl.auth.fields import ACCOUNT, ACCOUNT_LIMITS, JETSTREAM_LIMITS
 from jsctl.auth.settings import AccountSettings
 from jsctl.commands.cli import declare_all, option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.editing.field_flags import ConfigFlags, config_flags
 from jsctl.commands.picking.auth import expiry_option
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _JETSTREAM = [f"--{field.flag}" for field in JETSTREAM_LIMITS]
 _LIMITS = [f"--{field.flag}" for field in ACCOUNT_LIMITS]
@@ -43,7 +41,7 @@ class AccountFlags:
         return AccountSettings(self.config.values, self.jetstream, self.tier, self.tags, no_tags)
 
 
-def account_flags(verb: str) -> Callable[[F], F]:
+def account_flags(verb: str) -> Decorator:
     """Add the flags of an account that `verb` ("add", "edit") takes, for `AccountFlags`."""
     return declare_all(
         config_flags(ACCOUNT, verb),

@@ -1,8 +1,7 @@
 """`jsctl bench js pub`: sync, async, batch, fast."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -11,13 +10,12 @@ from jsctl.bench.plan import STREAM, Kind
 from jsctl.commands.bench.flags import SendingFlags, max_bytes_flag, parse_shared, sending_flags
 from jsctl.commands.bench.running import DRY_RUN, announce, create_stream, make_plan, purge, run
 from jsctl.commands.cli import DURATION, argument, command, declare_all, destructive, option
+from jsctl.commands.cli.declare import Decorator
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.message.publish_atomic import MAX_BATCH
 from jsctl.nats.subjects import validate_subject
 from jsctl.views.result import Result
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ _publish_flags = declare_all(
 )
 
 
-def _batch_flag(text: str, maximum: int | None = None) -> Callable[[F], F]:
+def _batch_flag(text: str, maximum: int | None = None) -> Decorator:
     return option("--batch", type=click.IntRange(1, maximum), default=500, metavar="N", help=f"{text} (500)")
 
 

@@ -1,12 +1,12 @@
 """The common parts of the verbs of `jsctl server watch`."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
 from jsctl.base.units import SECOND
 from jsctl.commands.cli import DURATION, declare_all, option
+from jsctl.commands.cli.declare import Decorator
 
 every_flag = option(
     "--every", type=DURATION, default=2 * SECOND, metavar="DURATION", help="Time between two rounds (2s)"
@@ -16,7 +16,7 @@ count_flag = option(
 )
 
 
-def ranking_flags(sorts: Sequence[str], default: str) -> Callable[[Any], Any]:
+def ranking_flags(sorts: Sequence[str], default: str) -> Decorator:
     """Declare --sort and --number, which choose the rows, then --every and --count. sorts: the figures to
     sort by."""
     return declare_all(
