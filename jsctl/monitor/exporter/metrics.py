@@ -172,16 +172,13 @@ class _ServerTotals:
         self._account = account
         self._totals: dict[tuple[str, str], list[int]] = {}
         if account.server:
-            self._register_server("", "")
+            self.add_server("", "")
 
-    def _register_server(self, server: str, cluster: str) -> dict[str, str]:
+    def add_server(self, server: str, cluster: str) -> dict[str, str]:
+        """Add a server, which may lead nothing, and return its labels. An empty name is the account's."""
         server, cluster = server or self._account.server, cluster or self._account.cluster
         self._totals.setdefault((server, cluster), [0, 0, 0, 0])
         return self._build_labels(server, cluster)
-
-    def add_server(self, server: str, cluster: str) -> None:
-        """Add a server, which may lead nothing."""
-        self._register_server(server, cluster)
 
     def _build_labels(self, server: str, cluster: str) -> dict[str, str]:
         """Return the labels of a server.
@@ -199,7 +196,7 @@ class _ServerTotals:
     def stream_labels(self, line: StreamLine) -> dict[str, str]:
         """Return the labels of a stream's metrics, and count it for its leader."""
         row = line.row
-        place = self._register_server(row.leader or "", row.cluster or "")
+        place = self.add_server(row.leader or "", row.cluster or "")
         self._add(place, 1, 0, row.messages, row.bytes)
         stream = {
             "stream_name": row.stream,
@@ -211,7 +208,7 @@ class _ServerTotals:
 
     def consumer_labels(self, stream: Labels, name: str, leader: str, description: str) -> dict[str, str]:
         """Return the labels of a consumer's metrics."""
-        place = self._register_server(leader or stream.get("stream_leader", ""), stream.get("cluster", ""))
+        place = self.add_server(leader or stream.get("stream_leader", ""), stream.get("cluster", ""))
         names = {"consumer_name": name, "consumer_leader": leader, "is_consumer_leader": "true"}
         return {**stream, **place, **names, "consumer_desc": description}
 
