@@ -345,3 +345,8 @@ class Result(NamedTuple):
 def report(sentence: str, data: Any) -> Result:
     """Return a result that says what was done, in a sentence for people; `data` is its document."""
     return Result([Text(sentence)], data, is_report=True)
+
+
+def list_names(names: Sequence[str]) -> Result:
+    """Show one name per line."""
+    return Result([Lines(names, whole=True)] if names else [], data=list(names))

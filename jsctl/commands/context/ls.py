@@ -6,7 +6,7 @@ from jsctl.commands.cli import command, option
 from jsctl.contexts.model import Context, strip_login
 from jsctl.env import Env
 from jsctl.errors import JsctlError
-from jsctl.views.result import Cell, Column, Lines, Result, Table
+from jsctl.views.result import Cell, Column, Lines, Result, Table, list_names
 
 _COLUMNS = (
     Column("Name", "name"),
@@ -38,11 +38,6 @@ def _show_listing(contexts: Sequence[Context], selected: str, *, show_secrets: b
     return Result([Table("Known Contexts", _COLUMNS, rows)], data=data)
 
 
-def _show_names(contexts: Sequence[str]) -> Result:
-    """Show one name per line."""
-    return Result([Lines(contexts, whole=True)] if contexts else [], data=list(contexts))
-
-
 def _show_completions(contexts: Sequence[Context], selected: str) -> Result:
     """Show `name:description` lines, the form that shell completion reads; a star marks the selected one."""
     lines = []
@@ -60,7 +55,7 @@ def _show_completions(contexts: Sequence[Context], selected: str) -> Result:
 def ls(env: Env, names_only: bool, completion: bool, show_secrets: bool) -> Result:
     store = env.contexts
     if names_only and not env.wants_json:
-        return _show_names(store.names())
+        return list_names(store.names())
     contexts = []
     for name in store.names():
         try:

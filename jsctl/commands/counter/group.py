@@ -16,7 +16,7 @@ from jsctl.jetstream.counter.counters import Counter
 from jsctl.nats.subjects import is_subject
 from jsctl.views.events import End, Events, Presentation
 from jsctl.views.intent import Intent
-from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text, recorder
+from jsctl.views.result import Column, Field, InfoPage, Result, Section, Table, Text, list_names, recorder
 
 _record_numbers = recorder(("subject", "stream", "value", "increment", "sequence", "time"))
 
@@ -148,8 +148,7 @@ async def list_(env: Env, subject: str, stream: str, names_only: bool, with_rows
         async for page in pages:
             listed += page
     if names_only:
-        names = [counter.subject for counter in listed]
-        return Result([Text("\n".join(names), whole=True)] if names else [], data=names)
+        return list_names([counter.subject for counter in listed])
     return show_list(listed, subject, with_rows=with_rows)
 
 

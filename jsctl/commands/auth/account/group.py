@@ -27,9 +27,8 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.prompts import auth as questions
 from jsctl.views.auth import account as view
-from jsctl.views.auth import names_result
 from jsctl.views.intent import Intent
-from jsctl.views.result import Result, report
+from jsctl.views.result import Result, list_names, report
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ async def info(env: Env, account: str, operator: str) -> Result:
 async def ls(env: Env, operator: str, names: bool) -> Result:
     store = await pick_operator(env, operator, flag="OPERATOR")
     if names:
-        return names_result(store.list_account_names())
+        return list_names(store.list_account_names())
     accounts = load_each(env, store.list_account_names(), store.load_account)
     return view.listing(store, accounts, store.load_operator().system_account)
 

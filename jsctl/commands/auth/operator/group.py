@@ -27,10 +27,9 @@ from jsctl.commands.picking.auth import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
-from jsctl.views.auth import names_result
 from jsctl.views.auth import operator as view
 from jsctl.views.intent import Intent, file_intent
-from jsctl.views.result import Result
+from jsctl.views.result import Result, list_names
 
 
 @command("list", columns=view.COLUMNS, examples=["jsctl auth operator ls", "jsctl auth operator ls --names"])
@@ -39,7 +38,7 @@ def list_(env: Env, names: bool) -> Result:
     choices = read_choices(env)
     operator_names = choices.folders.list_operators()
     if names:
-        return names_result(operator_names)
+        return list_names(operator_names)
     operators = load_each(env, operator_names, lambda name: AuthStore(choices.folders, name).load_operator())
     return view.listing(choices.folders, operators, choices.operator.value)
 

@@ -22,10 +22,9 @@ from jsctl.commands.picking.auth import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError, NotFound
-from jsctl.views.auth import names_result
 from jsctl.views.auth import user as view
 from jsctl.views.intent import Intent, file_intent
-from jsctl.views.result import Result, report
+from jsctl.views.result import Result, list_names, report
 
 
 @command("info", examples=["jsctl auth user info alice ORDERS", "jsctl auth user info alice --json"])
@@ -45,7 +44,7 @@ async def info(env: Env, name: str, account: str, operator: str) -> Result:
 async def ls(env: Env, account: str, operator: str, names: bool) -> Result:
     store, owner = await pick_operator_account(env, operator, account, doubted=True)
     if names:
-        return names_result(store.list_user_names(owner.name))
+        return list_names(store.list_user_names(owner.name))
     names_of_users = store.list_user_names(owner.name)
     return view.listing(owner, load_each(env, names_of_users, partial(store.load_user, owner.name)))
 

@@ -10,7 +10,7 @@ from jsctl.localserver import links
 from jsctl.localserver.networks import find_network, list_networks, take_down
 from jsctl.localserver.ready import wait_until_ready
 from jsctl.localserver.status import fetch_status
-from jsctl.views.result import Result, Text
+from jsctl.views.result import Result, list_names
 from jsctl.views.server import intents
 from jsctl.views.server import network as view
 
@@ -20,8 +20,7 @@ from jsctl.views.server import network as view
 async def ls(env: Env, names: bool) -> Result:
     networks = list_networks(env.environ)
     if names:
-        listed = [network.state.name for network in networks]
-        return Result([Text("\n".join(listed), whole=True)] if listed else [], data=listed)
+        return list_names([network.state.name for network in networks])
     return view.listing(networks)
 
 
