@@ -24,6 +24,7 @@ settings.load_profile("jsctl")
 
 # A run in the background inherits ignored signals, and so would the processes to which tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Commands that tests start do not use an archive of classes, unless a test is about it.

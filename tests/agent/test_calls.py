@@ -272,6 +272,7 @@ def test_ctrl_z_and_fg(environ: dict[str, str], url: str) -> None:
     shell.expect("ubscrib")
     shell.sendcontrol("z")
     shell.expect("Stopped")
+    shell.expect_exact("\n$ ")  # after the line of the job, which has its command, too
     shell.sendline("fg")
     shell.expect("sub a.b")
     shell.sendcontrol("c")
