@@ -110,8 +110,8 @@ async def rehearse(env: Env, options: Options) -> Result:
     CLUSTER-ACCOUNT, and --context the one of those that name none. --scale makes the limits of streams, of
     accounts and, with --archive, of servers smaller, also those of the files.
 
-    The exit status is 1 if something broke. What one machine cannot have is left out, and said: placement,
-    and copies of streams in other domains and accounts. Consumers begin anew: what they acknowledged is not
+    The exit status is 1 if something broke. What the copy lacks is said, such as placement, permissions, and
+    copies of streams in other domains and accounts. Consumers begin anew: what they acknowledged is not
     copied.
     """
     part = options.scale or 1.0
@@ -123,10 +123,12 @@ async def rehearse(env: Env, options: Options) -> Result:
         contexts = list(dict.fromkeys([original.context, *original.network["contexts"]]))
     else:
         contexts = [env.settings().context or "rehearsal"]
+    named = frozenset[str]()
     if options.change:
-        check_rehearsable(env, options.change, options.var, prune=options.prune, contexts=contexts)
+        named = check_rehearsable(env, options.change, options.var, prune=options.prune, contexts=contexts)
     if not options.archive:
         original = await read_account(env, source, contexts[0], options.servers, part)
+    original = original._replace(named=named)
     server = binary.find(env.environ)
     newer = binary.find_named(options.server_version, env.environ) if options.server_version else None
     if original.version and original.version != server.version:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jsctl.auth import changes
 from jsctl.auth.claims import as_object
@@ -186,6 +187,7 @@ def _build_account_claims(account: AccountSpec, keys: Mapping[str, KeyPair]) -> 
         "default_permissions": {"pub": {}, "sub": {}},
         "exports": [_build_export(export) for export in account.exports],
         "imports": [_build_import(imported, keys) for imported in account.imports],
+        "mappings": {source: _build_targets(targets) for source, targets in account.mappings.items()},
     }
 
 
@@ -194,7 +196,20 @@ def _build_export(option: Json) -> Json:
     claim = {"name": option[kind], "subject": option[kind], "type": kind}
     if response := option.get("response_type"):
         claim["response_type"] = str(response).capitalize()
+    if position := option.get("account_token_position"):
+        claim["account_token_position"] = position
     return claim
+
+
+def _build_targets(option: Any) -> list[Json]:
+    """Return the targets of a mapping: of a subject, or of a list of destinations with weights in percent."""
+    if isinstance(option, str):
+        return [{"subject": option, "weight": 100}]
+    return [
+        {"subject": each["destination"], "weight": int(str(each.get("weight", 100)).rstrip("%"))}
+        | {key: each[key] for key in ("cluster",) if key in each}
+        for each in (option if isinstance(option, list) else [option])
+    ]
 
 
 def _build_import(option: Json, keys: Mapping[str, KeyPair]) -> Json:

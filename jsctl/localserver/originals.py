@@ -3,7 +3,7 @@
 import math
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from jsctl.base.units import parse_bytes
@@ -11,7 +11,8 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.declared.collect import declare
 from jsctl.monitor.audit.archive import Archive
-from jsctl.monitor.audit.replay import read_archived
+from jsctl.monitor.audit.replay import read_archived, read_if_present
+from jsctl.monitor.doctor.imports import list_service_imports
 
 MOST_SERVERS = 5
 """Of the copy of one account; of each cluster of an archive."""
@@ -24,7 +25,7 @@ _SIZES = ("max_msgs", "max_bytes", "max_bucket_size")
 class Original(NamedTuple):
     """What is copied. network: its description, as in `spec`. context: of the account that is changed, and
     `system` that of the system account. documents: declarations or a file's text, by context. left_out: what
-    the copy lacks. version: of its servers."""
+    the copy lacks. version: of its servers. named: contexts that the change names."""
 
     network: Json
     context: str
@@ -32,6 +33,7 @@ class Original(NamedTuple):
     documents: Mapping[str, Json | str]
     left_out: list[str]
     version: str = ""
+    named: Collection[str] = ()
 
 
 def scale_limit(limit: int, scale: float) -> int:
@@ -78,7 +80,7 @@ def scale_text(text: str, scale: float) -> str:
 def describe_account(account: Json, context: str, servers: int, document: Json, scale: float) -> Original:
     """Return one account, on the servers n1, n2, ... of one cluster. account: its info. servers:
     their number."""
-    left_out: list[str] = []
+    left_out = ["exports and imports of the account, which its login does not see"]
     limits = account.get("limits") or {}
     sizes = {"max_mem": limits.get("max_memory", -1), "max_store": limits.get("max_storage", -1)}
     counts = {key: limits[key] for key in ("max_streams", "max_consumers") if limits.get(key, -1) > 0}
@@ -147,24 +149,43 @@ def describe_archive(archive: Archive, context: str, scale: float) -> Original:
     system = next((str(name) for each in variables if (name := each["data"].get("system_account"))), "")
     limits = {
         str(detail["id"]): detail
-        for each in read_archived(archive, "JSZ")
+        for each in read_if_present(archive, "JSZ")
         for detail in (each.get("data") or {}).get("account_details") or ()
     }
-    names = {system: "SYS"} | {key: _make_name(detail.get("name") or key) for key, detail in limits.items()}
+    details = {
+        str(tags["account"]): document.get("data") or {}
+        for tags, document in archive.load(artifact_type="account_info")
+        if tags["account"] != system and not (document.get("data") or {}).get("is_system")
+    }
+    shared = {
+        key: detail
+        for key, detail in details.items()
+        if key in limits or detail.get("exports") or any(_list_imports(detail))
+    }
+    names = {key: _make_name(detail.get("name_tag") or key) for key, detail in shared.items()}
+    names |= {key: _make_name(detail.get("name") or key) for key, detail in limits.items()} | {system: "SYS"}
     accounts: Json = {"SYS": {"system": True, "users": {"admin": secrets.token_hex(16)}}}
     users = {system: "admin"}
-    for number, (key, detail) in enumerate(sorted(limits.items())):
+    for number, key in enumerate(sorted(names.keys() - {system})):
         users[key] = f"user-{number + 1}"
-        sizes = {name: int(detail.get(f"reserved_{kind}") or 0) for name, kind in _ACCOUNT_SIZES}
-        options = {"jetstream": _build_limits(sizes, scale), "users": {users[key]: secrets.token_hex(16)}}
-        accounts[names[key]] = options
+        options = {"users": {users[key]: secrets.token_hex(16)}}
+        if (detail := limits.get(key)) is not None:
+            sizes = {name: int(detail.get(f"reserved_{kind}") or 0) for name, kind in _ACCOUNT_SIZES}
+            options["jetstream"] = _build_limits(sizes, scale)
+        accounts[names[key]] = options | _describe_sharing(shared.get(key, {}), names[key], names, left_out)
+    left_out += [
+        f"{noun}, which the archive lacks"
+        for noun, endpoint in (("leaf nodes", "LEAFZ"), ("gateways", "GATEWAYZ"))
+        if not read_if_present(archive, endpoint)
+    ]
+    left_out.append("permissions of users, which archives lack")
     _add_remotes(archive, clusters, cluster_of, users)
     gateways = sorted(
         {
             name
-            for each in read_archived(archive, "GATEWAYZ")
+            for each in read_if_present(archive, "GATEWAYZ")
             if (others := (each.get("data") or {}).get("outbound_gateways") or {})
-            for name in (cluster_of[str(each["server"]["name"])], *others)
+            for name in (cluster_of[str(each["server"]["name"])], *map(_make_name, others))
             if name in clusters
         }
     )
@@ -174,12 +195,6 @@ def describe_archive(archive: Archive, context: str, scale: float) -> Original:
         for key in limits
     }
     documents = _declare_streams(archive, cluster_of, names, scale, left_out)
-    exporting = {
-        names[tags["account"]]
-        for tags, document in archive.load(artifact_type="account_info")
-        if tags["account"] in limits and (document.get("data") or {}).get("exports")
-    }
-    left_out += [f"exports of account {name}" for name in sorted(exporting)]
     known = [name for name in contexts if name in documents] or [*contexts]
     chosen = context or max(
         known, key=lambda name: len(documents.get(name, {}).get("streams", ())), default=""
@@ -216,11 +231,65 @@ def _make_name(name: object) -> str:
     return re.sub(r"[^\w-]+", "-", str(name)).strip("-")
 
 
+def _list_imports(detail: Json) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (kind, exporting account, local subject, remote subject) of what an account imports."""
+    for kind in ("service", "stream"):
+        for origin, local, remote in list_service_imports(detail, kind):
+            yield kind, origin, local, remote
+
+
+def _describe_sharing(detail: Json, account: str, names: Mapping[str, str], left_out: list[str]) -> Json:
+    """Return exports, imports and mappings of an account in nats-server's words; what the copy lacks of them
+    goes to `left_out`.
+
+    detail: of ACCOUNTZ. names: of the accounts of the copy, by what servers call them.
+    """
+    exports, imports = [], []
+    for export in detail.get("exports") or ():
+        described = {export["type"]: export["subject"]}
+        if response := _RESPONSES.get(export.get("response_type")):
+            described["response_type"] = response
+        if position := export.get("account_token_position"):
+            described["account_token_position"] = position
+        if approved := export.get("approved_accounts"):
+            described["accounts"] = [names[each] for each in approved if each in names]
+        if export.get("token_req"):
+            left_out.append(f"that {account} exports {export['subject']} only with a token")
+        exports.append(described)
+    for kind, origin, local, remote in _list_imports(detail):
+        if origin in names:
+            imports.append({kind: {"account": names[origin], "subject": remote}, "to": local})
+        else:
+            left_out.append(f"{account} imports {remote} from account {origin}, which the archive lacks")
+    if any(
+        each.get("type") == "stream" and str(each.get("subject")).startswith("$SYS.")
+        for each in detail.get("imports") or ()
+    ):
+        left_out.append(f"what account {account} imports from the system account")
+    mappings = {
+        source: [
+            {key: each[own] for key, own in _TARGET if own in each}
+            for each in targets
+            if each.get("weight")  # servers leave 0 out
+        ]
+        for source, targets in (detail.get("mappings") or {}).items()
+        if not _OF_DOMAIN.match(source)
+    }
+    sharing = {"exports": exports, "imports": imports, "mappings": mappings}
+    return {key: value for key, value in sharing.items() if value}
+
+
+_RESPONSES = {"Streamed": "stream", "Stream": "stream", "Chunked": "chunked"}
+_OF_DOMAIN = re.compile(r"\$JS\..+\.API\.")  #: mappings that servers make of their domain
+_TARGET = (("destination", "subject"), ("weight", "weight"), ("cluster", "cluster"))
+"""Keys of a mapping's target in a configuration, and in what servers report."""
+
+
 def _add_remotes(
     archive: Archive, clusters: Mapping[str, Json], cluster_of: Mapping[str, str], users: Mapping[str, str]
 ) -> None:
     """Add the leaf node connections that servers opened to others of the archive."""
-    for each in read_archived(archive, "LEAFZ"):
+    for each in read_if_present(archive, "LEAFZ"):
         own = cluster_of[str(each["server"]["name"])]
         for leaf in (each.get("data") or {}).get("leafs") or ():
             to, user = cluster_of.get(str(leaf.get("name"))), users.get(str(leaf.get("account")))

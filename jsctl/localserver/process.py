@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jsctl
+from jsctl.base.files import list_locks
 from jsctl.contexts.environment import forget_secrets
 
 _RUN = (
@@ -39,6 +40,7 @@ class Guard:
             stderr=asyncio.subprocess.DEVNULL,
             env=inherited,
             start_new_session=True,  # ctrl-C on the terminal is for jsctl, which then stops the servers
+            pass_fds=list_locks(folder),  # a temporary folder stays until the servers have stopped
         )
         if process.stdin is None:
             raise RuntimeError("the guard has no pipe")

@@ -3,13 +3,12 @@ newest messages."""
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
+from jsctl.base.files import temporary_folder
 from jsctl.base.units import SECOND, pluralize
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -54,8 +53,8 @@ class Rehearsal:
 
     @property
     def contexts(self) -> Sequence[str]:
-        """The contexts of the copied accounts that have streams, and that of the change."""
-        return sorted({*self.original.documents, self.original.context})
+        """The contexts of the copied accounts that have streams, and those of the change."""
+        return sorted({*self.original.documents, self.original.context, *self.original.named})
 
     def check_servers(self, names: Sequence[str]) -> None:
         """Raise BadInput for a name of no server."""
@@ -145,9 +144,9 @@ class Rehearsal:
 async def open_rehearsal(
     binary: Binary, environ: Mapping[str, str], original: Original
 ) -> AsyncIterator[Rehearsal]:
-    """Start the servers of a copy, and remove them in the end. Raises JsctlError."""
-    with tempfile.TemporaryDirectory(prefix="jsctl-rehearsal-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "network"
+    """Start the servers of a copy, and remove them in the end; the folder that a killed process left is
+    removed by the next one. Raises JsctlError."""
+    with temporary_folder("jsctl-rehearsal-") as path:
         spec = parse_spec(json.dumps(original.network), "rehearsal.json")
         plan = Plan(compile_network(spec, path), path, 0, temporary=True, private=True)
         async with Network.start(plan, binary, environ) as network:

@@ -109,7 +109,10 @@ def test_messages_do_not_become_those_of_another_stream(cli: Cli, filled: str, t
     done = cli(["rehearse", str(file), "--json"]).json
     counts = {row["name"]: row["before"] for row in done["streams"]}
     assert counts == {"ORDERS": 30, "KV_B": 1, "OLD": 0, "NOW": 1, "ALL": 30}
-    assert done["left_out"] == ["messages of OLD: 3 messages on subjects that it does not take"]
+    assert done["left_out"] == [
+        "exports and imports of the account, which its login does not see",
+        "messages of OLD: 3 messages on subjects that it does not take",
+    ]
 
 
 @pytest.mark.cluster
@@ -204,7 +207,44 @@ def test_a_signal_leaves_nothing(cli: Cli, filled: str, tmp_path: Path, number: 
     temporary.mkdir()
     cli.environ["TMPDIR"] = str(temporary)
     process = cli.start(["rehearse", "--stop", "n1"])
-    wait_for(lambda: [*temporary.glob("*/network/n1.lock")], "the server does not start")
+    wait_for(lambda: [*temporary.glob("*/n1.lock")], "the server does not start")
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode in (130, 143) and not list(temporary.iterdir()) and not children(temporary)
+
+
+@pytest.mark.slow
+def test_the_next_one_removes_what_a_killed_one_left(cli: Cli, filled: str, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    cli.environ["TMPDIR"] = str(temporary)
+    process = cli.start(["rehearse", "--stop", "n1"])
+    wait_for(lambda: [*temporary.glob("*/n1.lock")], "the server does not start")
+    [killed] = temporary.iterdir()
+    process.kill()
+    process.communicate(timeout=60)
+    wait_for(lambda: not children(temporary), "the servers still run")
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: ORDERS, description: x}\n")
+    process = cli.start(["rehearse", str(file)])
+    wait_for(lambda: not killed.exists(), "the folder is still there")
+    process.communicate(timeout=60)
+    assert process.returncode == 0 and not list(temporary.iterdir())
+
+
+@pytest.mark.slow
+def test_permissions_of_the_user_are_said(tmp_path: Path) -> None:
+    """The copy's user may do everything: what the original's may not is not seen there."""
+    config = (
+        "port: {port}\njetstream {store_dir: '{store}'}\n"
+        "accounts {A {jetstream: enabled, users: [{user: a, password: a, permissions: {"
+        "publish: {deny: secret}}}]}}\n"
+    )
+    file = tmp_path / "change.yaml"
+    file.write_text("streams:\n- {name: ORDERS, subjects: [orders]}\n")
+    server = RealServer(tmp_path, config).start()
+    try:
+        done = Cli(tmp_path / "config", server.url_for("a"))(["rehearse", str(file), "--json"], status=0).json
+        assert "permissions of the user" in done["left_out"]
+    finally:
+        server.stop()

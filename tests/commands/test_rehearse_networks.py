@@ -1,6 +1,7 @@
 """`jsctl rehearse --archive`: the two networks that come with jsctl, and ten changes of which five break."""
 
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from tests.support.servers import binary
 pytestmark = [pytest.mark.long, pytest.mark.cluster]
 
 
-def gather(folder: Path, name: str, lines: list[str]) -> Iterator[Path]:
+def gather(folder: Path, name: str, lines: list[str], hub: str = "hub") -> Iterator[Path]:
     """Start a network, run lines there, and yield the folder of an archive and an export of its hub, when it
-    is gone."""
+    is gone. hub: the context of the export."""
     cli = Cli(folder / "home")
     cli(f"server network up {name} --port 0", status=0)
     try:
@@ -23,9 +24,9 @@ def gather(folder: Path, name: str, lines: list[str]) -> Iterator[Path]:
             cli(line, status=0, environ=place)
         archive = ["audit", "gather", "--context", "system", "--no-server-profiles", "-o"]
         cli([*archive, str(folder / "audit.zip")], status=0, environ=place)
-        cli(["export", "config", "--context", "hub", "--output", str(folder / "hub.yaml")], environ=place)
+        cli(["export", "config", "--context", hub, "--output", str(folder / "hub.yaml")], environ=place)
     finally:
-        cli(f"server network down {name} --force", status=0)
+        cli(f"server network down {Path(name).stem} --force", status=0)
     dump = [{"sequence": n, "subject": "orders.1", "data": str(n)} for n in range(1, 41)]
     (folder / "orders.jsonl").write_text("".join(json.dumps(each) + "\n" for each in dump))
     yield folder
@@ -53,6 +54,76 @@ def spokes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         f"stream add M --config {mirror} --context hub",
     ]
     yield from gather(folder, "hub-spokes", lines)
+
+
+_SHARING = """
+name: sharing
+accounts:
+  SYS: {system: true, users: {admin: admin}}
+  APP:
+    jetstream: true
+    users: {app: app}
+    exports:
+    - {service: $JS.API.>}
+    - {service: $JS.FC.>}
+    - {service: echo.*, response_type: stream}
+    - {stream: copies.>, accounts: [OTHER]}
+    mappings: {old.*: 'orders.{{wildcard(1)}}'}
+  OTHER:
+    jetstream: true
+    users: {other: other}
+    imports:
+    - {service: {account: APP, subject: $JS.API.>}, to: APP.API.>}
+    - {service: {account: APP, subject: $JS.FC.ORDERS.>}}
+    - {stream: {account: APP, subject: copies.>}}
+  BETWEEN:
+    users: {between: between}
+    exports: [{service: between}]
+clusters:
+  east: {servers: [e1]}
+  west: {servers: [w1]}
+gateways: [east, west]
+"""
+
+
+@pytest.fixture(scope="module", params=["", "operator: OP\n"])
+def sharing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A supercluster whose accounts share, with and without an operator."""
+    folder = tmp_path_factory.mktemp("sharing")
+    file = folder / "sharing.yaml"
+    file.write_text(_SHARING + request.param)
+    yield from gather(
+        folder, str(file), ["stream add ORDERS --subjects orders.> --defaults --context east-APP"], "east-APP"
+    )
+
+
+@pytest.mark.parametrize(("prefix", "finding"), [("", "DELIVERY_NOT_IMPORTED"), (", deliver: copies", "")])
+def test_what_accounts_share_is_copied(tmp_path: Path, sharing: Path, prefix: str, finding: str) -> None:
+    """A mirror of another account works in the copy as in the original, or does not."""
+    change = tmp_path / "change.yaml"
+    external = f"{{api: APP.API{prefix}}}"
+    change.write_text(
+        f"context: west-OTHER\nstreams:\n- {{name: M, mirror: {{name: ORDERS, external: {external}}}}}\n"
+    )
+    line = ["rehearse", str(change), "--archive", str(sharing / "audit.zip"), "--context", "east-APP"]
+    line += ["--sample", str(sharing / "orders.jsonl"), "--json"]
+    done = Cli(tmp_path / "config")(line, status=1 if finding else 0).json
+    assert {each["code"] for each in done["findings"]["new"]} == {*filter(None, [finding])}
+    assert done["left_out"] == ["permissions of users, which archives lack"]
+    assert done["new_streams"] == ["west-OTHER > M"] and done["servers"]["count"] == 2
+
+
+def test_what_an_archive_lacks_is_said(tmp_path: Path, sharing: Path) -> None:
+    short, manifest = tmp_path / "short.zip", "capture/misc/manifest.json"
+    with zipfile.ZipFile(sharing / "audit.zip") as archive, zipfile.ZipFile(short, "w") as written:
+        known = json.loads(archive.read(manifest))
+        kept = {name: known[name] for name in known if not {"gateways", "leafs"} & {*name.split("/")}}
+        written.writestr(manifest, json.dumps(kept))
+        for name in archive.namelist():
+            if name in kept:
+                written.writestr(name, archive.read(name))
+    done = Cli(tmp_path / "config")(["rehearse", "--stop", "e1", "--archive", str(short), "--json"]).json
+    assert {"gateways, which the archive lacks", "leaf nodes, which the archive lacks"} <= {*done["left_out"]}
 
 
 @pytest.mark.parametrize(

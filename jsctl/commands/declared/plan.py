@@ -132,9 +132,10 @@ def _load(sources: Sources) -> "tuple[Declared, Sequence[DeclaredOperator]]":
 
 def check_rehearsable(
     env: Env, files: tuple[str, ...], var: tuple[str, ...], *, prune: bool, contexts: Sequence[str]
-) -> None:
-    """Raise BadInput for files that are refused without asking a server, or that are about more than
-    `contexts`, which are all that a rehearsal has; the first is that of files that name none."""
+) -> frozenset[str]:
+    """Return the contexts that files name. Raise BadInput for files that are refused without asking a server,
+    or that are about more than `contexts`, which are all that a rehearsal has; the first is that of files
+    that name none."""
     declared, operators = _load(SourceOptions(files, var, prune=prune).read(env))
     if operators:
         raise BadInput("a rehearsal has no operators", "put what is below `operators` into another file")
@@ -146,6 +147,7 @@ def check_rehearsable(
         )
     if prune and not declared.labels:
         raise BadInput("--prune needs a label", "add `label: NAME` to the file")
+    return frozenset(named - {""})
 
 
 async def _plan_streams(

@@ -30,6 +30,7 @@ from jsctl.localserver.originals import (
     scale_text,
 )
 from jsctl.localserver.rehearsal import Rehearsal, copy_messages
+from jsctl.monitor.account import fetch_login
 from jsctl.monitor.audit.archive import Archive
 from jsctl.views.rehearsal import CopyState
 
@@ -63,6 +64,8 @@ async def read_account(env: Env, source: Source, context: str, servers: int | No
     count = servers or min(MOST_SERVERS, max(replicas, default=1))
     original = describe_account(account, context, count, document, scale)
     original.left_out[:0] = [f"{name} did not answer" for name in collected.missing_streams]
+    if any(((await fetch_login(api.connection)).get("permissions") or {}).values()):
+        original.left_out.append("permissions of the user")
     return original._replace(version=str(api.connection.server_info.get("version") or ""))
 
 
@@ -156,12 +159,18 @@ class Copy:
         contexts = [*self.rehearsal.contexts, self.rehearsal.original.system]
         found = await self._run("doctor", *(word for name in contexts for word in ("--context", name)))
         state = CopyState({}, {}, {}, (found.document or {}).get("findings", []))
+        seen: set[tuple[str, str, str]] = set()
         for context in self.rehearsal.contexts:
             prefix = f"{context} > " if len(self.rehearsal.contexts) > 1 else ""
             with contextlib.suppress(JsctlError):
                 async with self.rehearsal.open_api(context) as api:
                     state.version = str(api.connection.server_info.get("version"))
                     infos = (await streams.collect(api, lambda info: None if is_silent(info) else info)).items
+                    # Gateways join the JetStream of clusters: what one context has shown, others show again.
+                    user = self.rehearsal.original.network["contexts"][context]["user"]
+                    made = {name: (user, name, str(info["created"])) for name, info in infos.items()}
+                    infos = {name: info for name, info in infos.items() if made[name] not in seen}
+                    seen |= {*made.values()}
                     listings = await consumers.list_consumers_of_streams(api, sorted(infos))
                 for name, info in infos.items():
                     state.configs[prefix + name] = info["config"]
