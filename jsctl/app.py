@@ -185,7 +185,7 @@ def _run(args: Sequence[str], env: Env) -> int:
     except JsctlError as error:
         return _fail(env, error)
     except click.exceptions.NoArgsIsHelpError as error:
-        if env.asks_for_json:
+        if env.asks_for_data:
             path = error.ctx.command_path if error.ctx else "jsctl"
             return _fail(env, BadInput("the command is missing", f"{path} --help lists them"))
         env.streams.stderr.write(error.format_message() + "\n")
@@ -197,7 +197,7 @@ def _run(args: Sequence[str], env: Env) -> int:
         # Python would warn of a coroutine that was just created and is no longer awaited.
         if not env.is_embedded:
             warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-        if env.asks_for_json:
+        if env.asks_for_data:
             return _fail(env, Cancelled("stopped by ctrl-C"))
         if isinstance(error, KeyboardInterrupt):  # click has written a line end
             env.streams.stderr.write("\n")
@@ -316,7 +316,8 @@ def _describe_system_error(env: Env, error: OSError) -> str:
 
 
 def _fail(env: Env, error: JsctlError) -> int:
-    """Write the line of an error, if that is possible, and return the status: with --json, a JSON object."""
+    """Write the line of an error, if that is possible, and return the status. With --json or --as yaml, it is
+    a JSON object, which is YAML, too."""
     env.failure = error
     try:
         env.streams.stdout.flush()
@@ -333,7 +334,7 @@ def _fail(env: Env, error: JsctlError) -> int:
 def _format_failure(env: Env, error: JsctlError) -> str:
     from jsctl.render.text import clean, clean_json
 
-    if env.asks_for_json:
+    if env.asks_for_data:
         import json
 
         code, err_code = getattr(error, "code", None), getattr(error, "err_code", None)

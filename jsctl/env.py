@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from jsctl.base.standard_streams import Streams, is_dumb
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_DATA = ("json", "yaml")  #: forms of documents and of errors; tables have no place for an error
 _NARROW = 40  #: columns of a line up to which it is not folded
 
 
@@ -142,7 +144,7 @@ class Env:
     @property
     def wants_json(self) -> bool:
         """Whether the output is the verb's document; --columns and --filter choose from its table."""
-        return self.form in ("json", "yaml") and not self.is_selective
+        return self.form in _DATA and not self.is_selective
 
     @property
     def is_selective(self) -> bool:
@@ -150,12 +152,12 @@ class Env:
         return "selection" in self.flags
 
     @property
-    def asks_for_json(self) -> bool:
-        """Whether the command line asks for JSON, even if it could not be parsed that far."""
+    def asks_for_data(self) -> bool:
+        """Whether the command line asks for JSON or YAML, even if it could not be parsed that far."""
         words = self.words[: self.words.index("--")] if "--" in self.words else self.words
-        if self.form == "json" or not {"--json", "-j", "--as=json"}.isdisjoint(words):
+        if self.form in _DATA or not {"--json", "-j", *(f"--as={form}" for form in _DATA)}.isdisjoint(words):
             return True
-        return "--as" in words[:-1] and words[words.index("--as") + 1] == "json"
+        return any(word == "--as" and form in _DATA for word, form in pairwise(words))
 
     @property
     def prompter(self) -> "Prompter":

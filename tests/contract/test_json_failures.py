@@ -41,6 +41,9 @@ def test_of_the_server(cli: Cli, url: str) -> None:
         ("--json", 64),
         ("stream info S --as json --nope", 64),
         ("stream info S --as=json --timeout nope", 64),
+        ("stream info S --as=yaml --nope", 64),
+        ("stream nope --as yaml", 64),
+        ("context info nope --as yaml", 3),
         ("context info nope -j", 3),
         ("stream ls --server nats://127.0.0.1:1 --json", 4),
         ("pub --json", 64),
@@ -52,8 +55,9 @@ def test_of_the_command_line(line: str, status: int, offline_cli: Cli) -> None:
     assert failure(offline_cli(line)) == document and document["hint"]
 
 
-def test_without_json_it_is_a_line(offline_cli: Cli) -> None:
-    assert offline_cli("context info -- --json", status=3).err.startswith("jsctl: error: ")
+@pytest.mark.parametrize("line", ["context info -- --json", "context info nope --as csv"])
+def test_without_json_it_is_a_line(line: str, offline_cli: Cli) -> None:
+    assert offline_cli(line, status=3).err.startswith("jsctl: error: ")
 
 
 @pytest.mark.slow

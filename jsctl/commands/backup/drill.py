@@ -107,7 +107,7 @@ async def drill(env: Env, source: str, identity: str, progress: bool) -> Result:
     The exit status is 1 if anything differs. The server starts without the stream's maximum age, message
     TTLs and schedules, replicas, mirror and sources.
     """
-    observer = TerminalObserver(env, progress=progress and not env.asks_for_json)
+    observer = TerminalObserver(env, progress=progress and not env.asks_for_data)
     with opening_source(env, source, identity) as backup:
         server = binary.find(env.environ)
         async with open_scratch_server(server, {"drill": {}}, env.environ) as logins:

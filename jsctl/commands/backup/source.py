@@ -50,7 +50,7 @@ def showing_progress(
     env: Env, verb: str, backup: Backup, *, progress: bool, passes: int = 1
 ) -> Iterator[Callable[[int], None]]:
     """Say what is done with a backup, and show a bar on a terminal; nothing with --json. verb: "Reading"."""
-    shown = progress and not env.asks_for_json
+    shown = progress and not env.asks_for_data
     if shown:
         several = f" in {passes} passes" if passes > 1 else ""
         env.inform(f"{verb} backup in {backup.path} with {format_bytes(backup.size)}{several}")

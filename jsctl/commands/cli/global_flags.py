@@ -113,7 +113,7 @@ def show_version(ctx: click.Context, param: click.Parameter | None, value: bool)
         return
     from jsctl import __version__
 
-    if ctx.obj.asks_for_json:
+    if ctx.obj.asks_for_data:
         click.echo(f'{{\n  "version": "{__version__}"\n}}', ctx.obj.streams.stdout)
     else:
         click.echo(f"jsctl {__version__}", ctx.obj.streams.stdout)
