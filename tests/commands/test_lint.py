@@ -157,3 +157,35 @@ def test_each_difference_is_made_where_its_code_stands() -> None:
             if found := re.search(r"# ([A-Z]+_[A-Z]+)$", line):
                 places[found[1]] = places.get(found[1], 0) + 1
     assert DIFFERENCES.keys() == {code for code in places if code in DIFFERENCES}
+
+
+IN_VARIABLES = """\
+readonly NATS="${NATS:-/usr/local/bin/nats} --context hub"
+CLI=$(command -v nats) OTHER=echo KEPT=nats
+NATS_URL=nats://x
+if $NATS kv put CFG nats v > out; then :; fi
+all() { for s in a b; do "${CLI}" request "svc.$s" '' && continue; done; }
+rev=`${NATS} kv put CFG a b`
+$OTHER kv put CFG a b > out
+$KEPT stream info X
+"""
+IN_VARIABLES_WITH_JSCTL = """\
+readonly NATS="${NATS:-jsctl} --context hub"
+CLI=$(command -v jsctl) OTHER=echo KEPT=nats
+NATS_URL=nats://x
+if $NATS compat -- kv put CFG nats v > out; then :; fi
+all() { for s in a b; do "${CLI}" compat -- request "svc.$s" '' && continue; done; }
+rev=`${NATS} compat -- kv put CFG a b`
+$OTHER kv put CFG a b > out
+$KEPT stream info X
+"""
+
+
+def test_variables_that_hold_nats() -> None:
+    found, changed = check(IN_VARIABLES)
+    assert [(one.line, one.code) for one in found] == [
+        (4, "KV_OUTPUT"),
+        (5, "REQUEST_UNANSWERED"),
+        (6, "KV_OUTPUT"),
+    ]
+    assert changed == IN_VARIABLES_WITH_JSCTL and check(changed)[0] == []

@@ -1,7 +1,7 @@
 """Calls of `nats` in shell scripts, and which of them have another outcome with jsctl.
 
 The scanner knows quotes, comments, continued lines, lists, pipes, groups, substitutions, here-documents and
-loops: enough to find commands, not to run them.
+loops, and variables that hold `nats`: enough to find commands, not to run them.
 """
 
 import re
@@ -27,6 +27,13 @@ _RUNNERS = frozenset(
 _QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PROGRAM = re.compile(r"(?<![\w./$-])(?:[\w.~/-]*/)?nats(?=\s|$)")
+_VARIABLE = re.compile(
+    r"(?<![^\s;&|(])(?P<name>\w+)=[\"']?(?:\$\{\w+:?-)?(?:\$\((?:command -v|which) )?"
+    r"(?P<program>(?:[\w.~/-]*/)?nats)(?![^\s;\"'})])"
+)
+"""A variable that holds `nats` and perhaps flags: its name, and the program."""
+
+_USE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)\})\"?(?=\s|$)")
 _DISABLE = re.compile(r"#\s*jsctl\s+disable=([A-Z_]+(?:\s*,\s*[A-Z_]+)*)")
 _STATUS = re.compile(r"(\$\?[\"']?\s*)(-eq|==?)(\s*[\"']?)1\b")
 _HERE = re.compile(r"<<-?\s*[\"']?(\w+)")
@@ -109,12 +116,16 @@ def check(script: str) -> tuple[list[Found], str]:
                 found.append(Found(call.line, code, call.text, edit(_rename(call.text))))
                 call.edits.append(edit)
     changed = script
+    used = {name for call in calls if call.edits and (name := _find_variable(call.text))}
     for call in sorted(calls, key=lambda one: -one.start):
         if call.edits:
             text = _rename(call.text)
             for edit in call.edits:
                 text = edit(text)
             changed = changed[: call.start] + text + changed[call.end :]
+    changed = _VARIABLE.sub(
+        lambda one: one[0].removesuffix(one["program"]) + "jsctl" if one["name"] in used else one[0], changed
+    )
     ends = {script.count("\n", 0, call.end) + 1 for call in calls}
     new_lines = changed.split("\n")
     for number, line in enumerate(lines, 1):
@@ -127,6 +138,7 @@ def check(script: str) -> tuple[list[Found], str]:
 
 def find_calls(script: str) -> Iterator[Call]:
     """Yield the calls of nats in a script, also those that other commands run."""
+    variables = {one["name"] for one in _VARIABLE.finditer(script)}
     loops: list[tuple[bool, list[Call]]] = []
     seen: set[int] = set()
     for command in sorted(_split(script)):
@@ -143,7 +155,9 @@ def find_calls(script: str) -> Iterator[Call]:
                 loops[-1][1].extend(inner)
         while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
             words.pop(0)
-        for call in _find_in_command(text, words[0].rpartition("/")[2] if words else ""):
+        is_variable = bool(words) and _find_variable(words[0]) in variables
+        name = words[0] if is_variable else words[0].rpartition("/")[2] if words else ""
+        for call in _find_in_command(text, name, is_variable=is_variable):
             call.start += command.start
             call.end += command.start
             if call.start in seen:  # of a substitution in quotes
@@ -157,10 +171,20 @@ def find_calls(script: str) -> Iterator[Call]:
             yield call
 
 
-def _find_in_command(text: str, name: str) -> Iterator[Call]:
-    """Yield the calls of nats in a simple command, at their places in it. name: that of its program."""
+def _find_variable(word: str) -> str:
+    """Return the name of the variable with which a call begins; empty for none."""
+    used = _USE.match(word)
+    return (used[1] or used[2]) if used else ""
+
+
+def _find_in_command(text: str, name: str, *, is_variable: bool) -> Iterator[Call]:
+    """Yield the calls of nats in a simple command, at their places in it. name: that of its program.
+    is_variable: whether that is a variable which holds nats."""
     bare = _QUOTED.sub(lambda one: "'" * len(one[0]), text)
-    program = _PROGRAM.search(bare) if name == "nats" or name in _RUNNERS else None
+    if is_variable:
+        program = _USE.search(text)
+    else:
+        program = _PROGRAM.search(bare) if name == "nats" or name in _RUNNERS else None
     if program:
         start, ends = program.start(), _EXEC_END.search(text, program.start())
         end = ends.start() if ends else len(text.rstrip())
@@ -270,7 +294,7 @@ def _compare_with_0(line: str) -> str:
 
 
 def _rename(text: str) -> str:
-    return _PROGRAM.sub("jsctl", text, count=1)
+    return text if _find_variable(text) else _PROGRAM.sub("jsctl", text, count=1)
 
 
 def _append(words: str) -> Edit:
@@ -278,6 +302,8 @@ def _append(words: str) -> Edit:
 
 
 def _run_as_nats(text: str) -> str:
+    if used := _USE.match(text):
+        return f"{used[0]} compat --{text[used.end() :]}"
     return text.replace("jsctl", "jsctl compat --", 1)
 
 
