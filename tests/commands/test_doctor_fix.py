@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from jsctl.monitor.doctor.repairing import list_new
+from jsctl.monitor.trouble import Trouble
+from jsctl.schema.catalog import load_schema
+from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.doctor import Patient, hub, running
 from tests.support.run import Cli
@@ -110,6 +114,40 @@ def test_commands_that_help(cli: Cli, ill: str) -> None:
     shown = cli("doctor --fix --yes", status=0).out.splitlines()
     assert shown[0] == "Consumer ORDERS > PAUSED (CONSUMER_PAUSED): fixed"
     assert shown[-1].startswith("Nothing is wrong with 1 context")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ("BEHIND a, NEAR s", "BEHIND b", ""),
+        ("BEHIND a, NEAR s", "", ""),
+        ("BEHIND a, NEAR s", "BEHIND a, BEHIND b", "BEHIND (b)"),
+        ("NEAR s", "BEHIND b", "BEHIND (b)"),
+        (
+            "NEAR s, NEAR s",
+            "NEAR s, NEAR t",
+            "",
+        ),
+        ("NEAR s", "NEAR s, NEAR s", "NEAR (s)"),
+    ],
+)
+def test_a_finding_that_moves_is_not_new(before: str, after: str, new: str) -> None:
+    def parse(text: str) -> list[Trouble]:
+        words = (word.split() for word in text.split(", ") if word)
+        return [Trouble("", True, code, about=about) for code, about in words]
+
+    assert ", ".join(list_new(parse(before), parse(after))) == new
+
+
+@pytest.mark.slow
+def test_the_schema_requires_what_is_always_there(cli: Cli, ill: str) -> None:
+    schema = load_schema("io.jsctl.v1.doctor")
+    assert {"at", "findings", "contexts", "rules"} <= {*schema["required"]}
+    for line in ("doctor", "doctor --fix --dry-run", "doctor --fix --yes"):
+        document = cli(f"{line} --json", status=1).json
+        assert document["findings"] and validate(document, schema) == [], line
+        for key in schema["required"]:
+            assert validate({name: value for name, value in document.items() if name != key}, schema), key
 
 
 @pytest.mark.slow

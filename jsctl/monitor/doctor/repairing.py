@@ -50,7 +50,7 @@ async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapsh
         if all(finding.repair != step.repair for finding in seen[1]):
             step.outcome = "not_needed"
             continue
-        before, step.outcome = _count(seen[1]), "run"
+        before, step.outcome = seen[1], "run"
         try:
             await run(step.repair.command)
         except JsctlError as error:
@@ -70,15 +70,22 @@ def _count(findings: Sequence[Trouble]) -> Counter[tuple[str, str]]:
     return Counter((finding.code, finding.about) for finding in findings)
 
 
-async def _wait(step: Step, before: Counter[tuple[str, str]], look: Look) -> tuple[Snapshot, list[Trouble]]:
+def list_new(before: Sequence[Trouble], after: Sequence[Trouble]) -> list[str]:
+    """Return the findings that came, of those codes that more findings have than before: one that only
+    moved, such as a replica that is behind, is no other."""
+    more = Counter(finding.code for finding in after) - Counter(finding.code for finding in before)
+    came = _count(after) - _count(before)
+    return [f"{code} ({about})" for code, about in came if code in more]
+
+
+async def _wait(step: Step, before: Sequence[Trouble], look: Look) -> tuple[Snapshot, list[Trouble]]:
     """Look until the step has helped, or too long; note in it what did not become better."""
     key = (step.finding.code, step.finding.about)
     deadline = time.monotonic() + PATIENCE
     while True:
         seen = await look()
-        after = _count(seen[1])
-        new = [f"{code} ({about})" for code, about in after - before]
-        if after[key] < before[key] and not new:
+        new = list_new(before, seen[1])
+        if _count(seen[1])[key] < _count(before)[key] and not new:
             step.outcome, step.why = "fixed", ""
             return seen
         step.why = f"{', '.join(new)} came with it" if new else "the finding is still there"
