@@ -207,7 +207,7 @@ def _build_targets(option: Any) -> list[Json]:
         return [{"subject": option, "weight": 100}]
     return [
         {"subject": each["destination"], "weight": int(str(each.get("weight", 100)).rstrip("%"))}
-        | {key: each[key] for key in ("cluster",) if key in each}
+        | ({"cluster": each["cluster"]} if "cluster" in each else {})
         for each in (option if isinstance(option, list) else [option])
     ]
 

@@ -105,8 +105,10 @@ class ArchiveWriter:
             self._put_block()
 
     def _put_block(self) -> None:
-        self._put(self._pool.submit(build_frame, bytes(self._pending[:BLOCK_SIZE])))
+        with memoryview(self._pending) as pending:
+            block = bytes(pending[:BLOCK_SIZE])
         del self._pending[:BLOCK_SIZE]
+        self._put(self._pool.submit(build_frame, block))
 
     def _put(self, frame: "Future[bytes] | bytes") -> None:
         self._frames.append(frame)
