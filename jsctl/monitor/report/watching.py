@@ -78,6 +78,7 @@ class Link:
             # Domains of a context that connect at the same time share one attempt, and its failure.
             if self._opening is None:
                 self._opening = asyncio.ensure_future(self._open())
+                self._opening.add_done_callback(_retrieve)
             self._connection = await asyncio.shield(self._opening)
         return self._connection
 
@@ -113,6 +114,12 @@ class Link:
         self._connection = None
         self._lost.set()
         await connection.close()
+
+
+def _retrieve(opening: asyncio.Task[Connection]) -> None:
+    # When it fails just as those who wait for it are cancelled, nobody else does, and asyncio would report it.
+    if not opening.cancelled():
+        opening.exception()
 
 
 class Answer(NamedTuple, Generic[T]):

@@ -8,6 +8,7 @@ from tests.support import js
 from tests.support.leaders import lead
 from tests.support.run import Cli
 from tests.support.servers import Cluster
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.cluster
 
@@ -67,6 +68,11 @@ def test_replicas_of_consumers_that_do_not_follow(cluster_cli: Cli, shared_clust
         js.ask(url, f"CONSUMER.CREATE.REP.{name}", {"stream_name": "REP", "config": config})
     lowered = cli("stream edit REP --replicas 1 --force", status=0).err
     assert "consumer OWN gets 1 replica, too" in lowered and "FOLLOWS" not in lowered
+
+    def count_of_own() -> int:  # the server lowers it after the stream's
+        return js.ask_patiently(url, "CONSUMER.INFO.REP.OWN")["config"]["num_replicas"]
+
+    wait_for(lambda: count_of_own() == 1, "the consumer keeps its replicas")
     raised = cli("stream edit REP --replicas 3 --dry-run", status=2).err
     line = "jsctl consumer edit REP OWN --replicas 3"
     assert f"consumer OWN stays at 1 replica; change that, too (without a terminal, add -f): {line}" in raised
