@@ -117,7 +117,7 @@ class Link:
 
 
 def _retrieve(opening: asyncio.Task[Connection]) -> None:
-    # When it fails just as those who wait for it are cancelled, nobody else does, and asyncio would report it.
+    # When it fails just as those who wait for it are cancelled, nobody else does: asyncio would report it.
     if not opening.cancelled():
         opening.exception()
 
