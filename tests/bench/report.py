@@ -26,6 +26,7 @@ from jsctl.contexts.settings import Settings
 from jsctl.jetstream.api import Api
 from jsctl.jetstream.paging import fetch_items
 from jsctl.monitor.report.places import Places
+from jsctl.monitor.trouble import YOUNG
 from jsctl.nats.connection import Connection
 from jsctl.screen.drawing import draw, settle
 from jsctl.screen.model import build_first_model, with_board, with_size
@@ -106,6 +107,7 @@ async def large(url: str, consumers: int) -> None:
 
     await asyncio.gather(*(add(names[n % len(names)], n // len(names)) for n in range(consumers)))
     await connection.close()
+    await asyncio.sleep(YOUNG / SECOND)  # what is young is looked at anew in each round
     gc.set_threshold(50_000)  # as in `jsctl`
     places = Places([Settings(url=url)], pattern="", with_consumers=True, needs="screen")
     model = with_size(build_first_model(Start("jsctl report", part="consumers"), 2 * SECOND), 120, 40)
