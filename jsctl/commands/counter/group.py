@@ -9,7 +9,7 @@ from jsctl.base.units import format_time
 from jsctl.commands.cli import argument, command, dry_run_flag, option
 from jsctl.commands.options.idle import choose_idle_limit, wait_flag
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.counter import counters
 from jsctl.jetstream.counter.counters import Counter
@@ -143,13 +143,17 @@ async def list_(env: Env, subject: str, stream: str, names_only: bool, with_rows
     """
     if subject and not is_subject(subject):
         raise BadInput(f"{subject!r} is not a valid subject")
-    listed = []
+    listed: list[Counter] = []
+    broken: JsctlError | None = None
     async with aclosing(counters.read_all(await env.jetstream(), subject, stream)) as pages:
         async for page in pages:
-            listed += page
-    if names_only:
-        return list_names([counter.subject for counter in listed])
-    return show_list(listed, subject, with_rows=with_rows)
+            listed += [one for one in page if isinstance(one, Counter)]
+            broken = broken or next((one for one in page if isinstance(one, JsctlError)), None)
+    if broken and not listed:
+        raise broken
+    names = [counter.subject for counter in listed]
+    result = list_names(names) if names_only else show_list(listed, subject, with_rows=with_rows)
+    return result._replace(error=broken)
 
 
 @command("get", examples=["jsctl counter get hits.home", "jsctl counter get hits.home --stream ALL_HITS"])

@@ -11,9 +11,9 @@ from functools import partial
 from typing import NamedTuple
 
 from jsctl import registry
-from jsctl.base.command_lines import build_flag, build_line
+from jsctl.base.command_lines import build_line
 from jsctl.base.json_text import parse_json
-from jsctl.errors import BadInput, JsctlError, MissingName, NoResponders
+from jsctl.errors import ApiError, BadInput, JsctlError, MissingName, NoResponders
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message.newest import fetch_newest, fetch_newest_messages
 from jsctl.jetstream.message.publish import parse_ack
@@ -84,13 +84,19 @@ def decode_counter(message: Message) -> Counter:
             for stream, by_subject in (parse_json(text) if text else {}).items()
         }
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise JsctlError(
-            f"the newest message on {message.subject} holds no counter",
-            f"{build_line('stream get', flags=build_flag('--last-for', message.subject))} shows it",
-        ) from None
+        raise _build_broken_error(message) from None
     stream = message.metadata.stream if message.metadata else ""
     increment = find_header(message.header_block, _INCREMENT)
     return Counter(stream, message.subject, value, increment, message.sequence, message.timestamp, parts)
+
+
+def _build_broken_error(message: Message) -> JsctlError:
+    names = (*([message.metadata.stream] if message.metadata else ()), str(message.sequence))
+    return JsctlError(
+        f"the newest message on {message.subject} holds no counter",
+        f"{build_line('stream get', *names)} shows it, and {build_line('stream rmm', *names)} removes it: the"
+        " counter continues from the value before",
+    )
 
 
 def _parse_number(value: object) -> str:
@@ -173,6 +179,10 @@ async def add(api: Api, subject: str, amount: str, stream: str = "") -> tuple[st
     api.show(f">>> {subject}", f"{_INCREMENT}: {amount}")
     try:
         ack = parse_ack(subject, await api.connection.request_message(message, timeout=api.timeout))
+    except ApiError as error:
+        if error.err_code == ErrorCode.MESSAGE_COUNTER_BROKEN:
+            await get(api, subject, name)  # raises why
+        raise
     except NoResponders:
         hint = "connect to the domain of the stream"
         raise NoResponders(f"{subject} does not reach stream {name} from here", hint) from None
@@ -205,8 +215,11 @@ async def _find_counting(api: Api, subject: str, stream: str) -> Json:
     return config
 
 
-async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenerator[list[Counter], None]:
-    """Yield the counters whose subjects match, of one stream or of all, in pages sorted by subject.
+async def read_all(
+    api: Api, pattern: str = "", stream: str = ""
+) -> AsyncGenerator[list[Counter | JsctlError], None]:
+    """Yield the counters whose subjects match, of one stream or of all, in pages sorted by subject; for one
+    that is broken, why.
 
     With a pattern or a stream it raises what `find_stream` raises.
     """
@@ -218,7 +231,14 @@ async def read_all(api: Api, pattern: str = "", stream: str = "") -> AsyncGenera
         subjects = await _list_subjects(api, info, pattern or ">")
         async with aclosing(fetch_newest_messages(api, info, subjects)) as pages:
             async for page in pages:
-                yield [decode_counter(message) for message in page]
+                yield [_decode_or_explain(message) for message in page]
+
+
+def _decode_or_explain(message: Message) -> Counter | JsctlError:
+    try:
+        return decode_counter(message)
+    except JsctlError as error:
+        return error
 
 
 def watch(api: Api, info: Json, pattern: str, *, new: bool, limit: int) -> Receiver:

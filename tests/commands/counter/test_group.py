@@ -1,6 +1,7 @@
 """`jsctl counter` and its commands."""
 
 import json
+from pathlib import Path
 
 from tests.support import js
 from tests.support.run import Cli
@@ -48,6 +49,28 @@ def test_subjects_that_are_not_counters(hits: Cli, url: str) -> None:
     js.ask(url, "STREAM.CREATE.ODD", {"name": "ODD", "subjects": ["odd"], "allow_direct": True})
     refused = hits("counter get odd", status=1)
     assert len(refused.err.splitlines()) == 1
+
+
+def test_a_counter_with_a_message_that_is_none(cli: Cli, url: str, tmp_path: Path) -> None:
+    """As an older server stores them, which does not know counters; here it is restored as a counter."""
+    js.stream(url, "HITS", "hits.>", allow_direct=True)
+    js.publish(url, "hits.bad", b"x")
+    cli(f"backup stream HITS {tmp_path}/backup", status=0)
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(js.info(url, "HITS")["config"] | {"allow_msg_counter": True}))
+    cli("stream rm HITS --force", status=0)
+    cli(f"backup restore stream {tmp_path}/backup --config {config}", status=0)
+    for line in ("get hits.bad", "increment hits.bad", "list"):
+        refused = cli(f"counter {line}", status=1)
+        assert refused.out == ""
+        assert (
+            "the newest message on hits.bad holds no counter; jsctl stream get HITS 1 shows it" in refused.err
+        )
+    cli("counter increment hits.good 3", status=0)
+    listed = cli("counter list --names", status=1)
+    assert listed.out == "hits.good\n" and "hits.bad" in listed.err
+    cli("stream rmm HITS 1 --force", status=0)  # as the error says
+    assert cli("counter increment hits.bad 2", status=0).out == "2\n"
 
 
 def test_parts_of_sources(hits: Cli) -> None:
