@@ -32,6 +32,9 @@ stream of advisories: for this consumer, for all of a stream, or without names f
 
 _MAX_AGE, _MAX_BYTES = 30 * DAY, 64 << 20
 
+_SAYING = ("table", "plain", "markdown")
+"""Forms in which a table has a sentence below its rows that says what is not known."""
+
 _Pair = tuple[DeadLetter, Message | None]
 
 
@@ -110,9 +113,11 @@ async def dead(env: Env, options: Options) -> Report | Events[_Pair]:
         letters = await fetch_dead_letters(api, stream, consumer)
         for doubt in letters.doubts:
             env.say(f"warning: {doubt}")
-        missing = letters.explain_missing(stream, consumer)
-        if missing and (options.output or options.show):  # a table says it below its rows
-            env.inform(missing)
+        if missing := letters.explain_missing(stream, consumer):
+            if env.is_selective or env.form not in _SAYING:
+                env.say(missing)
+            elif options.output or options.show:
+                env.inform(missing)
         return letters
 
     async def fetch_view() -> Result:

@@ -20,8 +20,12 @@ from jsctl.monitor import events
 from jsctl.nats.subjects import matches
 
 MAX_DELIVER, TERMINATED, LEFT_BEHIND = "max_deliver", "terminated", "left_behind"
+REMOVED = "removed"
 """Reasons: its last delivery was not acknowledged; a client terminated it; a stream that
-removes what was processed still has it although its consumer is past it, and nothing says why."""
+removes what was processed still has it although its consumer is past it, and nothing says why; it was
+removed from the stream while it waited for its acknowledgement."""
+
+_REMOVED_DETAIL = "Unacknowledged message was deleted"  # nats-server: ackTermUnackedLimitsReason
 
 
 class Dead(NamedTuple):
@@ -83,7 +87,7 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     if info["config"].get("ack_policy") == "none":
         return DeadLetters([], acknowledges=False)
     of_stream = await streams.fetch_info(api, stream)
-    is_queue, is_drained = _removes_processed(of_stream, info)
+    keeps_processed, is_drained = _classify_retention(of_stream, info)
     advised, captures = await _read_advisories(api, info)
     # In a cluster, a snapshot holds only counts (nats-server: consumerStateFromInfo).
     state = (
@@ -91,11 +95,12 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
         if "cluster" in info
         else await fetch_consumer_state(api, stream, consumer)
     )
-    doubts: list[str] = []
+    doubts, answered = list[str](), set[int]()
     if isinstance(state, ConsumerState):
-        found = _combine(state, advised)
+        found, answered = _combine(state, advised)
         left = await list_stored(api, info, state.delivered) if is_drained else []
         left = [sequence for sequence in left if sequence not in state.pending]
+        answered.difference_update(left)
     else:
         found, (left, unknown) = advised, await _find_passed(api, info) if is_drained else ([], 0)
         count = int(info.get("num_redelivered", 0)) - int(info.get("num_ack_pending", 0)) - len(found)
@@ -105,40 +110,38 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
             doubts = [f"{'others' if found else 'messages'} may have been given up: {state}"]
     found |= {sequence: Dead(LEFT_BEHIND) for sequence in left if sequence not in found}
     letters = [letter async for letter in _fetch_letters(api, stream, found)]
-    # What is acknowledged or removed meanwhile is not dead; a work queue removes what is terminated.
+    # What was acknowledged since is not dead: the stream holds it, or removed it for that.
     return DeadLetters(
         [
             one
             for one in letters
-            if one.is_stored or (one.sequence in advised and not is_queue) or one.dead.reason == TERMINATED
+            if (one.sequence not in answered if one.is_stored else keeps_processed)
+            or one.dead.reason in (TERMINATED, REMOVED)
         ],
         doubts,
         captures,
     )
 
 
-def _removes_processed(stream: Json, consumer: Json) -> tuple[bool, bool]:
-    """Return whether a stream is a work queue, and whether what it holds behind a consumer was not processed:
+def _classify_retention(stream: Json, consumer: Json) -> tuple[bool, bool]:
+    """Return whether a stream keeps what was processed, and whether what it holds behind a consumer was not:
     that of a work queue, and of an interest stream that has this consumer alone. Both are infos."""
     retention, count = stream["config"].get("retention"), int(stream["state"].get("consumer_count", 0))
     is_alone = count == 1 and consumer["config"].get("deliver_policy", "all") == "all"
-    return retention == "workqueue", retention == "workqueue" or (retention == "interest" and is_alone)
+    return retention in (None, "limits"), retention == "workqueue" or (retention == "interest" and is_alone)
 
 
-def _combine(state: ConsumerState, advised: Mapping[int, Dead]) -> dict[int, Dead]:
-    """Return what the server's state says, with what advisories add: when, and what was terminated. An
-    advisory on a message that was acknowledged since, or is delivered again, is out of date."""
-    found = {
-        sequence: dead
-        for sequence, dead in advised.items()
-        if dead.reason == TERMINATED and sequence not in state.pending
-    }
+def _combine(state: ConsumerState, advised: Mapping[int, Dead]) -> tuple[dict[int, Dead], set[int]]:
+    """Return what the server's state says, with what advisories add (when, and what was terminated), and the
+    sequences of those that the server does not count any more: they were acknowledged since, or removed. An
+    advisory on a message that is delivered again is out of date."""
+    found = {sequence: dead for sequence, dead in advised.items() if sequence not in state.pending}
+    answered = {sequence for sequence, dead in found.items() if dead.reason == MAX_DELIVER}
+    answered -= state.redelivered.keys()
     for sequence, deliveries in state.redelivered.items():
-        if sequence not in state.pending:
-            dead = advised.get(sequence)
-            is_known = dead is not None and dead.reason == MAX_DELIVER
-            found[sequence] = dead if dead and is_known else Dead(MAX_DELIVER, deliveries)
-    return found
+        if sequence not in state.pending and found.get(sequence, Dead("")).reason != MAX_DELIVER:
+            found[sequence] = Dead(MAX_DELIVER, deliveries)
+    return found, answered
 
 
 async def _read_advisories(api: Api, info: Json) -> tuple[dict[int, Dead], list[str]]:
@@ -162,9 +165,10 @@ async def _read_advisories(api: Api, info: Json) -> tuple[dict[int, Dead], list[
                 ):
                     continue
                 if 0 < sequence <= delivered and to_ns(message.timestamp) >= created:
-                    reason = TERMINATED if "MSG_TERMINATED" in subject else MAX_DELIVER
-                    details = int(event.get("deliveries") or 0), str(event.get("reason") or "")
-                    dead[sequence] = Dead(reason, *details, str(event.get("timestamp") or ""))
+                    detail, deliveries = str(event.get("reason") or ""), int(event.get("deliveries") or 0)
+                    ended = REMOVED if detail == _REMOVED_DETAIL else TERMINATED
+                    reason = ended if "MSG_TERMINATED" in subject else MAX_DELIVER
+                    dead[sequence] = Dead(reason, deliveries, detail, str(event.get("timestamp") or ""))
     return dead, list(captures)
 
 

@@ -5,7 +5,14 @@ from collections import Counter
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import NEVER, compute_age, format_count, pluralize, seconds_to_ns
 from jsctl.jetstream.api import Json
-from jsctl.monitor.consumer.dead_letters import LEFT_BEHIND, MAX_DELIVER, TERMINATED, DeadLetter, DeadLetters
+from jsctl.monitor.consumer.dead_letters import (
+    LEFT_BEHIND,
+    MAX_DELIVER,
+    REMOVED,
+    TERMINATED,
+    DeadLetter,
+    DeadLetters,
+)
 from jsctl.nats.message import Message
 from jsctl.views.result import Column, Part, Result, Table, Text
 from jsctl.views.stream import messages
@@ -26,6 +33,7 @@ _COUNTS = (Column("Reason", "reason"), Column("Subject", "subject"), Column("Mes
 REASONS = {
     MAX_DELIVER: "was not acknowledged after its last delivery",
     TERMINATED: "was terminated by a client",
+    REMOVED: "was removed from the stream before it was acknowledged",
     LEFT_BEHIND: "is left in the stream behind its consumer",
 }
 
