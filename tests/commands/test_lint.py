@@ -3,6 +3,7 @@
 import re
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -189,3 +190,76 @@ def test_variables_that_hold_nats() -> None:
         (6, "KV_OUTPUT"),
     ]
     assert changed == IN_VARIABLES_WITH_JSCTL and check(changed)[0] == []
+
+
+EDIT, EDITED = "stream edit A --max-msgs 1 -f", "stream edit A --max-msgs 1 -f --allow-data-loss"
+HELD = [
+    (f"alias n='nats --context hub'\nn {EDIT}", f"alias n='jsctl --context hub'\nn {EDITED}"),
+    ("alias nk='nats kv'\nnk put C a b > f", "alias nk='nats kv'\njsctl compat -- kv put C a b > f"),
+    (f'N=(nats --context hub)\n"${{N[@]}}" {EDIT}', f'N=(jsctl --context hub)\n"${{N[@]}}" {EDITED}'),
+    (f'A=(--context hub)\nnats "${{A[@]}}" {EDIT}', f'A=(--context hub)\njsctl "${{A[@]}}" {EDITED}'),
+    (f'n() {{ nats -s "$U" "$@"; }}\nn {EDIT}', f'n() {{ jsctl -s "$U" "$@"; }}\nn {EDITED}'),
+    (
+        'nats() { command nats --context x "$@"; }\nnats req a b',
+        'nats() { command jsctl --context x "$@"; }\nnats compat -- req a b',
+    ),
+    (f'again() {{ until "$@"; do :; done; }}\nagain nats {EDIT}', f"again jsctl {EDITED}"),
+    ("NATS ?= nats -s x\nall:\n\t@$(NATS) req a b", "NATS ?= jsctl -s x\nall:\n\t@$(NATS) compat -- req a b"),
+    (f"all:\n\t@nats {EDIT}\n\t-nats {EDIT}", f"all:\n\t@jsctl {EDITED}\n\t-jsctl {EDITED}"),
+    (f"sudo -u nats nats {EDIT}", f"sudo -u nats jsctl {EDITED}"),
+    (f"N=nats\ntimeout 5 $N {EDIT}", f"N=jsctl\ntimeout 5 $N {EDITED}"),
+    (f"kubectl exec -n nats box -- nats {EDIT}", f"kubectl exec -n nats box -- jsctl {EDITED}"),
+    (
+        f"oc -n nats exec box -- sh -c 'nats {EDIT}'",
+        f"oc -n nats exec box -- sh -c 'jsctl {EDITED}'",
+    ),
+    (f"trap 'nats {EDIT}' EXIT", f"trap 'jsctl {EDITED}' EXIT"),
+    (f"ssh host sh <<'END-1'\nnats {EDIT}\nEND-1\ntrue", f"ssh host sh <<'END-1'\njsctl {EDITED}\nEND-1"),
+    (f"cat <<'E'\nit's nats\nE\nnats {EDIT}", f"E\njsctl {EDITED}"),
+    (f"wc <<< word\nnats {EDIT}", f"wc <<< word\njsctl {EDITED}"),
+    ("cat f | while read -r x; do nats pub a; done", "cat f | while read -r x; do jsctl pub a -; done"),
+    ("nats kv put C k v &> log", "jsctl compat -- kv put C k v &> log"),
+    ("nats sub x; rc=$?\ntrue\n\n\n[ $rc -eq 1 ]", "nats sub x; rc=$?\ntrue\n\n\n[ $rc -ne 0 ]"),
+    ("nats sub x || r=$?\n(( ${r} != 1 ))", "nats sub x || r=$?\n(( ${r} == 0 ))"),
+    ("nats sub x\ncase $? in\n1) a;;\nesac", "nats sub x\ncase $? in\n[1-9]*) a;;\nesac"),
+]
+
+
+@pytest.mark.parametrize(("script", "wanted"), HELD)
+def test_names_that_stand_for_nats_and_ways_to_run_it(script: str, wanted: str) -> None:
+    found, changed = check(script)
+    assert found and wanted in changed
+    assert check(changed) == ([], changed)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f'log() {{ echo "$@"; }}\nlog nats {EDIT}',
+        f"cat > f <<E\nnats {EDIT}\nE",
+        f"alias n='nats'\necho n {EDIT}",
+        "x=$?\n\n[ $x = 1 ]\nnats stream ls",
+        "case $1 in 1) nats stream ls;; esac",
+        "nats kv put C k v &> /dev/null",
+        "systemctl -n nats stream edit -f",
+    ],
+)
+def test_what_only_looks_like_a_call(script: str) -> None:
+    assert check(script) == ([], script)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scripts_of_many_lines_are_clean_once_changed(
+    seed: int, tmp_path: Path, offline_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The diff applies, the result has nothing left to find, and is still a script."""
+    random = Random(seed)
+    lines = [line.format(RUN) for line in RUN_BY_OTHERS if not line.endswith("then")]
+    parts = [script for script, _ in HELD if "\t" not in script and "nats()" not in script]
+    script = "\n".join([SCRIPT, *random.sample([*parts, *lines], 12)])
+    monkeypatch.chdir(tmp_path)
+    Path("a.sh").write_text(f"{script}\n")
+    diff = offline_cli("lint a.sh --format diff", status=1).out
+    subprocess.run(["patch", "-sp1"], input=diff, text=True, check=True)
+    assert offline_cli("lint a.sh", status=0).out == ""
+    assert subprocess.run(["bash", "-n", "a.sh"], check=False).returncode == 0
