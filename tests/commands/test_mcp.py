@@ -7,6 +7,8 @@ import io
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -86,8 +88,10 @@ def test_it_reads(cli: Cli, url: str) -> None:
             ("stream_info", {"stream": {"a": 1}}),
             ("call_tool", {}),
         ):
-            _, failed = await call(name, **arguments)
+            refused, failed = await call(name, **arguments)
             assert failed, name
+            assert ("--allow-changes" in refused["hint"]) == ("stream_rm" in (name, arguments.get("name")))
+        assert (await call("find_tools", query="remove stream"))[0]["note"] == "Nothing can be changed."
         answer, _ = await call("stream_info", stream="@/etc/passwd")
         assert "root:" not in json.dumps(answer)
 
@@ -190,6 +194,63 @@ def test_a_flag_that_changes_is_a_tool_of_its_own(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_plan_with_a_duration_is_applied(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    cli("consumer add ORDERS C --pull --defaults", status=0)
+
+    async def work(session: Any, call: Call) -> None:
+        pause = {"stream": "ORDERS", "consumer": "C", "until": "1h"}
+        plan, _ = await call("plan_change", name="consumer_pause", arguments=pause)
+        await asyncio.sleep(1.1)
+        assert (await call("apply_plan", plan=plan["plan"]))[0]["changed"]
+        arguments = {"stream": "ORDERS", "max_msgs": 1, "allow_data_loss": True}
+        plan, _ = await call("plan_change", name="stream_edit", arguments=arguments)
+        assert plan["destroys"], "it deletes messages"
+
+    talk(cli, work, "--allow-changes")
+    assert cli("consumer info ORDERS C --json", status=0).json["paused"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["interrupt", "close"])
+def test_lines_of_json_and_an_end_in_the_middle_of_a_call(cli: Cli, url: str, end: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    with subprocess.Popen(
+        [sys.executable, "-m", "jsctl", "mcp"],
+        env={**os.environ, **cli.environ},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr
+
+        def ask(number: int, method: str, **params: Any) -> None:
+            line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(f"{json.dumps(line)}\n".encode())  # type: ignore[union-attr]
+            process.stdin.flush()  # type: ignore[union-attr]
+
+        def read() -> Any:
+            return json.loads(process.stdout.readline())  # type: ignore[union-attr]
+
+        ask(1, "initialize", **hello)
+        assert read()["result"]["serverInfo"]["name"] == "jsctl"
+        process.stdin.write(b"not JSON \xff\n")
+        ask(2, "tools/call", name="stream_ls", arguments={})
+        assert json.loads(read()["result"]["content"][0]["text"]) == ["ORDERS"]
+        ask(3, "nope")
+        assert read()["error"]["code"] == -32601
+        ask(4, "tools/call", name="report", arguments={"count": 1000})
+        if end == "interrupt":
+            process.send_signal(signal.SIGINT)
+        else:
+            process.stdin.close()
+        assert process.wait(timeout=20) == (130 if end == "interrupt" else 0)
+        assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.slow
 def test_one_context_unless_told(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>")
     cli(f"context add a --server {url}", status=0)
@@ -213,6 +274,15 @@ MARKS = {
     "token": "marked-token-Yw72",
     "kv": "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY",
 }
+
+
+def test_no_argument_is_a_place_or_a_file(offline_cli: Cli) -> None:
+    assistant = make_assistant(offline_cli, with_changes=True)
+    for verb in [*assistant._reading.values(), *assistant._changing.values()]:
+        for name, kind in verb.build_schema()["properties"].items():
+            help = kind.get("description", "").lower()
+            is_place = bool(re.search(r"\b(url|context|address|editor|stdin|ctrl-c)\b", help))
+            assert not is_place or name == "js_domain", (verb.path, name, help)
 
 
 def make_assistant(cli: Cli, *, with_changes: bool) -> Any:

@@ -1,9 +1,11 @@
 """The server of `jsctl mcp`: tools that are verbs, over the SDK of the Model Context Protocol."""
 
+import json
+import re
 import secrets as random
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple, cast
 
 import click
 import mcp_types as types
@@ -17,10 +19,12 @@ from jsctl.commands.assistants.answers import build_answer, collect_secrets
 from jsctl.commands.assistants.tools import FIRST, Verb, list_verbs, search
 from jsctl.env import Env
 from jsctl.errors import BadInput, CommandError, JsctlError
+from jsctl.jetstream.message.stdin import Stdin
 
 FIND, CALL, PLAN, APPLY = "find_tools", "call_tool", "plan_change", "apply_plan"
 _CALL_SECONDS = 60.0
 _PLAN_SECONDS = 600.0
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?")
 _FOUND = 8  #: tools that `find_tools` describes at once
 
 _ABOUT = """\
@@ -45,10 +49,12 @@ class Assistant:
     def __init__(self, env: Env, root: click.Group, contexts: Sequence[str], *, with_changes: bool) -> None:
         self._env = env
         self._contexts = contexts
-        verbs = list_verbs(root, with_changes=with_changes)
+        verbs = list_verbs(root)
         self._reading = {name: verb for name, verb in verbs.items() if verb.only_reads}
-        self._changing = {name: verb for name, verb in verbs.items() if not verb.only_reads}
-        shown = [verb for verb in verbs.values() if verb.path in FIRST]
+        changing = {name: verb for name, verb in verbs.items() if not verb.only_reads}
+        self._changing = changing if with_changes else {}
+        self._refused = frozenset(changing.keys() - self._changing.keys())
+        shown = [verb for verb in [*self._reading.values(), *self._changing.values()] if verb.path in FIRST]
         self._first = sorted(shown, key=lambda verb: FIRST.index(verb.path))
         self._plans: dict[str, _Plan] = {}
 
@@ -66,7 +72,8 @@ class Assistant:
         server: Server[Any] = Server(
             "jsctl", version=__version__, instructions=about, on_list_tools=list_tools, on_call_tool=call_tool
         )
-        async with stdio_server() as (read_stream, write_stream):
+        lines = cast("Any", _read_lines(self._env.streams.stdin))  # the SDK's own reader keeps ctrl-C waiting
+        async with stdio_server(lines) as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
     def list_tools(self) -> list[types.Tool]:
@@ -104,18 +111,25 @@ class Assistant:
     async def _answer(self, name: str, arguments: Mapping[str, Any]) -> Any:
         if name == FIND:
             return self._find(str(arguments.get("query", "")))
-        if name == PLAN and self._changing:
+        if name == PLAN:
             return await self._plan(*_read_call(arguments))
-        if name == APPLY and self._changing:
+        if name == APPLY:
             return await self._apply(str(arguments.get("plan", "")))
         if name == CALL:
             name, arguments = _read_call(arguments)
         if name in self._changing:
             raise BadInput(f"{name} changes something", f"use {PLAN}, and then {APPLY}")
+        self._check_is_offered(name)
         if name not in self._reading:
             raise BadInput(f"there is no tool {name!r}", f"{FIND} finds tools")
         verb = self._reading[name]
         return await self._run(verb, self._build_words(verb, arguments))
+
+    def _check_is_offered(self, name: str) -> None:
+        if name in self._refused:
+            raise BadInput(
+                f"{name} changes something", "only a person can permit that, with jsctl mcp --allow-changes"
+            )
 
     def _find(self, query: str) -> Any:
         found = search({**self._reading, **self._changing}, query)
@@ -130,9 +144,11 @@ class Assistant:
             for verb in found[:_FOUND]
         ]
         more = [verb.name for verb in found[_FOUND:]]
-        return {"tools": shown, **({"more": f"{len(more)} more", "names": more} if more else {})}
+        rest = {"more": f"{len(more)} more", "names": more} if more else {}
+        return {"tools": shown, **rest, **({"note": _ABOUT_READING} if self._refused else {})}
 
     async def _plan(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        self._check_is_offered(name)
         if name not in self._changing:
             raise BadInput(f"there is no tool {name!r} that changes something", f"{FIND} finds tools")
         verb = self._changing[name]
@@ -144,7 +160,7 @@ class Assistant:
         plan = self._plans[token] = _Plan(verb, words, await self._try(verb, words), until)
         return {
             "line": format_arguments([*verb.path.split(), *words]),
-            "destroys": verb.destroys,
+            "destroys": verb.destroys or "--allow-data-loss" in words,
             "would": plan.outcome,
             "plan": token,
             "valid_seconds": int(_PLAN_SECONDS),
@@ -203,12 +219,19 @@ class Assistant:
             return {"exit_status": int(error.status), "message": error.message, "answer": error.data}
 
 
+async def _read_lines(stdin: IO[Any]) -> AsyncIterator[str]:
+    async for lines in Stdin(stdin).read_lines():
+        for line in lines:
+            yield line.decode(errors="replace")
+
+
 def _find_steps(outcome: Any) -> Any:
     """Return the lines of the steps of a dry run that has steps, as what a doctor sees is never the same;
-    otherwise the outcome."""
+    otherwise the outcome without times, which move with those that are said as durations."""
     answer = outcome.get("answer", outcome) if isinstance(outcome, dict) else outcome
-    has_steps = isinstance(answer, dict) and "steps" in answer
-    return [step["line"] for step in answer["steps"]] if has_steps else outcome
+    if isinstance(answer, dict) and "steps" in answer:
+        return [step["line"] for step in answer["steps"]]
+    return _TIME.sub("", json.dumps(outcome))
 
 
 def _make_tool(

@@ -49,9 +49,11 @@ _ENDLESS = (
 _NEVER = (
     *("force", "dry_run", "unprotect", "watch", "record", "replay", "progress", "no_select", "raw", "spark"),
     *("all_contexts", "groups", "chosen_columns", "chosen_rows", "man", "remove", "yes"),
+    *("from_context", "to_context", "registry", "allow_changes", "follow", "interactive", "max_backup_age"),
+    *("stdin", "force_stdin", "send_on"),
 )
-"""Parameters that are no assistant's: what stands for a person's yes, other contexts, files, live screens,
-and what JSON does not have."""
+"""Parameters that are no assistant's: what stands for a person's yes, other contexts and addresses, files and
+stdin, live screens, and what JSON does not have."""
 
 _RECORDINGS = {("incident", "source")}
 """Parameters that name a file and are an assistant's: a recorded report is read as nothing else."""
@@ -181,15 +183,15 @@ def _describe(param: click.Parameter) -> dict[str, Any]:
     return {**kind, **({"description": text} if text else {})}
 
 
-def list_verbs(root: click.Group, *, with_changes: bool) -> dict[str, Verb]:
+def list_verbs(root: click.Group) -> dict[str, Verb]:
     """Return the verbs that assistants may use, by the names of their tools."""
     verbs = []
     for path, entry in registry.list_commands().items():
         is_verb = entry.runs or not entry.group
         is_left_out = any(f"{path} ".startswith(f"{one} ") for one in (*_HERE, *_ENDLESS))
-        if is_verb and not is_left_out and (entry.impact == READS or with_changes):
+        if is_verb and not is_left_out:
             verbs.append(Verb(path, entry, find_command(root, path.split())))
-            if with_changes and (mode := entry.changes_with):
+            if mode := entry.changes_with:
                 verbs.append(verbs[-1]._replace(entry=entry._replace(impact=CHANGES), mode=mode))
     return {verb.name: verb for verb in verbs}
 
