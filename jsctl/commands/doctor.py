@@ -175,9 +175,9 @@ async def doctor(env: Env, options: Options) -> Result:
 
     With --fix, the findings that one safe command fixes are a plan, and the others are shown with what to do.
     Each command is run alone, and undone if, for 30 seconds, its finding is still there, or more findings
-    have any one code than before. No command loses messages. The exit status is 1 if something is wrong at
-    the end. --json also has {"dry_run", "steps": [{"code", "about", "seen", "command", "line", "undo",
-    "outcome", "why"}]}.
+    have any one code than before, other streams aside. No command loses messages. The exit status is 1 if
+    something is wrong at the end. --json also has {"dry_run", "steps": [{"code", "about", "seen", "command",
+    "line", "undo", "outcome", "why"}]}.
 
     With --backups, the backups of streams in DIR are read instead, those in account backups as well: for each
     stream the newest one, and older ones until one is good. The exit status is 1 if that is too old, if there

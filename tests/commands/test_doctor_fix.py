@@ -136,7 +136,56 @@ def test_a_finding_that_moves_is_not_new(before: str, after: str, new: str) -> N
         words = (word.split() for word in text.split(", ") if word)
         return [Trouble("", True, code, about=about) for code, about in words]
 
-    assert ", ".join(list_new(parse(before), parse(after))) == new
+    assert ", ".join(list_new(parse("NEAR s")[0], parse(before), parse(after))) == new
+
+
+@pytest.mark.parametrize(
+    ("objects", "counts"),
+    [
+        (["stream hub > OTHER"], False),
+        (["consumer hub > OTHER > C", "stream hub > MORE"], False),
+        (["stream hub > OTHER from $JS.leaf.API.MORE"], False),
+        (["stream hub > ORDERS"], True),
+        (["consumer hub > ORDERS > C"], True),
+        (["stream leaf > COPY from $JS.hub.API.ORDERS"], True),
+        (["stream hub > OTHER", "stream hub > ORDERS"], True),
+        (["server n1", "stream hub > OTHER"], True),
+        (["domain hub"], True),
+        ([], True),
+    ],
+)
+def test_a_finding_of_other_streams_alone_does_not_count(objects: list[str], counts: bool) -> None:
+    for step in ("stream hub > ORDERS", "consumer hub > ORDERS > D"):
+        first = Trouble("", True, "NEAR", objects=[step])
+        came = Trouble("", True, "BEHIND", about="x", objects=objects)
+        assert list_new(first, [first], [came]) == (["BEHIND (x)"] if counts else [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stream", "outcome"), [("OTHER", "fixed"), ("ORDERS", "undone")])
+def test_what_comes_at_the_same_time(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch, stream: str, outcome: str
+) -> None:
+    """A consumer of another stream that is paused while a step runs undoes nothing."""
+    from jsctl.monitor.doctor import repairing
+
+    monkeypatch.setattr(repairing, "PATIENCE", 1)
+    js.stream(url, "ORDERS", "orders.>", discard="new", max_msgs=10)
+    js.publish(url, "orders.1", count=9)
+    js.stream(url, "OTHER", "other")
+    real_wait = repairing._wait
+
+    async def pause_and_wait(*arguments: Any) -> Any:
+        wanted = {"durable_name": "C", "ack_policy": "explicit", "pause_until": UNTIL}
+        create = {"stream_name": stream, "config": wanted}
+        await asyncio.to_thread(js.ask, url, f"CONSUMER.CREATE.{stream}.C", create)
+        return await real_wait(*arguments)
+
+    monkeypatch.setattr(repairing, "_wait", pause_and_wait)
+    document = cli("doctor --fix --yes --json", status=1).json
+    assert [step["outcome"] for step in document["steps"]] == [outcome]
+    assert "CONSUMER_PAUSED" in [finding["code"] for finding in document["findings"]]
+    assert js.info(url, "ORDERS")["config"]["max_msgs"] == (20 if outcome == "fixed" else 10)
 
 
 @pytest.mark.slow

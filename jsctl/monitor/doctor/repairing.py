@@ -70,12 +70,36 @@ def _count(findings: Sequence[Trouble]) -> Counter[tuple[str, str]]:
     return Counter((finding.code, finding.about) for finding in findings)
 
 
-def list_new(before: Sequence[Trouble], after: Sequence[Trouble]) -> list[str]:
-    """Return the findings that came, of those codes that more findings have than before: one that only
-    moved, such as a replica that is behind, is no other."""
+def list_new(step: Trouble, before: Sequence[Trouble], after: Sequence[Trouble]) -> list[str]:
+    """Return the findings that came with a step, of those codes that more findings have than before: one that
+    only moved, such as a replica that is behind, is no other. Other streams do not count.
+
+    step: the finding that it was to end.
+    """
+    before = [finding for finding in before if not _is_elsewhere(finding, step)]
+    after = [finding for finding in after if not _is_elsewhere(finding, step)]
     more = Counter(finding.code for finding in after) - Counter(finding.code for finding in before)
     came = _count(after) - _count(before)
     return [f"{code} ({about})" for code, about in came if code in more]
+
+
+def _is_elsewhere(finding: Trouble, step: Trouble) -> bool:
+    """Return whether a finding concerns only other streams than a step does, and their consumers."""
+    own = {stream for name in step.objects for stream in _list_streams(name)}
+    streams = [_list_streams(name) for name in finding.objects]
+    return bool(own and streams) and all(each and not own & each for each in streams)
+
+
+def _list_streams(name: str) -> set[str]:
+    """Return the name of the stream of an object of a finding, and of the one that it copies, without their
+    domains; empty for what is no stream, mirror, source or consumer."""
+    kind, _, rest = name.partition(" ")
+    if kind not in ("stream", "consumer"):
+        return set()
+    stream, _, origin = rest.partition(" from ")
+    if kind == "consumer":
+        stream = stream.rpartition(" > ")[0]
+    return {stream.rpartition(" > ")[2], *([origin.rpartition(".")[2]] if origin else ())}
 
 
 async def _wait(step: Step, before: Sequence[Trouble], look: Look) -> tuple[Snapshot, list[Trouble]]:
@@ -84,7 +108,7 @@ async def _wait(step: Step, before: Sequence[Trouble], look: Look) -> tuple[Snap
     deadline = time.monotonic() + PATIENCE
     while True:
         seen = await look()
-        new = list_new(before, seen[1])
+        new = list_new(step.finding, before, seen[1])
         if _count(seen[1])[key] < _count(before)[key] and not new:
             step.outcome, step.why = "fixed", ""
             return seen
