@@ -34,6 +34,7 @@ _ASSIGNED = re.compile(
 """A secret with its name, as in JSON and in configurations of servers."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?")
 _SECRET_KEY = re.compile(
     r"(?i)(^|_)(pass|password|passwd|token|auth_token|secret|seed|private_key|user_jwt|jwt|bearer|api_key)$"
 )
@@ -136,3 +137,12 @@ def hide_secrets(value: Any, secrets: list[str]) -> Any:
             for key, one in value.items()
         }
     return value
+
+
+def find_steps(outcome: Any) -> Any:
+    """Return the lines of the steps of a dry run that has steps, as what a doctor sees is never the same;
+    otherwise the outcome without times, which move with those that are said as durations."""
+    answer = outcome.get("answer", outcome) if isinstance(outcome, dict) else outcome
+    if isinstance(answer, dict) and "steps" in answer:
+        return [step["line"] for step in answer["steps"]]
+    return _TIME.sub("", json.dumps(outcome))

@@ -1,7 +1,5 @@
 """The server of `jsctl mcp`: tools that are verbs, over the SDK of the Model Context Protocol."""
 
-import json
-import re
 import secrets as random
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from mcp.server.stdio import stdio_server
 from jsctl import __version__
 from jsctl.base.command_lines import format_arguments
 from jsctl.calls import Call
-from jsctl.commands.assistants.answers import build_answer, collect_secrets
+from jsctl.commands.assistants.answers import build_answer, collect_secrets, find_steps
 from jsctl.commands.assistants.tools import FIRST, Verb, list_verbs, search
 from jsctl.env import Env
 from jsctl.errors import BadInput, CommandError, JsctlError
@@ -24,7 +22,6 @@ from jsctl.jetstream.message.stdin import Stdin
 FIND, CALL, PLAN, APPLY = "find_tools", "call_tool", "plan_change", "apply_plan"
 _CALL_SECONDS = 60.0
 _PLAN_SECONDS = 600.0
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?")
 _FOUND = 8  #: tools that `find_tools` describes at once
 
 _ABOUT = """\
@@ -176,7 +173,7 @@ class Assistant:
         plan = self._plans.pop(number, None)
         if plan is None or plan.until < time.monotonic():
             raise BadInput("there is no such plan any more", f"{PLAN} makes one; each is good for one change")
-        if _find_steps(await self._try(plan.verb, plan.words)) != _find_steps(plan.outcome):
+        if find_steps(await self._try(plan.verb, plan.words)) != find_steps(plan.outcome):
             again = await self._make_plan(plan.verb, plan.words)
             return {"changed": False, "reason": "it would do something else by now", "new_plan": again}
         yes = [f"--{name}" for name in ("force", "yes") if plan.verb.has_flag(name)][:1]
@@ -223,15 +220,6 @@ async def _read_lines(stdin: IO[Any]) -> AsyncIterator[str]:
     async for lines in Stdin(stdin).read_lines():
         for line in lines:
             yield line.decode(errors="replace")
-
-
-def _find_steps(outcome: Any) -> Any:
-    """Return the lines of the steps of a dry run that has steps, as what a doctor sees is never the same;
-    otherwise the outcome without times, which move with those that are said as durations."""
-    answer = outcome.get("answer", outcome) if isinstance(outcome, dict) else outcome
-    if isinstance(answer, dict) and "steps" in answer:
-        return [step["line"] for step in answer["steps"]]
-    return _TIME.sub("", json.dumps(outcome))
 
 
 def _make_tool(
