@@ -1,5 +1,6 @@
 """`incident`: what rounds of a recording say of what changed."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.support import js
 from tests.support.rounds import START, Change, with_lag, write_rounds
 from tests.support.run import Cli
 from tests.support.servers import HUB_LEAF_ACCOUNTS, RealServer
+from tests.support.services import answering
 
 
 @pytest.fixture
@@ -39,6 +41,14 @@ def limit(place: dict[str, Any]) -> None:
     place["overview"]["limits"]["ORDERS"] = {"messages": 10, "bytes": -1, "retention": "limits"}
 
 
+def keep(place: dict[str, Any]) -> None:
+    place["overview"]["settings"]["ORDERS"] |= {"max_age": 90_500_000_000, "allow_rollup_hdrs": True}
+
+
+def tag(place: dict[str, Any]) -> None:
+    place["overview"]["consumers"][0]["config"]["metadata"] = {"_nats.ver": "9", "team": "a"}
+
+
 def purge(place: dict[str, Any]) -> None:
     place["overview"]["streams"][0] |= {"messages": 0, "bytes": 0}
 
@@ -60,6 +70,8 @@ def lead(place: dict[str, Any]) -> None:
     [
         (edit, "configuration", "ack_wait none, now 5s"),
         (limit, "configuration", "max_msgs unlimited, now 10"),
+        (keep, "configuration", "max_age unlimited, now 1m30.5s; allow_rollup_hdrs false, now true"),
+        (tag, "configuration", "metadata none, now {'team': 'a'}"),
         (purge, "purged", "was purged: 50 messages before, 0 now"),
         (remove, "gone", "is gone"),
         (recreate, "recreated", "was removed and created again"),
@@ -305,3 +317,86 @@ def test_a_slow_round_is_no_skew(cli: Cli, system_url: str, tmp_path: Path) -> N
     )
     [clock] = cli(f"incident --from {file} --json", status=0).json["clocks"]
     assert clock["ahead_seconds"] == pytest.approx(-0.02, abs=0.005)
+
+
+def test_consumers_whose_leader_does_not_answer_are_not_gone(cli: Cli, url: str, tmp_path: Path) -> None:
+    """A page of CONSUMER.LIST that names them as missing, as servers do when a leader was just killed."""
+    js.stream(url, "ORDERS", "orders.>")
+    for name in ("HERE", "AWAY"):
+        body = {"stream_name": "ORDERS", "config": {"durable_name": name}}
+        js.ask(url, f"CONSUMER.CREATE.ORDERS.{name}", body)
+    lists = {subject: js.ask(url, subject) for subject in ("INFO", "STREAM.LIST", "CONSUMER.LIST.ORDERS")}
+    whole = dict(lists["CONSUMER.LIST.ORDERS"])
+    rec = tmp_path / "rec"
+    for consumers, missing in (
+        (whole["consumers"], []),
+        ([], ["AWAY", "HERE"]),
+        (whole["consumers"][1:], ["AWAY"]),
+    ):
+        lists["CONSUMER.LIST.ORDERS"] = {**whole, "consumers": consumers, "missing": missing}
+        answers = {f"PART.{subject}": [(b"", json.dumps(one).encode())] for subject, one in lists.items()}
+        with answering(url, answers):
+            report = cli(f"report --json --js-api-prefix PART --record {rec} --count 1", status=0).json
+        assert [one["part"] for one in report["reports"][0]["not_checked"]] == ["consumers"] * bool(
+            missing
+        ), report
+    changes = cli(f"incident --from {rec} --json", status=0).json["changes"]
+    assert not [one for one in changes if one["kind"] in ("gone", "appeared", "problem ended")], changes
+
+
+def failing(second: int, count: int) -> Change:
+    """So many failed requests that advisories told of in this round, and the account's counter."""
+
+    def change(place: dict[str, Any]) -> None:
+        at = f"2027-01-15T08:00:{second:02}Z"
+        facts = {"subject": "$JS.API.INFO", "error": "no quorum", "by": "app"}
+        entry = {"kind": "api_error", "at": at, "received": at, "count": count, "domain": "", "facts": facts}
+        place["advisories"] = [entry] if count else []
+        place["overview"]["account"]["api"]["errors"] += 10 * second
+
+    return change
+
+
+def test_requests_that_go_on_failing_are_one_change(cli: Cli, real: Path, tmp_path: Path) -> None:
+    rounds = [failing(second, second % 4) for second in range(1, 9)]
+    file = write_rounds(real, tmp_path / "rounds", rounds)
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    failed = [one["says"] for one in changes if one["kind"] == "API errors"]
+    assert failed == ["no quorum, on $JS.API.INFO, by app (12 times)"]
+
+
+def test_a_server_that_answers_again(cli: Cli, system_url: str, tmp_path: Path) -> None:
+    cli(["report", "--record", str(tmp_path / "real"), "--count", "1", "--server", system_url], status=0)
+
+    def silence(place: dict[str, Any]) -> None:
+        place["servers"]["statistics"] = []
+
+    def restart(place: dict[str, Any]) -> None:
+        for reply in place["servers"]["statistics"]:
+            reply["statsz"]["start"] = "2027-01-15T08:00:02Z"
+
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [unchanged, silence, restart])
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    said = [(one["kind"], one["says"]) for one in changes if ": server" in one["name"]]
+    assert said[:2] == [("gone", "no longer answers"), ("appeared", "answers again")]
+    assert said[2][0] == "restarted" and "2027-01-15T08:00:02Z" in said[2][1]
+
+
+def test_followers_and_short_times_in_words(cli: Cli, real: Path, tmp_path: Path) -> None:
+    def with_followers(*names: str) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            place["overview"]["streams"][0]["peers"] = list(names)
+            place["overview"]["troubles"] = {"ORDERS": [["n2 away", True]]} if "n2!" in names else {}
+
+        return change
+
+    peers = [("n2", "n3"), ("n2!", "n3"), ("n3", "n2"), ("n3", "n4")]
+    file = write_rounds(real, tmp_path / "rounds", [with_followers(*names) for names in peers], seconds=0.5)
+    document = cli(f"incident --from {file} --json", status=0).json
+    says = [one["says"] for one in document["changes"] if one["kind"] == "replicas"]
+    assert says == [
+        "follower n2 is offline or behind",
+        "follower n2 is up to date again",
+        "followers n3, n2, now n3, n4",
+    ]
+    assert "Lasted: 500ms" in cli(f"incident --from {file}", status=0).out

@@ -1,13 +1,13 @@
 """What recorded advisories say of changes: exactly when, by the clock of a server, and who asked. No I/O."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.events import KINDS
-from jsctl.monitor.incident.changes import Change, Level
+from jsctl.monitor.incident.changes import API_ERRORS, Change, Level
 from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
 
 _REQUEST = re.compile(
@@ -22,7 +22,17 @@ _LEVELS: Mapping[str, Level] = {
 }
 """Of advisories that no round explains; others are notes."""
 
+_SAYS = {
+    "server_lame_duck": "began lame duck mode",
+    "server_shutdown": "shut down",
+    **dict.fromkeys(("stream_quorum_lost", "consumer_quorum_lost"), "has no majority of its servers"),
+}
+"""Of advisories whose title is no sentence about what they name."""
+
 _NOISE = 0.05  #: seconds
+
+_REQUESTED = "request"
+_ACTIONS = {"create": "was created", "delete": "was removed", "modify": "was changed"}
 
 _APPEARED, _GONE = frozenset({"appeared", "recreated"}), frozenset({"gone", "recreated"})
 _CONFIGURED = frozenset({"configuration", "replicas", "migration"})
@@ -45,7 +55,8 @@ _SHOWN_BY: Mapping[str, frozenset[str]] = {
 class Advised(NamedTuple):
     """An advisory of a place. at: ns since 1970 by the clock of `server`, which is a place if the server is
     not named. ahead: ns that this clock is ahead, as far as the delivery tells. after, until: of the rounds
-    around it. name: of what it is about, as changes have it. shown_by: kinds of changes that show it, too."""
+    around it. name: of what it is about, as changes have it. shown_by: kinds of changes that show it, too.
+    times: how many requests failed, for API errors."""
 
     at: int
     ahead: int
@@ -60,6 +71,7 @@ class Advised(NamedTuple):
     level: Level
     shown_by: frozenset[str]
     by: str
+    times: int = 0
 
 
 def parse_advised(entry: Json, context: str, domain: str, after: int, until: int) -> Advised:
@@ -69,26 +81,28 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
     stream, consumer = str(facts.get("stream") or ""), str(facts.get("consumer") or "")
     known = KINDS.get(f"io.nats.jetstream.advisory.v1.{kind}")
     title = known.title.lower() if known else kind.replace("_", " ")
-    says, shown_by, by = title, frozenset[str](), str(facts.get("by") or "")
+    says, shown_by, by = _SAYS.get(kind, title), frozenset[str](), str(facts.get("by") or "")
     if request := _REQUEST.search(str(facts.get("subject") or "")):
         stream, consumer = request[3], request[4] if request[1] == "CONSUMER" and request[4] else ""
     if kind == API_ERROR:
-        title, says = "API errors", f"{facts.get('error')}, on {facts.get('subject')}"
+        title, says = API_ERRORS, f"{facts.get('error')}, on {facts.get('subject')}"
     elif kind == API_REQUEST:
-        title = "request"
+        title = _REQUESTED
         says, shown_by = str(facts.get("subject")), _SHOWN_BY.get(request[2] if request else "", frozenset())
     elif kind.endswith("_action"):
-        says, shown_by = (
-            f"{title}: {facts.get('action')}",
-            _SHOWN_BY.get(str(facts.get("action")), frozenset()),
-        )
+        action = str(facts.get("action"))
+        says, shown_by = _ACTIONS.get(action, f"{title}: {action}"), _SHOWN_BY.get(action, frozenset())
+    elif kind == "consumer_pause":
+        is_paused = facts.get("paused") is True
+        says = f"was paused until {facts.get('pause_until')}" if is_paused else "was resumed"
+        shown_by = _CONFIGURED
     elif kind.endswith("_leader_elected"):
         title, says, shown_by = (
             "leader changed",
             f"elected {facts.get('leader')}",
             _SHOWN_BY["LEADER.STEPDOWN"],
         )
-    server = str(facts.get("server") or facts.get("leader") or "")
+    server, times = str(facts.get("server") or facts.get("leader") or ""), count if kind == API_ERROR else 0
     if kind == "domain_leader_elected":  # which names its leader by a hash
         server, says = "", "the meta group elected a leader"
     target = f"stream {stream}" if stream else f"server {server}" if server else ""
@@ -103,10 +117,11 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
         domain,
         f"{place}: {f'consumer {stream} > {consumer}' if consumer else target}" if target else place,
         title,
-        says + (f" ({count:,} times)" if count > 1 else "") + (f", by {by}" if by else ""),
+        says + (f" ({count:,} times)" if count > max(1, times) else "") + (f", by {by}" if by else ""),
         _LEVELS.get(kind, "note"),
         shown_by,
         by,
+        times,
     )
 
 
@@ -144,15 +159,38 @@ def merge_advised(
         used.update(told)
         merged.append(_explain(change, [advised[number] for number in told], skews) if told else change)
     published = {_identify(advised[number]) for number in used}
-    for number, one in enumerate(advised):
-        if number not in used and _identify(one) not in published:
+    rest = [one for number, one in enumerate(advised) if number not in used]
+    for one in _join_requests(rest):
+        if _identify(one) not in published:
             published.add(_identify(one))  # the system account gets those of accounts, too
             at = _correct(one, skews)
             own = Change(
                 at, min(one.after, at), one.kind, one.level, one.context, one.domain, one.name, one.says
             )
-            merged.append(own._replace(server=one.server, server_at=one.at))
+            merged.append(own._replace(server=one.server, server_at=one.at, times=one.times))
     return sorted(merged, key=lambda change: change.at)
+
+
+def _join_requests(advised: Sequence[Advised]) -> Iterator[Advised]:
+    """Yield advisories; one of what was done has who asked for it, and the request is none of its own."""
+    requests = [one for one in advised if one.kind == _REQUESTED]
+    joined: set[int] = set()
+    others = []
+    for one in advised:
+        if one.kind == _REQUESTED:
+            continue
+        found = [
+            number
+            for number, request in enumerate(requests)
+            if number not in joined
+            and (request.name, request.until) == (one.name, one.until)
+            and request.shown_by & one.shown_by
+        ]
+        joined.update(found[:1])
+        by = requests[found[0]].by if found else ""
+        others.append(one._replace(says=f"{one.says}, by {by}") if by and not one.by else one)
+    yield from others
+    yield from (request for number, request in enumerate(requests) if number not in joined)
 
 
 def _explain(change: Change, told: Sequence[Advised], skews: Mapping[str, float]) -> Change:
@@ -168,7 +206,8 @@ def _explain(change: Change, told: Sequence[Advised], skews: Mapping[str, float]
 
 
 def _identify(one: Advised) -> tuple[int, str, str, str]:
-    return one.at, one.server, one.kind, one.says
+    """Return what is the same of an advisory that several contexts received."""
+    return one.at, one.kind, one.name.rpartition(": ")[2], one.says
 
 
 def _correct(one: Advised, skews: Mapping[str, float]) -> int:

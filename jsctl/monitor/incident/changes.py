@@ -4,16 +4,18 @@ Nothing is asked and nothing is recorded for it: what rounds hold is compared. A
 round before and not later than its own, by the clock of the machine that recorded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jsctl.base.units import format_exact_duration, pluralize, truncate_to_seconds
+from jsctl.base.units import format_exact_duration, pluralize
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.monitor.alerts.conditions import Row, list_rows
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Answers, Place
 
 Level = Literal["bad", "warning", "note", "good"]
+API_ERRORS, FAILED = "API errors", "more requests failed"
 _Words = tuple[str, str, Level, str]
 """Kind, name, level and words of a change."""
 
@@ -22,7 +24,8 @@ class Change(NamedTuple):
     """A change. at: of the round that shows it, after: of the round before, ns since 1970. kind: a word for
     programs. name: of what changed. says: what is different. why: a sentence on a problem. code: of its rule.
     key: identifies the problem that began or ended, empty for other changes. server, server_at: whose clock
-    timed it, and what it showed, ns since 1970; empty and 0 if only rounds show it."""
+    timed it, and what it showed, ns since 1970; empty and 0 if only rounds show it. times: how many requests
+    failed, for API errors, of which `says` tells without the number."""
 
     at: int
     after: int
@@ -37,13 +40,14 @@ class Change(NamedTuple):
     why: str = ""
     server: str = ""
     server_at: int = 0
+    times: int = 0
 
 
 class PlaceView(NamedTuple):
     """A place in a round, by the keys of its rows. outage: why it did not answer. configs: configurations of
     streams and consumers, as far as rounds have them. problems: one trouble each, by what
     identifies it. is_partial: whether
-    it could not be looked at as a whole."""
+    it could not be looked at as a whole. hears: whether advisories tell of each request that failed."""
 
     context: str
     domain: str
@@ -52,10 +56,11 @@ class PlaceView(NamedTuple):
     configs: Mapping[tuple[str, ...], Json]
     problems: Mapping[str, TroubleLine]
     is_partial: bool = False
+    hears: bool = False
 
 
-def build_view(place: Place, answers: Answers | None, at: float) -> PlaceView:
-    """Return a place in a round. answers: of this round. at: seconds since 1970."""
+def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool) -> PlaceView:
+    """Return a place in a round. answers: of this round. at: seconds since 1970. hears: see PlaceView."""
     outage = place.find_outage()
     configs: dict[tuple[str, ...], Json] = {}
     for reply in answers.servers[0] if answers is not None and answers.servers is not None else ():
@@ -77,31 +82,39 @@ def build_view(place: Place, answers: Answers | None, at: float) -> PlaceView:
             if row.offline is None:
                 limits = overview.limits.get(row.stream)
                 config = {"replicas": row.replicas, "placement": row.placement, "api_level": row.api_level}
-                facts = (overview.consumed.get(row.stream) or {}).get("config")
+                settings = overview.settings.get(row.stream)
+                if settings is None:  # older recordings have some settings of streams with consumers
+                    settings = (overview.consumed.get(row.stream) or {}).get("config")
                 configs["stream", row.stream] = {
                     **config,
+                    "retention": limits.retention if limits else "limits",
                     "max_msgs": limits.messages if limits else -1,
                     "max_bytes": limits.bytes if limits else -1,
-                    **({} if facts is None else {"facts": facts}),
+                    **({} if settings is None else {"settings": settings}),
                 }
         for info in overview.consumers or ():
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
             configs[key] = {"created": info.get("created"), **(info.get("config") or {})}
     rows = {row.key: row for row in list_rows(place)}
     is_partial = any(not gap.is_chosen for gap in place.tracker.gaps)
-    return PlaceView(place.context, place.where, outage, rows, configs, problems, is_partial)
+    return PlaceView(place.context, place.where, outage, rows, configs, problems, is_partial, hears)
 
 
-def find_changes(old: PlaceView | None, new: PlaceView, at: int, after: int) -> Iterator[Change]:
+def find_changes(
+    old: PlaceView | None, new: PlaceView, at: int, after: int, away: MutableMapping[tuple[str, ...], Row]
+) -> Iterator[Change]:
     """Yield what changed in a place. old: None in its first round, in which only what is wrong is a change.
-    Rows are compared only if it answered in both. at, after: ns since 1970."""
+    Rows are compared only if it answered in both. at, after: ns since 1970. away: servers that no longer
+    answer, which it keeps."""
 
     def build(kind: str, level: Level, name: str, says: str, code: str = "", key: str = "") -> Change:
         return Change(at, after, kind, level, new.context, new.domain, name, says, code, key)
 
     if old is not None and not new.outage and not old.outage:
-        for words in _compare_rows(old, new):
+        for words in _compare_rows(old, new, away):
             yield build(words[0], words[2], words[1], words[3])
+        for name, errors in _count_errors(old, new):
+            yield build(API_ERRORS, "note", name, FAILED)._replace(times=errors)
     for key, problem in new.problems.items():
         if old is None or key not in old.problems:
             (trouble,) = problem.troubles
@@ -115,15 +128,52 @@ def find_changes(old: PlaceView | None, new: PlaceView, at: int, after: int) -> 
             yield build("problem ended", "good", name, says, problem.troubles[0].code, key)
 
 
+def _count_errors(old: PlaceView, new: PlaceView) -> Iterator[tuple[str, int]]:
+    """Yield by name how many more requests failed, as far as no advisories tell of each."""
+    for key, row in new.rows.items():
+        if key in old.rows and not (key[0] == "account" and new.hears):
+            errors = (row.values["api_errors"] or 0) - (old.rows[key].values["api_errors"] or 0)
+            if errors > 0:
+                yield row.name, errors
+
+
+def fold_errors(changes: Iterable[Change], within: int) -> list[Change]:
+    """Return changes; requests that go on failing in one way are one change, with their number. within: ns
+    between two of them."""
+    kept: list[Change] = []
+    last: dict[tuple[str, str], tuple[int, int]] = {}
+    for change in changes:
+        number, at = last.get((change.name, change.says), (0, -within - 1))
+        if change.times:
+            is_new = change.at - at > within
+            last[change.name, change.says] = (len(kept) if is_new else number), change.at
+            if not is_new:
+                kept[number] = kept[number]._replace(times=kept[number].times + change.times)
+                continue
+        kept.append(change)
+    return [change._replace(says=_say_errors(change)) if change.times else change for change in kept]
+
+
+def _say_errors(change: Change) -> str:
+    if change.says == FAILED:
+        return f"{pluralize(change.times, 'more request')} failed"
+    return f"{change.says} ({change.times:,} times)" if change.times > 1 else change.says
+
+
 def _name_problem(view: PlaceView, problem: TroubleLine) -> str:
     place = " ".join(word for word in (view.context, view.domain) if word)
     words = " > ".join(word for word in problem.name if word)
     return f"{place}: {problem.kind} {words}" if words else place
 
 
-def _compare_rows(old: PlaceView, new: PlaceView) -> Iterator[_Words]:
+def _compare_rows(
+    old: PlaceView, new: PlaceView, away: MutableMapping[tuple[str, ...], Row]
+) -> Iterator[_Words]:
     for key, row in new.rows.items():
         before = old.rows.get(key)
+        if before is None and (known := away.pop(key, None)) is not None:
+            yield "appeared", row.name, "note", "answers again"
+            before = known
         if before is None:
             if _is_own(row) and not old.is_partial:
                 yield "appeared", row.name, "note", "appeared"
@@ -139,7 +189,9 @@ def _compare_rows(old: PlaceView, new: PlaceView) -> Iterator[_Words]:
         if key not in new.rows and _is_own(row) and not is_unknown:
             if key[0] == "consumer" and row.values["stream"] in silent:
                 continue
-            yield "gone", row.name, "bad", "is gone"
+            if key[0] == "server":  # whether it stopped or cannot be reached is not known
+                away[key] = row
+            yield "gone", row.name, "bad", "no longer answers" if key[0] == "server" else "is gone"
 
 
 def _is_own(row: Row) -> bool:
@@ -190,27 +242,39 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
             "acts without a majority" if new["meta_rescue"] else "has a majority again",
         )
     if kind == "stream" and old["peers"] != new["peers"] and old["leader"] == new["leader"]:
-        yield "replicas", name, "note", f"followers {_list(old['peers'])}, now {_list(new['peers'])}"
+        yield "replicas", name, "note", _compare_followers(old["peers"] or (), new["peers"] or ())
     if old["migration"] != new["migration"]:
-        yield (
-            "migration",
-            name,
-            "note",
-            f"migration {old['migration'] or 'none'}, now {new['migration'] or 'ended'}",
-        )
-    errors = (new["api_errors"] or 0) - (old["api_errors"] or 0)
-    if errors > 0:
-        yield "API errors", name, "warning", f"{pluralize(errors, 'more request')} failed"
+        words = f"moves between servers: {new['migration']}" if new["migration"] else "moves no longer"
+        yield "migration" if new["migration"] else "migration ended", name, "note", words
     for key in () if old["offline"] or new["offline"] else _CONFIGURED.get(kind, ()):
         if old[key] != new[key]:
             yield "configuration", name, "note", f"{key} {_show(key, old[key])}, now {_show(key, new[key])}"
+
+
+def _compare_followers(old: Sequence[str], new: Sequence[str]) -> str:
+    """Say how followers changed; `name!` is one that is offline or behind."""
+    if sorted(name.rstrip("!") for name in old) != sorted(name.rstrip("!") for name in new):
+        before, now = ([name.rstrip("!") for name in names] for names in (old, new))
+        return f"followers {_list(before)}, now {_list(now)}"
+    lost = [name.rstrip("!") for name in new if name.endswith("!") and name not in old]
+    back = [name.rstrip("!") for name in old if name.endswith("!") and name not in new]
+    words = [f"{_name_followers(lost)} offline or behind" if lost else ""]
+    words.append(f"{_name_followers(back)} up to date again" if back else "")
+    return ", ".join(filter(None, words)) or f"followers {_list(old)}, now {_list(new)}"
 
 
 def _list(names: Sequence[str] | None) -> str:
     return ", ".join(names or ()) or "none"
 
 
-_SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heartbeat"})
+def _name_followers(names: Sequence[str]) -> str:
+    return f"follower {names[0]} is" if len(names) == 1 else f"followers {_list(names)} are"
+
+
+_SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heartbeat", "backoff"})
+_SPANS |= {"max_age", "duplicate_window", "subject_delete_marker_ttl"}
+_NOT_SAID = frozenset({"settings", "created", "consumers", "num_replicas"})
+"""Keys of which rows say what they are."""
 
 
 def _compare_configs(
@@ -221,21 +285,41 @@ def _compare_configs(
     if old.get("created") != new.get("created"):
         yield "recreated", name, "bad", f"was removed and created again at {new.get('created')}"
         return
-    one, other = ({**config, **(config.get("facts") or {})} for config in (old, new))
-    if ("facts" in old) != ("facts" in new):  # rounds have them only of a stream with consumers
-        one, other = dict(old), dict(new)
-    words = [
-        f"{key} {_show(key, one.get(key))}, now {_show(key, other.get(key))}"
-        for key in [*one, *(key for key in other if key not in one)]
-        if key not in ("facts", "created", "consumers", *implied) and one.get(key) != other.get(key)
-    ]
+    is_known = "settings" in old and "settings" in new
+    one, other = (_list_settings(config, is_known) for config in (old, new))
+    changed = [key for key in {**one, **other} if key not in implied and one.get(key) != other.get(key)]
+    if len(changed) > 1 and "api_level" in changed:
+        changed.remove("api_level")  # which follows from the others
+    words = [_say_setting(key, one.get(key), other.get(key)) for key in changed]
     if words:
         yield "configuration", name, "note", "; ".join(words)
 
 
+def _list_settings(config: Mapping[str, Any], is_known: bool) -> dict[str, Any]:
+    """Return what is configured; without what servers add by themselves."""
+    flat = {**config, **(config.get("settings") or {} if is_known else {})}
+    if isinstance(flat.get("metadata"), dict):
+        flat["metadata"] = {
+            key: value for key, value in flat["metadata"].items() if not is_server_metadata(key)
+        }
+    return {key: value for key, value in flat.items() if key not in _NOT_SAID and value not in ({}, None)}
+
+
+def _say_setting(key: str, old: Any, new: Any) -> str:
+    if isinstance(old or new, bool):
+        return f"{key} {_show_switch(old)}, now {_show_switch(new)}"
+    return f"{key} {_show(key, old)}, now {_show(key, new)}"
+
+
+def _show_switch(value: Any) -> str:
+    return "true" if value else "false"
+
+
 def _show(key: str, value: Any) -> str:
+    if isinstance(value, list) and value:
+        return ", ".join(_show(key, each) for each in value)
     if key in _SPANS and isinstance(value, int):
-        return format_exact_duration(truncate_to_seconds(value))
+        return format_exact_duration(value)
     if key.startswith("max_") and value in (None, -1):
         return "unlimited"
     return "none" if value in (None, "", [], {}) else str(value)

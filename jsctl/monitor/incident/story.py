@@ -5,14 +5,18 @@ from typing import Any, NamedTuple
 
 from jsctl.base.units import SECOND, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
+from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
-from jsctl.monitor.incident.changes import Change, PlaceView, build_view, find_changes
+from jsctl.monitor.incident.changes import Change, PlaceView, build_view, find_changes, fold_errors
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import PlaceRound
 
 _GROWING = 3
 """Rounds in which a lag grows, one after the other, from which it is a change."""
+
+_SAME_ERRORS = 30 * SECOND
+"""ns between two failed requests that are still one change."""
 
 
 class Beginning(NamedTuple):
@@ -80,14 +84,15 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
         rounds = replay.places(number)
         answers = [place.answers for place in rounds]
         views = [
-            build_view(place, own, replay.times[number]) for place, own in zip(places, answers, strict=True)
+            build_view(place, one.answers, replay.times[number], hears=one.advisories is not None)
+            for place, one in zip(places, rounds, strict=True)
         ]
         after = times[max(number - 1, 0)]
         builder.add(times[number], after, views, answers)
         if number > first or number == 0:
             builder.add_advisories(times[number], after, rounds)
     skews = {**builder.skews, **estimate_skews(builder.advised)}  # messages are faster than rounds
-    merged = merge_advised(builder.changes, builder.advised, skews)
+    merged = fold_errors(merge_advised(builder.changes, builder.advised, skews), _SAME_ERRORS)
     changes = [change for change in merged if change.at >= times[numbers[0]]]
     return Story(
         times[numbers[0]],
@@ -113,6 +118,7 @@ class _Builder:
         self._views: dict[tuple[str, str], PlaceView] = {}
         self._answered: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
+        self._away: dict[tuple[str, str], dict[tuple[str, ...], Row]] = {}
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
 
@@ -146,17 +152,19 @@ class _Builder:
     def _compare(self, key: tuple[str, str], view: PlaceView, at: int, after: int) -> Iterator[Change]:
         """Yield the changes since the last round in which the place answered, and of its answering."""
         known, outage = self._views.get(key), self._outages.pop(key, None)
+        away = self._away.setdefault(key, {})
         if view.outage:
             self._outages[key] = view
             merged = _merge(outage or known, view)
-            yield from find_changes(outage or known, merged, at, after)
+            yield from find_changes(outage or known, merged, at, after, away)
             self._outages[key] = merged
         elif outage is not None:
             silence = {name: one for name, one in outage.problems.items() if one.kind == "context"}
             base = known or view._replace(problems={})
-            yield from find_changes(base._replace(problems={**base.problems, **silence}), view, at, after)
+            before = base._replace(problems={**base.problems, **silence})
+            yield from find_changes(before, view, at, after, away)
         else:
-            yield from find_changes(known, view, at, after)
+            yield from find_changes(known, view, at, after, away)
 
     def _follow_lags(self, view: PlaceView, at: int, after: int) -> Iterator[Change]:
         """Yield the lags that began to grow, with the time of the first round in which they did."""

@@ -95,7 +95,7 @@ def _build_entry(subject: str, event: Json) -> Json | None:
         client = event["client"] if isinstance(event.get("client"), dict) else {}
         facts |= {
             "subject": str(event.get("subject", "")),
-            "by": " ".join(str(client[key]) for key in ("user", "name", "host") if client.get(key)),
+            "by": _name_client(client),
         }
         if (error := _find_error(event.get("response"))) is not None:
             kind = API_ERROR
@@ -107,6 +107,13 @@ def _build_entry(subject: str, event: Json) -> Json | None:
     elif kind not in ADVISORY_KINDS:
         return None
     return {"kind": kind, "at": at, "domain": str(event.get("domain", "")), "facts": facts}
+
+
+def _name_client(client: Json) -> str:
+    """Return who asked: `app (orders-service, 10.0.0.7)`."""
+    user, *others = (str(client.get(key) or "") for key in ("user", "name", "host"))
+    where = ", ".join(filter(None, others))
+    return f"{user} ({where})" if user and where else user or where
 
 
 def _is_change(text: bytes) -> bool:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from jsctl.base.units import format_count, to_ns
+from jsctl.base.units import MINUTE, format_count, to_ns
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
-from jsctl.jetstream.paging import Memory, fetch_items
+from jsctl.jetstream.paging import Memory, collect
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.consumer.evidence import gather_evidence
 from jsctl.monitor.consumer.facts import select_stream_facts
@@ -74,7 +74,8 @@ class Overview(NamedTuple):
     consumed: by stream, what a diagnosis of its consumers needs. queues: by stream, what only its consumers
     show of it. gaps: what was not looked at. listed: the
     streams whose consumers were listed in this round; None for all. limits: of streams that have some, or
-    another retention than `limits`. hosting: by server. followers: by stream, if there are any."""
+    another retention than `limits`. settings: by stream, what else is configured and not as it usually is.
+    hosting: by server. followers: by stream, if there are any."""
 
     at: datetime
     streams: Sequence[StreamRow]
@@ -91,6 +92,7 @@ class Overview(NamedTuple):
     link_troubles: Mapping[LinkKey, Sequence[Trouble]] = MappingProxyType({})
     login: Sequence[Trouble] = ()
     queues: Mapping[str, Sequence[Trouble]] = MappingProxyType({})
+    settings: Mapping[str, Json] = MappingProxyType({})
 
     @property
     def waiting(self) -> set[str]:
@@ -103,7 +105,7 @@ class Overview(NamedTuple):
 class StreamParts(NamedTuple):
     """What an overview takes from the info of a stream. link_facts: what its links, and copies of it, need.
     row: None for a stream that is not asked for. facts: what a diagnosis of its consumers needs, None if it
-    has none. limits: None for those of most streams. cluster: as in the info."""
+    has none. limits: None for those of most streams. cluster: as in the info. settings: see Overview."""
 
     link_facts: Json
     row: StreamRow | None = None
@@ -112,6 +114,7 @@ class StreamParts(NamedTuple):
     facts: Json | None = None
     limits: Limits | None = None
     cluster: Json = {}  # noqa: RUF012
+    settings: Json = {}  # noqa: RUF012
 
 
 def is_static(info: Json) -> bool:
@@ -178,6 +181,7 @@ async def fetch_overview(
             *describe_ack_denials(answer.denied),
         ],
         queues=answer.queues,
+        settings={name: own.settings for name, own in parts.items() if own.row is not None},
     )
 
 
@@ -194,6 +198,7 @@ def _extract_parts(pattern: str, domain: str, info: Json) -> StreamParts:
         select_stream_facts(info) if info["state"].get("consumer_count") else None,
         None if limits == _UNBOUNDED else limits,
         info.get("cluster") or {},
+        _read_settings(info["config"]),
     )
 
 
@@ -242,34 +247,35 @@ async def _list_consumers(
 ) -> tuple[list[Json] | None, Mapping[str, JsctlError]]:
     """Return the entries, and by stream why they cannot be listed; see `fetch_consumers`."""
     lists = await _fetch_consumer_lists(api, streams)
-    infos = [info for consumers in lists if not isinstance(consumers, JsctlError) for info in consumers]
-    failed = {
-        name: consumers
-        for name, consumers in zip(streams, lists, strict=True)
-        if isinstance(consumers, JsctlError)
-    }
-    none = bool(failed) and len(failed) == len(streams)
+    infos = [info for listed, _ in lists for info in listed]
+    failed = {name: error for name, (_, error) in zip(streams, lists, strict=True) if error is not None}
+    none = bool(failed) and len(failed) == len(streams) and not infos
     if none and any(isinstance(error, RequestTimeout) for error in failed.values()):
         raise next(iter(failed.values()))
     return None if none else infos, failed
 
 
-async def _fetch_consumer_lists(api: Api, streams: Iterable[str]) -> list[list[Json] | JsctlError]:
-    """Return the consumers of each stream, or why they could not be listed. Raises Unreachable."""
+async def _fetch_consumer_lists(
+    api: Api, streams: Iterable[str]
+) -> list[tuple[Sequence[Json], JsctlError | None]]:
+    """Return the consumers of each stream, and why they, or some, could not be listed. Raises Unreachable."""
     gate = asyncio.Semaphore(16)
 
-    async def fetch(stream: str) -> list[Json] | JsctlError:
+    async def fetch(stream: str) -> tuple[Sequence[Json], JsctlError | None]:
         async with gate:
             try:
-                return await fetch_items(api, f"CONSUMER.LIST.{stream}", "consumers")
+                found = await collect(api, f"CONSUMER.LIST.{stream}", "consumers", lambda info: info)
             except ApiError as error:
-                return [] if error.code == 404 else error
+                return [], None if error.code == 404 else error
             except (NoResponders, RequestTimeout) as error:
-                return error
+                return [], error
             except Unreachable:
                 raise
             except JsctlError as error:
-                return error
+                return [], error
+        silent = [*found.missing, *found.offline]  # their leader is away, or no server can run them
+        rest = f" and {len(silent) - 1:,} more" if len(silent) > 1 else ""
+        return [*found.items.values()], JsctlError(f"no answer from {silent[0]}{rest}") if silent else None
 
     return await asyncio.gather(*map(fetch, streams))
 
@@ -291,6 +297,20 @@ def _read_limits(config: Json) -> Limits:
         int(config.get("max_bytes", -1)) or -1,
         str(config.get("retention", "limits")),
     )
+
+
+_ELSEWHERE = frozenset({"name", "storage", "num_replicas", "placement", "max_msgs", "max_bytes", "retention"})
+"""What rows and limits have."""
+
+_USUAL: Mapping[str, Any] = {"discard": "old", "compression": "none", "duplicate_window": 2 * MINUTE}
+
+
+def _read_settings(config: Json) -> Json:
+    return {
+        key: value
+        for key, value in config.items()
+        if value and value != -1 and key not in _ELSEWHERE and value != _USUAL.get(key)
+    }
 
 
 def _list_followers(cluster: Json) -> tuple[Follower, ...]:

@@ -59,6 +59,7 @@ _OVERVIEW = Shape(
         "not_checked": [Shape({**fields(str, "part why"), "is_chosen": bool}, _GAP)],
         "limits": {"*": Shape({**fields(int, "messages bytes"), "retention": str}, _LIMITS)},
         "hosting": {"*": Shape(fields(int, " ".join(_HOSTING)), _HOSTING)},
+        "settings": {"*": Shape(STREAM_CONFIG.fields)},
     },
     ("streams", "links", "consumed", "gaps", "limits", "hosting", "troubles"),
 )
@@ -186,6 +187,7 @@ def _encode_overview(overview: Overview) -> Json:
         "not_checked": [_encode_row(gap, _GAP) for gap in overview.gaps],
         "limits": {name: _encode_row(limits, _LIMITS) for name, limits in overview.limits.items()},
         "hosting": {name: _encode_row(hosting, _HOSTING) for name, hosting in overview.hosting.items()},
+        "settings": dict(overview.settings),
     }
 
 
@@ -209,6 +211,7 @@ def _parse_overview(document: Json) -> Overview:
         hosting={
             name: Hosting(**_pick_values(hosting, _HOSTING)) for name, hosting in document["hosting"].items()
         },
+        settings=document.get("settings") or {},
     )
 
 

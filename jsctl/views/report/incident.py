@@ -10,7 +10,6 @@ from jsctl.base.units import (
     format_time,
     pluralize,
     to_datetime,
-    truncate_to_seconds,
 )
 from jsctl.monitor.incident.changes import Change
 from jsctl.monitor.incident.story import Beginning, Story
@@ -92,8 +91,10 @@ def _list_words(change: Change, changes: Sequence[Change]) -> list[str]:
 def _format_span(beginning: Beginning, story: Story) -> str:
     end = story.end if beginning.until is None else beginning.until
     is_open = beginning.until is None and beginning.change.key
-    span = format_exact_duration(truncate_to_seconds(end - beginning.change.at))
-    return f"{span}, to the end of the recording" if is_open else span
+    span = end - beginning.change.at
+    span -= span % (SECOND // 10 if span < 10 * SECOND else SECOND)
+    words = format_exact_duration(span)
+    return f"{words}, to the end of the recording" if is_open else words
 
 
 def _build_changes(story: Story) -> Table:
