@@ -74,7 +74,7 @@ def test_webhooks_are_told_until_they_hear(
 ) -> None:
     address, told = hook
     (tmp_path / "a.yaml").write_text(
-        "alerts: [{name: late, when: lag > 1, severity: critical}]\n"
+        "alerts: [{name: late, when: lag > 1, severity: critical, about: <!channel> & co}]\n"
         f"receivers: [{{name: ops, webhook: '{address}', form: {form}}}]\n"
     )
     outcome = cli(f"watch {tmp_path}/a.yaml --count 3 --interval 100ms", status=1)
@@ -88,6 +88,8 @@ def test_webhooks_are_told_until_they_hear(
     else:
         assert "late fires" in message["text"]
         assert (form == "jsctl") == ("events" in message)
+        about = "&lt;!channel&gt; &amp; co" if form == "slack" else "<!channel> & co"
+        assert message["text"].endswith(about)
 
 
 @pytest.mark.slow

@@ -23,13 +23,8 @@ _TOKEN = (
     r"|(?P<word>[A-Za-z_]\w*)|(?P<mark>\|\||&&|==|!=|<=|>=|\?\.|[-!<>+*/%()\[\],.]))"
 )
 _CONSTANTS = {
-    "true": True,
-    "false": False,
-    "nil": None,
-    "null": None,
-    "True": True,
-    "False": False,
-    "None": None,
+    **{"true": True, "false": False, "nil": None, "null": None},
+    **{"True": True, "False": False, "None": None},
 }
 _MAX_DEPTH = 50
 
@@ -73,15 +68,16 @@ class _Token(NamedTuple):
     at: int
 
 
-def compile_expression(text: str, phrases: Collection[str] = ()) -> Condition:
+def compile_expression(text: str, phrases: Collection[str] = (), *, orders_missing: bool = True) -> Condition:
     """Return a function that evaluates a condition for the values of some names.
 
-    phrases: names that may also be written as two words, such as `peer_offline`.
+    phrases: names that may also be written as two words, such as `peer_offline`. orders_missing: whether
+    < <= > >= take a missing value for zero; else it is neither less nor more than anything.
 
     Raises ValueError with the position of a syntax error. The function raises ValueError when the result is
     neither true nor false, or when values of different types are compared.
     """
-    parser = _Parser(text, phrases)
+    parser = _Parser(text, phrases, orders_missing=orders_missing)
     node = parser.parse()
     return Condition(text, node, frozenset(parser.names), parser.alternatives, parser.comparisons)
 
@@ -89,9 +85,10 @@ def compile_expression(text: str, phrases: Collection[str] = ()) -> Condition:
 class _Parser:
     """A recursive descent parser: operators that bind loosest come first."""
 
-    def __init__(self, text: str, phrases: Collection[str] = ()) -> None:
+    def __init__(self, text: str, phrases: Collection[str] = (), *, orders_missing: bool = True) -> None:
         self._text = text
         self._phrases = phrases
+        self._orders_missing = orders_missing
         self.names: set[str] = set()
         self.comparisons: list[Comparison] = []
         self.alternatives: list[Condition] = []
@@ -182,7 +179,8 @@ class _Parser:
             operator = self._take(*_COMPARISONS)
             if not operator:
                 return left
-            node = _build_comparison(operator, left, self._parse_sum())
+            is_false_if_missing = operator in _ORDERS and not self._orders_missing
+            node = _build_comparison(operator, left, self._parse_sum(), is_false_if_missing)
             tokens = self._tokens[first : self._next]
             self.comparisons.append(
                 Comparison(
@@ -337,12 +335,14 @@ def _to_truth(value: Any) -> bool:
     raise ValueError(f"{value!r} is neither true nor false")
 
 
-def _build_comparison(operator: str, left: Node, right: Node) -> Node:
+def _build_comparison(operator: str, left: Node, right: Node, is_false_if_missing: bool) -> Node:
     compare = _COMPARISONS[operator]
 
     def value(names: Names) -> bool:
         one, other = left(names), right(names)
         if one is None or other is None:
+            if is_false_if_missing:
+                return False
             one, other = _zero_if_missing(one, other), _zero_if_missing(other, one)
         try:
             return bool(compare(one, other))
@@ -376,6 +376,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "endsWith": lambda one, other: one.endswith(other),
     "matches": lambda one, other: compile_pattern(other).search(one) is not None,
 }
+_ORDERS = frozenset({"<", "<=", ">", ">="})
 _WORDS = frozenset({"or", "and", "not", *_COMPARISONS})
 
 

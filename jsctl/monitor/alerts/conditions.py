@@ -35,7 +35,8 @@ _NULL_ROW: Mapping[str, Any] = {
     "codes": [],
     "problems": 0,
 }
-"""A row without values. Keys that a row does not have are nil in a condition. `lag` is that of copies and
+"""A row without values. Keys that a row does not have are nil in a condition, which is neither less nor more
+than anything, so that `fills_in < 1h` is not about what never fills. `lag` is that of copies and
 consumers alike."""
 
 _SAMPLES: Mapping[str, Any] = {"natural": 1, "real": 1.0, "ns": 1, "bool": True, "[text]": []}
@@ -82,7 +83,7 @@ def parse_condition(text: str) -> TimedCondition:
         body, hold = text[: match.start()], parse_duration(match[1])
         if hold < 0:
             raise ValueError(f"for {match[1]} is negative; use 0s or more")
-    condition = compile_expression(body, PHRASES)
+    condition = compile_expression(body, PHRASES, orders_missing=False)
     if unknown := sorted(condition.names - _NULL_ROW.keys()):
         nearest = find_nearest(unknown[0], [*_NULL_ROW])
         hint = f"did you mean {nearest}?" if nearest else "the keys are those of rows of jsctl report --json"
@@ -193,7 +194,7 @@ def _compute_more(kind: str, line: Any, values: Mapping[str, Any]) -> dict[str, 
         more["lag"] = lag = values["lag_messages"]
         slope = line.trend.slope
         never = math.inf if slope is not None and slope >= 0 else None
-        more["drains_in"] = 0 if not lag else never if line.drain is None else line.drain
+        more["drains_in"] = lag if not lag else never if line.drain is None else line.drain
     if kind == "consumer":
         more["dead"] = sum(
             int(re.sub(r"\D", "", trouble.words) or 1)  # `3 given up`; `messages given up` is one or more

@@ -1,6 +1,7 @@
 """What people and programs are told of alerts. No I/O."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from jsctl.base.units import format_exact_duration, format_rfc3339, truncate_to_seconds
@@ -86,7 +87,7 @@ def build_payload(receiver: Receiver, events: Sequence[Event]) -> Json:
     """Return the JSON of a message in the form that the receiver takes."""
     texts = [format_event(event) for event in events]
     if receiver.form == "slack":  # https://api.slack.com/messaging/webhooks
-        return {"text": "\n".join(texts)}
+        return {"text": escape("\n".join(texts), quote=False)}  # <!channel> would call all
     if receiver.form == "alertmanager":
         return _build_alertmanager_payload(receiver, events)
     return {"text": "\n".join(texts), "events": [encode_event(event) for event in events]}

@@ -163,8 +163,10 @@ def _parse_silence(node: Node, rules: Sequence[str]) -> Silence:
         raise keys["alert"].error(
             f"there is no alert {alert!r}", f"did you mean {hint}?" if hint else "use the name of one, or *"
         )
-    times = [_parse(keys[key], key, parse_time_ns) if key in keys else None for key in ("from", "until")]
-    return Silence(alert, _parse_scope(node), times[0], times[1])
+    begin, end = (_parse(keys[key], key, parse_time_ns) if key in keys else None for key in ("from", "until"))
+    if begin is not None and end is not None and end <= begin:
+        raise keys["until"].error("the silence ends before it begins", "use a time after from")
+    return Silence(alert, _parse_scope(node), begin, end)
 
 
 def _parse_receiver(node: Node) -> Receiver:

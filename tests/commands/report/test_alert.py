@@ -51,6 +51,17 @@ def test_tried_on_a_recording(cli: Cli, real: Path, tmp_path: Path) -> None:
     assert "1 firing, 1 no data, 2 pending, 3 resolved" in shown and "consumer ORDERS > C" in shown
 
 
+@pytest.mark.parametrize("when", ["fills_in < 1h", "messages < 0", "lag < 100", "replicas <= 1"])
+def test_a_condition_is_about_the_rows_that_have_what_it_compares(
+    cli: Cli, real: Path, tmp_path: Path, when: str
+) -> None:
+    """A stream that never fills is not full soon, and a server has no replicas."""
+    (tmp_path / "f").write_text(f"alerts: [{{name: a, when: {when}}}]")
+    document = cli(f"report --alert {tmp_path / 'f'} --replay {real} --json", status=0).json
+    kinds = {event["kind"] for event in document["events"]}
+    assert kinds == {"lag < 100": {"consumer"}, "replicas <= 1": {"stream"}}.get(when, set())
+
+
 def test_silences_and_what_ends_an_alert(cli: Cli, real: Path, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
         "alerts: [{name: late, when: lag > 100, until: lag < 50 for 2s, consumer: 'C*'}]\n"

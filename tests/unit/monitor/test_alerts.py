@@ -13,8 +13,12 @@ from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import _NULL_ROW, Row, parse_condition
 from jsctl.monitor.alerts.machine import Event, Seen, States, encode_states, parse_states, step
 from jsctl.monitor.alerts.rules import AlertFile, parse_alerts
+from jsctl.monitor.report.figures.lists import FIGURES
 
 NAMES = ("A", "B")
+NUMBERS = sorted(
+    {one.key for own in FIGURES.values() for one in own if one.kind.rstrip("?") in ("natural", "real", "ns")}
+)
 LATE = {"name": "late", "when": "lag > 50"}
 NULL = {**_NULL_ROW, "context": "c", "domain": "d"}
 
@@ -151,6 +155,14 @@ def test_conditions(text: str, names: set[str], hold: int) -> None:
     assert timed.condition.names == names and timed.hold == hold
 
 
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("order", ["< 5", "<= 0", ">= 0", "> -1"])
+def test_what_is_not_known_is_neither_less_nor_more(name: str, order: str) -> None:
+    unit = "s" if name.endswith("_ns") else ""
+    timed = parse_condition(f"{name} {order}{unit}")
+    assert not timed.condition({name: None}) and timed.condition({name: 0})
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -186,6 +198,10 @@ def test_wrong_conditions(text: str, words: str) -> None:
         (
             "alerts: [{name: a, when: lag > 1}]\nreceivers:\n- stderr: true\n- stderr: true",
             "f:4: the receiver 'stderr' is declared twice",
+        ),
+        (
+            "alerts: [{name: a, when: lag > 1}]\nsilences:\n- from: 2026-12-02\n  until: 2026-12-01",
+            "f:4: the silence ends before it begins",
         ),
         ("alerts: []", "f:1: there is no alert"),
         ("alerts:\n- a", "f:2: an alert must be an object"),
