@@ -16,7 +16,9 @@ from jsctl.jetstream.redrive.choose import parse_sequences
 from jsctl.nats.message import Message
 from tests.support import js
 from tests.support.dead_letters import consumer, work_off
+from tests.support.relay import relay
 from tests.support.run import Cli
+from tests.support.servers import Account
 from tests.support.stored import stored
 from tests.support.waiting import wait_for
 
@@ -242,6 +244,24 @@ def test_uncertain_messages(cli: Cli, url: str, tmp_path: Path) -> None:
         else:
             assert cli([*line, "--json"], status=0).json["stored"] == 6
         assert js.info(url, stream)["state"]["last_seq"] == 6
+
+
+@pytest.mark.slow
+def test_what_was_sent_twice_is_undone(own_account: Account, tmp_path: Path) -> None:
+    """Answers are lost with a connection; sent again, their messages are duplicates, but of this redrive."""
+    url, journal = own_account.url, tmp_path / "j"
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    js.publish(url, "w.a", b"x" * 1000, count=200)
+    with relay(own_account.server.port) as line:
+        cli = Cli(tmp_path, url.replace(str(own_account.server.port), str(line.port)))
+        line.then.append((60_000, line.cut))
+        redrive = ["redrive", "W", "--first-seq", "1", "--subject", "retry.x", "--journal", str(journal)]
+        result = cli([*redrive, "--force", "--json"], status=0).json
+    assert (result["stored"], result["duplicates"] > 0) == (200, True)
+    assert js.info(url, "R")["state"]["messages"] == 200
+    undone = Cli(tmp_path, url)(["redrive", "--undo", str(journal), "--force", "--json"], status=0).json
+    assert (undone["removed"], undone["earlier"], undone["gone"]) == (200, 0, 0)
 
 
 def test_journals_are_checked(cli: Cli, url: str, tmp_path: Path, retry: None) -> None:

@@ -4,6 +4,7 @@ Such a process ends between any two of its system calls, as often as a test asks
 happens to say so.
 """
 
+import itertools
 import os
 import signal
 import traceback
@@ -18,8 +19,8 @@ from jsctl.nats.asyncio_driver import AsyncioDriver
 _CALLS = ("open", "mkdir", "rename", "replace", "fsync", "unlink", "rmdir", "link", "symlink")
 
 
-_EVERYWHERE = ("fsync", "send")
-"""Calls that count wherever they are; the last one is that of a connection."""
+_EVERYWHERE = ("fsync", "send", "_write")
+"""Calls that count wherever they are; `send` is that of a connection, `_write` that of a journal."""
 
 REQUESTS: Mapping[Any, Sequence[str]] = {AsyncioDriver: ["send"]}
 """What sends requests and messages, to be patched."""
@@ -27,11 +28,12 @@ REQUESTS: Mapping[Any, Sequence[str]] = {AsyncioDriver: ["send"]}
 
 @dataclass
 class Killer:
-    """A counter of the calls with a path in a folder, and of all of `_EVERYWHERE`; it kills the process
-    before call `number`."""
+    """A counter of the calls with a path in a folder, and of all of `_EVERYWHERE`; it sends the process a
+    signal before call `number`."""
 
     folder: Path
     number: int
+    signal: int = signal.SIGKILL
     count: int = 0
     log: int = -1  #: file descriptor that the calls' names are written to
 
@@ -44,7 +46,7 @@ class Killer:
                 self.count += 1
                 if self.count == self.number:
                     os.write(self.log, name.encode())
-                    os.kill(os.getpid(), signal.SIGKILL)
+                    os.kill(os.getpid(), self.signal)
             return call(*args, **more)
 
         return watched
@@ -73,32 +75,38 @@ def kill_points(
     patched: names of functions in modules or classes, beside those of `os`. step: every how many points,
     from the `first` one. Fails when the work raises an error, which stderr has.
     """
-    number = first - step
-    while True:
-        number += step
-        reading, writing = os.pipe()
-        pid = os.fork()
-        if not pid:
-            status = 1
-            try:
-                killer = Killer(folder, number, log=writing)
-                for owner, names in [(os, _CALLS), *patched.items()]:
-                    for name in names:
-                        setattr(owner, name, killer.watch(name, getattr(owner, name)))
-                work()
-                status = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                os._exit(status)
-        os.close(writing)
-        _, result = os.waitpid(pid, 0)
-        with os.fdopen(reading) as log:
-            call = log.read()
-        if not os.WIFSIGNALED(result):
-            assert os.WEXITSTATUS(result) == 0, "failed without being killed"
+    for number in itertools.count(first, step):
+        call = run_killed(work, Killer(folder, number), patched)
+        if not call:
             return
         yield number, call
+
+
+def run_killed(work: Callable[[], object], killer: Killer, patched: Mapping[Any, Sequence[str]]) -> str:
+    """Run the work in a process that the killer sends its signal; return the call before which it did, or
+    nothing for work that ended earlier. Fails when the work raises an error, which stderr has."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            killer.log = writing
+            for owner, names in [(os, _CALLS), *patched.items()]:
+                for name in names:
+                    setattr(owner, name, killer.watch(name, getattr(owner, name)))
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    os.close(writing)
+    _, result = os.waitpid(pid, 0)
+    with os.fdopen(reading) as log:
+        call = log.read()
+    if not os.WIFSIGNALED(result):
+        assert os.WEXITSTATUS(result) == 0, "failed without being killed"
+    return call
 
 
 def print_table(what: str, points: Sequence[str], outcomes: Sequence[str]) -> None:

@@ -45,7 +45,8 @@ class Journal:
 
     head: what the redrive is about. items: the frozen set, by source sequence. sent: when the last try was
     made, in ns since the epoch, of messages without an outcome, too. gone: messages that the source had no
-    longer. skipped: uncertain ones that were given up.
+    longer. skipped: uncertain ones that were given up. removing: those whose copies an undo is about to
+    remove; undone: those whose copies it removed.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -56,6 +57,7 @@ class Journal:
         self.stored: dict[int, Place] = {}
         self.gone: set[int] = set()
         self.skipped: set[int] = set()
+        self.removing: set[int] = set()
         self.undone: set[int] = set()
         self.is_ready = False
         self.is_undoing = False
@@ -137,7 +139,7 @@ class Journal:
         self._write({"stored": [[sequence, *place] for sequence, place in stored.items()]})
 
     def note(self, key: str, sequences: Iterable[int]) -> None:
-        """Write an outcome of messages: "gone", "skipped" or "undone"."""
+        """Write what becomes of messages: "gone", "skipped", "removing" or "undone"."""
         listed = list(sequences)
         getattr(self, key).update(listed)
         if listed:
@@ -205,7 +207,7 @@ class Journal:
             self.sent[int(sequence)] = int(record["at"])
         for sequence, stream, number, is_duplicate in record.get("stored", ()):
             self.stored[int(sequence)] = Place(str(stream), int(number), bool(is_duplicate))
-        for key in ("gone", "skipped", "undone"):
+        for key in ("gone", "skipped", "removing", "undone"):
             getattr(self, key).update(map(int, record.get(key, ())))
         self.is_undoing = self.is_undoing or "undoing" in record
 
