@@ -1,6 +1,6 @@
 """`jsctl publish`."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.compose import ORIGINAL_PACE, Dump
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.retry_policy import RetryPolicy
-from jsctl.jetstream.message.schedule import Schedule, find_raised_ttl, format_ttl, is_scheduled
+from jsctl.jetstream.message.schedule import Schedule, find_raised_ttl, format_ttl, is_scheduled, parse_ttl
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.nats.headers import Headers
 from jsctl.views.events import Events
@@ -87,13 +87,14 @@ class Options(NamedTuple):
         """How to publish."""
         if self.atomic:
             return "atomic"
-        is_for_streams = self.ttl is not None or not self.schedule.is_empty or is_scheduled(self.header_names)
+        is_for_streams = self.ttl is not None or not self.schedule.is_empty or is_scheduled(self.header_texts)
         return "acked" if self.jetstream or self.jetstream_old or is_for_streams else "plain"
 
     @property
-    def header_names(self) -> list[str]:
-        """The names of the headers that were given one by one."""
-        return [text.partition(":")[0].strip() for text in self.message.headers]
+    def header_texts(self) -> dict[str, str]:
+        """The headers that were given one by one: values, which may hold templates, by name."""
+        parts = (text.partition(":") for text in self.message.headers)
+        return {name.strip(): value.strip() for name, _, value in parts}
 
     @property
     def pause(self) -> int:
@@ -102,8 +103,13 @@ class Options(NamedTuple):
 
     def build_headers(self, now: float) -> Headers:
         """Return the headers that other flags than --header set. now: seconds since the epoch."""
-        headers = self.schedule.build_headers(now, self.header_names)
+        headers = self.schedule.build_headers(now, self.header_texts)
         return headers if self.ttl is None else [*headers, ("Nats-TTL", format_ttl(self.ttl))]
+
+    @property
+    def ttl_set(self) -> int:
+        """The TTL that --ttl or a header sets, in ns; 0 for none."""
+        return parse_ttl(self.header_texts.get("Nats-TTL", "")) if self.ttl is None else self.ttl
 
     @property
     def reports(self) -> bool:
@@ -214,8 +220,22 @@ async def _publish_with_progress(
         async with aclosing(publisher.read_batches(advance)) as batches:
             async for batch in batches:
                 yield batch
-    if options.ttl and not options.quiet:
-        await _warn_of_ttl(env, api, publisher, options.ttl)
+    if options.quiet:
+        return
+    if options.mode == "plain":
+        _warn_of_refusals(env, options.header_texts)
+    elif ttl := options.ttl_set:
+        await _warn_of_ttl(env, api, publisher, ttl)
+
+
+def _warn_of_refusals(env: Env, names: Collection[str]) -> None:
+    """Say on a terminal for which headers a stream may refuse a message without a word."""
+    if not names:
+        return
+    from jsctl.jetstream.message.republishing import find_refusable
+
+    if found := find_refusable(names):
+        env.inform(f"warning: a stream may refuse {', '.join(found)}; with --jetstream it says so")
 
 
 async def _warn_of_ttl(env: Env, api: Api, publisher: Publisher, ttl: int) -> None:

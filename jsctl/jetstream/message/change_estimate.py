@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.base.units import MINUTE, SECOND, format_rfc3339, parse_duration, parse_time_ns
+from jsctl.base.units import MINUTE, format_rfc3339, parse_time_ns
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import list_origin_filters, list_origins
@@ -41,6 +41,7 @@ from jsctl.jetstream.message.needs import (
     take_all,
 )
 from jsctl.jetstream.message.purge_estimate import estimate_purge
+from jsctl.jetstream.message.schedule import parse_ttl
 from jsctl.jetstream.stream import requests as streams
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
@@ -213,19 +214,9 @@ async def _estimate_expired(api: Api, info: Json) -> DataLoss:
         return UNKNOWN if list_origins(info["config"]) else NOTHING
     now, count = parse_time_ns(info["ts"]), 0
     async for message in _read(api, info):
-        ttl = _parse_ttl(find_header(message.header_block, "Nats-TTL"))
+        ttl = parse_ttl(find_header(message.header_block, "Nats-TTL"))
         count += ttl > 0 and parse_time_ns(message.timestamp) + ttl <= now
     return _share(info, Range(count, count))
-
-
-def _parse_ttl(text: str) -> int:
-    """Return a message's TTL in ns, 0 for none (nats-server: stream.go getMessageTTL)."""
-    if text.isdigit():
-        return int(text) * SECOND
-    try:
-        return parse_duration(text)
-    except ValueError:
-        return 0
 
 
 # What consumers need.

@@ -38,6 +38,12 @@ def drop_headers(headers: Iterable[tuple[str, Value]], names: Iterable[str]) -> 
     return [(name, value) for name, value in headers if not pattern.match(name.lower())]
 
 
+def find_refusable(names: Iterable[str]) -> list[str]:
+    """Return those names of headers for which a stream may refuse a message."""
+    pattern = _compile((*DROPPED, *NEEDED_SETTINGS))
+    return [name for name in names if pattern.match(name.lower())]
+
+
 @cache
 def _compile(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(build_pattern(names))

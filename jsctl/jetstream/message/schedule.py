@@ -83,6 +83,16 @@ def format_ttl(value: int) -> str:
     return f"{value // units.SECOND}s"
 
 
+def parse_ttl(text: str) -> int:
+    """Return a message's TTL in ns, 0 for none (nats-server: stream.go getMessageTTL)."""
+    if text.isdigit():
+        return int(text) * units.SECOND
+    try:
+        return units.parse_duration(text)
+    except ValueError:
+        return 0
+
+
 def find_raised_ttl(config: Mapping[str, Any], ttl: int) -> int:
     """Return the TTL that a stream gives to a message instead of a shorter one, in ns; 0 if it keeps that.
 

@@ -11,7 +11,8 @@ import click
 from jsctl.commands.cli import argument, declare_all, option
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
-from jsctl.monitor.server.requests import Filter, ping
+from jsctl.errors import Denied
+from jsctl.monitor.server.requests import Filter, ping, ping_account
 from jsctl.views.result import Result
 from jsctl.views.server import replies as view
 
@@ -71,7 +72,11 @@ async def request(
         return view.as_sent(read_archive(flags, endpoint, server_filter, {**body, **pages}))
     sent = {key: value for key, value in body.items() if value not in (None, "", False, ())}
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
-    replies = await ping(
-        await env.connection(), endpoint, sent, server_filter=server_filter, expect=expect or 0
-    )
+    connection = await env.connection()
+    try:
+        replies = await ping(connection, endpoint, sent, server_filter=server_filter, expect=expect or 0)
+    except Denied:
+        if endpoint != "CONNZ":
+            raise
+        replies = await ping_account(connection, endpoint, sent, expect=expect or 0)
     return view.as_sent(replies)

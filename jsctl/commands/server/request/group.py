@@ -65,7 +65,9 @@ _STATES = {"open": 0, "closed": 1, "all": 2}
 async def connections(
     env: Env, expect: int | None, servers: Servers, filter_user: str, filter_empty: bool, **body: Any
 ) -> Result:
-    """End after WAIT answers; without it, wait for all servers."""
+    """End after WAIT answers; without it, wait for all servers. Without a login of the system account, show
+    the connections of your account.
+    """
     body |= {
         "sort": body["sort"] or "cid",
         "state": _STATES[body["state"]],

@@ -99,3 +99,10 @@ def test_without_the_system_account(tmp_path: Path, hub_leaf: HubLeaf) -> None:
 
 def test_variables(system: Cli) -> None:
     assert answers(system, "variables")["server_name"] == "hub-server"
+
+
+def test_connections_of_an_account_without_the_system_account(cli: Cli) -> None:
+    reply = cli("server request connections --json", status=0).json
+    data = reply[0]["data"] if isinstance(reply, list) else reply["data"]
+    assert [one["name"] for one in data["connections"]] == ["jsctl"]
+    assert cli("server request variables", status=5).out == ""
