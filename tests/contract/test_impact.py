@@ -119,6 +119,21 @@ def test_help_for_models_has_tags(offline_cli: Cli) -> None:
         assert page.isprintable() or "\n" in page
 
 
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ("request", "| `--reply-timeout` | {help} | `DURATION` | `300ms` | No |  |"),
+        ("publish", "| `--header`, `-H` | {help} | `K:V` |  | No, repeatable |  |"),
+        ("publish", "| `--ttl` | {help} | `DURATION` |  | No |  |"),
+        ("stream rm", "| `stream` | No, repeatable |"),
+    ],
+)
+def test_rows_of_flags_say_defaults_and_what_may_be_repeated(line: str, row: str, offline_cli: Cli) -> None:
+    page = offline_cli(f"{line} --help-llm", status=0).out
+    pattern = re.escape(row).replace(re.escape("{help}"), "[^|]+")
+    assert re.search(f"^{pattern}$", page, re.MULTILINE), page
+
+
 def test_help_and_tables_are_markdown(cli: Cli, url: str) -> None:
     js.stream(url, "ORDERS", "orders.>", description="a|b")
     cli.environ["LLMFORMAT"] = "1"

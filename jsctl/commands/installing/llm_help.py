@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from jsctl import registry
+from jsctl.base.units import format_exact_duration
+from jsctl.commands.cli import DURATION
 from jsctl.commands.cli.global_flags import is_own
 from jsctl.commands.cli.help_text import simplify_row
 from jsctl.registry.model import DESTROYS, READS
@@ -57,7 +59,7 @@ def _build_lines(ctx: click.Context) -> Iterator[str]:
     yield from _build_table(
         "Arguments",
         ("Argument", "Required"),
-        ((f"`{p.name}`", _yes(p.required)) for p in command.params if isinstance(p, click.Argument)),
+        ((f"`{p.name}`", _format_need(p)) for p in command.params if isinstance(p, click.Argument)),
     )
     options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
     yield from _list_flags("Flags", [p for p in options if is_own(p)], ctx)
@@ -75,7 +77,7 @@ def _build_lines(ctx: click.Context) -> Iterator[str]:
 
 
 def _list_flags(title: str, options: Sequence[click.Option], ctx: click.Context) -> Iterator[str]:
-    columns = ("Flag", "Description", "Type", "Required", "Env Var")
+    columns = ("Flag", "Description", "Type", "Default", "Required", "Env Var")
     yield from _build_table(title, columns, (_describe(option, ctx) for option in options))
 
 
@@ -85,7 +87,24 @@ def _describe(option: click.Option, ctx: click.Context) -> tuple[str, ...]:
     kind = "bool" if option.is_flag else option.make_metavar(ctx)
     _, help = simplify_row("", option.help or "")
     variable = getattr(option, "environment", None) or option.envvar
-    return ", ".join(names), help, f"`{kind}`", _yes(option.required), f"`{variable}`" if variable else ""
+    return (
+        *(", ".join(names), help, f"`{kind}`"),
+        *(_format_default(option), _format_need(option), f"`{variable}`" if variable else ""),
+    )
+
+
+def _format_default(option: click.Option) -> str:
+    """Return the value of a flag that is not given; empty where that is none, 0 or said by the help alone."""
+    value = option.default
+    if option.is_flag or not value or not isinstance(value, str | int | float):
+        return ""
+    is_duration = option.type is DURATION and not isinstance(value, str)
+    return f"`{format_exact_duration(int(value)) if is_duration else value}`"
+
+
+def _format_need(parameter: click.Parameter) -> str:
+    is_repeatable = parameter.multiple or parameter.nargs == -1
+    return ("Yes" if parameter.required else "No") + ", repeatable" * is_repeatable
 
 
 def _build_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -96,7 +115,3 @@ def _build_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str
 
 def _join(cells: Iterable[str]) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
-
-
-def _yes(value: bool) -> str:
-    return "Yes" if value else "No"
