@@ -86,7 +86,9 @@ class Options:
     multiple=True,
     help="Publish FROM and FROM.rest as TO and TO.rest; may be repeated, the first match counts",
 )
-@option("--where", metavar="SQL", default="", help="Only rows that match this Spark SQL condition")
+@option(
+    "--where", selects=True, metavar="SQL", default="", help="Only rows that match this Spark SQL condition"
+)
 @option("--format", type=click.Choice(FORMATS), help="Format of the files (from their names)")
 @option(
     "--base64/--no-base64",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jsctl.base.units import parse_past_time, seconds_to_ns
@@ -105,6 +106,9 @@ def _build_data(edit: Edit, target: Path, *, is_dry_run: bool) -> dict[str, obje
     }
 
 
+selecting = partial(option, selects=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """The flags. after, before: a time, or how long ago it was; empty for none."""
@@ -159,25 +163,23 @@ class Options:
 )
 @source_argument
 @argument("target", label="Folder or .tgz file to write")
-@option("--subject", metavar="PATTERN", multiple=True, help="Keep messages on these subjects")
-@option("--exclude-subject", metavar="PATTERN", multiple=True, help="Drop messages on these subjects")
-@option("--after", metavar="TIME", default="", help="Keep messages stored then or later; 2h is two hours ago")
-@option("--before", metavar="TIME", default="", help="Keep messages stored earlier")
-@option("--first-seq", type=int, metavar="N", default=None, help="Keep messages from this sequence on")
-@option("--last-seq", type=int, metavar="N", default=None, help="Keep messages up to this sequence")
-@option("--header", metavar="NAME:VALUE", multiple=True, help="Keep messages with one of these; or NAME")
-@option("--exclude-header", metavar="NAME", multiple=True, help="Drop messages with this header")
-@option(
+@selecting("--subject", metavar="PATTERN", multiple=True, help="Keep messages on these subjects")
+@selecting("--exclude-subject", metavar="PATTERN", multiple=True, help="Drop messages on these subjects")
+@selecting(
+    "--after", metavar="TIME", default="", help="Keep messages stored then or later; 2h is two hours ago"
+)
+@selecting("--before", metavar="TIME", default="", help="Keep messages stored earlier")
+@selecting("--first-seq", type=int, metavar="N", help="Keep messages from this sequence on")
+@selecting("--last-seq", type=int, metavar="N", help="Keep messages up to this sequence")
+@selecting("--header", metavar="NAME:VALUE", multiple=True, help="Keep messages with one of these; or NAME")
+@selecting("--exclude-header", metavar="NAME", multiple=True, help="Drop messages with this header")
+@selecting(
     "--payload-match", metavar="REGEX", multiple=True, help="Keep messages whose payload matches one of these"
 )
-@option("--exclude-payload-match", metavar="REGEX", multiple=True, help="Drop messages whose payload matches")
-@option(
-    "--last-per-subject",
-    type=int,
-    metavar="N",
-    default=None,
-    help="Keep the newest N messages of each subject",
+@selecting(
+    "--exclude-payload-match", metavar="REGEX", multiple=True, help="Drop messages whose payload matches"
 )
+@selecting("--last-per-subject", type=int, metavar="N", help="Keep the newest N messages of each subject")
 @option("--kv-compact", is_flag=True, help="Keep the newest value of each key; deleted keys go")
 @option("--renumber", is_flag=True, help="Number the messages from 1, and drop the consumers")
 @option("--obfuscate", is_flag=True, help="Replace names and subjects with hashes, and payloads with zeros")

@@ -53,6 +53,7 @@ class Options:
 @option(
     "--sequence",
     type=click.IntRange(min=0),
+    selects=True,
     metavar="SEQUENCE",
     help="Deliver from this sequence (default: the ack floor)",
 )
@@ -73,13 +74,6 @@ async def reset(env: Env, options: Options) -> Result:
     time = parse_time_flag(env, "--time", options.time)
     start = Start(options.sequence or 0, to_ns(time) if time else None, options.end)
     api, stream, infos = await _find_consumers(env, options)
-    for info in infos:
-        if not start.is_floor and info["config"].get("deliver_policy") not in consumers.RESETTABLE:
-            raise BadInput(
-                f"consumer {stream} > {info['name']} did not start at a sequence, so it"
-                " can only go back to its ack floor",
-                "leave out --sequence, --time and --end",
-            )
     previews = [(info, await preview_reset(api, info, start)) for info in infos]
     resets = {str(info["name"]): preview.sequence for info, preview in previews if not start.is_floor}
     losing = await find_losing(api, stream, Changes(resets=resets))

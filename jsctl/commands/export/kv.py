@@ -96,7 +96,14 @@ class ObjectOptions:
     help="Format of the files (parquet), or of the table",
 )
 @option("--history", is_flag=True, help="All changes that the bucket keeps, not only the latest of each key")
-@option("--key", "keys", metavar="KEY", multiple=True, help="Only these keys, with * and >; may be repeated")
+@option(
+    "--key",
+    "keys",
+    selects=True,
+    metavar="KEY",
+    multiple=True,
+    help="Only these keys, with * and >; may be repeated",
+)
 @decode_options
 @query_options
 @destructive("Replace tables that exist, without asking", "Only show which tables would be written")

@@ -72,12 +72,21 @@ class RangeOptions:
 
 
 range_options = declare_all(
-    option("--since", metavar="TIME", default="", help="Start at a time, or this long ago (1h)"),
-    option("--until", metavar="TIME", default="", help="End before a time, or this long ago (1h)"),
-    option("--from-seq", type=int, metavar="SEQ", help="Start at this sequence"),
-    option("--to-seq", type=int, metavar="SEQ", help="End with this sequence"),
     option(
-        "--subject", "subjects", metavar="SUBJECT", multiple=True, help="Only these subjects; may be repeated"
+        "--since", selects=True, metavar="TIME", default="", help="Start at a time, or this long ago (1h)"
+    ),
+    option(
+        "--until", selects=True, metavar="TIME", default="", help="End before a time, or this long ago (1h)"
+    ),
+    option("--from-seq", selects=True, type=int, metavar="SEQ", help="Start at this sequence"),
+    option("--to-seq", selects=True, type=int, metavar="SEQ", help="End with this sequence"),
+    option(
+        "--subject",
+        "subjects",
+        selects=True,
+        metavar="SUBJECT",
+        multiple=True,
+        help="Only these subjects; may be repeated",
     ),
     option(
         "--fail-on-data-loss/--no-fail-on-data-loss",

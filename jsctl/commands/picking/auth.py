@@ -281,7 +281,9 @@ def of_signing_key(verb: F) -> F:
     return declare_all(
         account_argument(),
         argument("role", default="", metavar="[ROLE|KEY]"),
-        option("--key", metavar="ROLE|KEY", default="", help="The key, as the argument ROLE|KEY"),
+        option(
+            "--key", selects=True, metavar="ROLE|KEY", default="", help="The key, as the argument ROLE|KEY"
+        ),
         operator_option(),
     )(verb)
 

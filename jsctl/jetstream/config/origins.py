@@ -233,6 +233,8 @@ def _apply_setting(origin: Json, key: str, value: str, text: str) -> None:
         case "deliver":
             _set_external(origin, deliver=value)
         case "start":
+            if value == "0":  # as of a script's empty variable; it would copy everything
+                raise BadInput(f"{text!r}: sequences start at 1", "leave out start to copy everything")
             try:
                 origin.update(with_start({}, value))
             except ValueError:

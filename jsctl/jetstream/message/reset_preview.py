@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from jsctl.base.units import format_count, format_rfc3339
+from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer.config import get_filters
+from jsctl.jetstream.consumer.requests import RESETTABLE
 from jsctl.jetstream.message import browse
 from jsctl.jetstream.message.batches import count_from
 from jsctl.jetstream.stream import requests as streams
@@ -59,18 +61,37 @@ def _count(number: int | None) -> str:
 
 
 async def preview_reset(api: Api, info: Json, start: Start) -> Preview:
-    """Return what a reset would do. info: the consumer's. Raises BadInput for a time, before nats-server
-    2.11."""
+    """Return what a reset would do. info: the consumer's. Raises BadInput for what the server refuses (2.15:
+    consumer.go resetStartingSeqLocked), and for a time, before nats-server 2.11."""
     stream = str(info["stream_name"])
     state = (await streams.fetch_info(api, stream))["state"]
+
+    async def find_since(time: str) -> int:
+        first = await browse.fetch_since(api, stream, time)
+        return first.sequence if first else int(state["last_seq"]) + 1
+
+    config, name = info["config"], f"consumer {stream} > {info['name']}"
+    policy = config.get("deliver_policy")
+    lowest = int(config.get("opt_start_seq") or 0) if policy == "by_start_sequence" else 0
+    if policy == "by_start_time":
+        lowest = await find_since(str(config["opt_start_time"]))
     sequence = start.sequence
     if start.is_end:
         sequence = int(state["last_seq"]) + 1
     elif start.time is not None:
-        first = await browse.fetch_since(api, stream, format_rfc3339(start.time))
-        sequence = first.sequence if first else int(state["last_seq"]) + 1
+        sequence = await find_since(format_rfc3339(start.time))
     elif start.is_floor:
-        sequence = int(info["ack_floor"]["stream_seq"]) + 1
+        sequence = max(int(info["ack_floor"]["stream_seq"]) + 1, lowest)
+    if not start.is_floor and policy not in RESETTABLE:
+        raise BadInput(
+            f"{name} did not start at a sequence, so it can only go back to its ack floor",
+            "leave out --sequence, --time and --end",
+        )
+    if sequence < lowest:
+        raise BadInput(
+            f"{name} starts at sequence {lowest} by its configuration, so it cannot go back to {sequence}",
+            f"use {lowest} or a later one",
+        )
     delivered = int(info["delivered"]["stream_seq"])
     again = await _count_between(api, info, state, sequence, delivered)
     skipped = await _count_between(api, info, state, delivered + 1, sequence - 1)

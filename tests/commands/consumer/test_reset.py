@@ -1,5 +1,7 @@
 """`consumer reset` on a real server."""
 
+import time
+
 import pytest
 
 from tests.support import js
@@ -66,3 +68,27 @@ def test_where_to(cli: Cli, url: str) -> None:
     assert "matches X*" in cli("con reset ORDERS 'X*' -f", status=3).err
     assert "only one of" in cli("con reset ORDERS NEW_1 --end --time 1h -f", status=64).err
     assert "is not a time" in cli("con reset ORDERS NEW_1 --time soon -f", status=64).err
+
+
+@pytest.mark.parametrize("by", ["sequence", "time"])
+def test_below_its_start(cli: Cli, url: str, by: str) -> None:
+    """What the server would refuse is refused before anything is reset; the ack floor always works."""
+    js.publish(url, "ORDERS.a", count=3)
+    time.sleep(0.01)
+    js.publish(url, "ORDERS.a", count=3)
+    fourth = cli("stream get ORDERS 4 --json", status=0).json["time"]
+    cli(f"con add ORDERS LATE --pull --deliver {4 if by == 'sequence' else fourth}", status=0)
+    cli("con add ORDERS LATER --pull", status=0)
+    cli("con next ORDERS LATER --count 2", status=0)
+    for sequence in range(1, 8):
+        outcome = cli(f"con reset ORDERS 'LATE*' --sequence {sequence} -f")
+        if sequence >= 4:
+            assert outcome.status == 0, outcome
+        else:
+            assert outcome.status == 64 and "starts at sequence 4 by its configuration" in outcome.err, (
+                outcome
+            )
+            assert js.ask(url, "CONSUMER.INFO.ORDERS.LATER")["delivered"]["stream_seq"] == 2
+    cli("con reset ORDERS LATE --sequence 4 -f", status=0)
+    cli("stream purge ORDERS --seq 6 -f", status=0)
+    assert cli("con reset ORDERS LATE -f --json", status=0).json["num_pending"] == 1

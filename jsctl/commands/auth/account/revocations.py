@@ -52,7 +52,13 @@ def _show_list(store: AuthStore, account: Record) -> Result:
 )
 @argument("name", metavar="NAME|KEY|*")
 @of_account
-@option("--export", metavar="SUBJECT", default="", help="Revoke activation tokens of this export")
+@option(
+    "--export",
+    selects=True,
+    metavar="SUBJECT",
+    default="",
+    help="Revoke activation tokens of this export",
+)
 @option(
     "--at", metavar="TIME|DURATION", default="", help="Refuse what was signed up to this time, by default now"
 )

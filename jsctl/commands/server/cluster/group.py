@@ -71,7 +71,14 @@ class Options:
     "--server-name", metavar="NAME", default="", selects=True, help="Close connections of this server only"
 )
 @option("--cluster", metavar="NAME", default="", selects=True, help="Only this cluster")
-@option("--idle", type=DURATION, default=0, metavar="DURATION", help="Only connections idle for longer")
+@option(
+    "--idle",
+    type=DURATION,
+    default=0,
+    selects=True,
+    metavar="DURATION",
+    help="Only connections idle for longer",
+)
 @option("--account", metavar="ACCOUNT", default="", selects=True, help="Only connections of this account")
 @option(
     "--subject",
