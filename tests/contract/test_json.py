@@ -371,6 +371,7 @@ def server_lines(
     kept = account_servers.new_account().url
     js.stream(kept, "KEPT", "kept.>")
     js.publish(kept, "kept.new")
+    js.stream(kept, "COUNTS", "counts.>", allow_msg_counter=True)
     durable = {"durable_name": "C", "ack_policy": "explicit"}
     newer = {**durable, "durable_name": "N", "priority_policy": "prioritized", "priority_groups": ["g"]}
     for config in (durable, newer):
