@@ -1,13 +1,15 @@
-"""Write what is generated, and nothing else: `python -m tests.support.generate`.
+"""Write what is generated, and nothing else: `python -m tests.support.generate [VERB ...]`.
 
 These are the lists of the README and of the manual, the scripts in `completions`, and what tests compare
 with: golden outputs and the JSON of verbs. What is as it should be is not touched. Prints the files that
-changed.
+changed. Of verbs that are named ("stream purge"), the keys that each output has are found anew: of others, a
+key that was optional once stays so.
 """
 
 import os
 import subprocess
 import sys
+from collections.abc import Set
 
 from jsctl import registry
 from tests.support import changes, readme, verb_shapes
@@ -41,10 +43,11 @@ def write_completions() -> None:
         rewrite(ROOT / "completions" / name, lambda _, script=script: script)  # type: ignore[misc]
 
 
-def write_compared() -> int:
-    """Run the tests that write what they compare with; return pytest's status."""
+def write_compared(anew: Set[str] = frozenset()) -> int:
+    """Run the tests that write what they compare with; return pytest's status. anew: verbs whose required
+    keys are found anew. Raises KeyError."""
     verbs = list_verbs()
-    rewrite(verb_shapes.FILE, lambda text: verb_shapes.keep(text, verbs))
+    rewrite(verb_shapes.FILE, lambda text: verb_shapes.require_all(verb_shapes.keep(text, verbs), anew))
     users = find_users(changes.list_files())
     files = sorted({file for path in _WRITING for file in users[path] if "/test_" in file})
     for marks in _MARKS:
@@ -62,7 +65,7 @@ def main() -> int:
     before = {path: (ROOT / path).read_bytes() for path in changes.list_files() if (ROOT / path).is_file()}
     write_pages()
     write_completions()
-    status = write_compared()
+    status = write_compared(set(sys.argv[1:]))
     for path in changes.list_files():
         if (ROOT / path).is_file() and before.get(path) != (ROOT / path).read_bytes():
             print(f"written: {path}")

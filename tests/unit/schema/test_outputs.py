@@ -64,6 +64,30 @@ def test_a_key_that_was_always_there_is_required() -> None:
     assert validate({"rows": [{"b": 1}]}, schema) == ["rows[0] lacks a"]
 
 
+def test_what_verbs_always_write_is_required() -> None:
+    for verb, keys in {
+        "consumer_report": "consumers missing offline refused",
+        "consumer_rm": "consumer stream",
+        "kv_del": "bucket deleted",
+        "publish": "bytes messages seconds",
+        "server_network_down": "down folder network",
+        "stream_purge": "config created state",
+    }.items():
+        assert load_schema(f"io.jsctl.v1.{verb}")["required"] == keys.split(), verb
+
+
+def test_keys_of_verbs_are_found_anew() -> None:
+    text = (
+        "= kv del (0): bucket? keys?:[text]\n= stream info (0): config?:object created? state?:object ts?\n"
+    )
+    anew = verb_shapes.require_all(text, {"kv del", "stream info"})
+    assert anew.splitlines() == [
+        "= kv del (0): bucket keys:[text]",
+        "= stream info (0): config:object created state:object ts?",
+    ]
+    assert verb_shapes.require_all(text, set()) == text
+
+
 def test_what_a_server_may_leave_out_is_not_required() -> None:
     for verb, output in verb_shapes.read().items():
         for path, members in output.keys.items():
