@@ -261,6 +261,11 @@ def _describe_sharing(detail: Json, account: str, names: Mapping[str, str], left
             imports.append({kind: {"account": names[origin], "subject": remote}, "to": local})
         else:
             left_out.append(f"{account} imports {remote} from account {origin}, which the archive lacks")
+    left_out += [
+        f"{account} imports {each.get('subject')} from account {names.get(origin, origin)}, which is invalid"
+        for each in detail.get("imports") or ()
+        if each.get("invalid") and (origin := str(each.get("account") or ""))
+    ]
     if any(
         each.get("type") == "stream" and str(each.get("subject")).startswith("$SYS.")
         for each in detail.get("imports") or ()

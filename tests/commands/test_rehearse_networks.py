@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.localserver.originals import describe_archive
+from jsctl.monitor.audit.archive import Archive
 from tests.support.run import Cli
 from tests.support.servers import binary
 
@@ -124,6 +126,24 @@ def test_what_an_archive_lacks_is_said(tmp_path: Path, sharing: Path) -> None:
                 written.writestr(name, archive.read(name))
     done = Cli(tmp_path / "config")(["rehearse", "--stop", "e1", "--archive", str(short), "--json"]).json
     assert {"gateways, which the archive lacks", "leaf nodes, which the archive lacks"} <= {*done["left_out"]}
+
+
+def test_imports_that_are_invalid_are_said(tmp_path: Path, sharing: Path) -> None:
+    """As servers describe an import whose export was removed while they ran."""
+    file = tmp_path / "invalid.zip"
+    with zipfile.ZipFile(sharing / "audit.zip") as archive, zipfile.ZipFile(file, "w") as written:
+        for name in archive.namelist():
+            text = archive.read(name)
+            if name.endswith(".json") and b'"imports"' in text:
+                document = json.loads(text)
+                for imported in document["data"].get("imports", ()):
+                    imported["invalid"] = imported["subject"] == "copies.>"
+                text = json.dumps(document).encode()
+            written.writestr(name, text)
+    with Archive(str(sharing / "audit.zip")) as before, Archive(str(file)) as after:
+        known = describe_archive(before, "", 1).left_out
+        [said] = [one for one in describe_archive(after, "", 1).left_out if one not in known]
+    assert said == "OTHER imports copies.> from account APP, which is invalid"
 
 
 @pytest.mark.parametrize(
