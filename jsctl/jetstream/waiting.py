@@ -52,7 +52,7 @@ async def wait_until(
             except (TimeoutError, JsctlError) as error:
                 if isinstance(error, JsctlError) and not is_transient(error):
                     raise
-                silence = ", and nothing answers"
+                silence = ", and no answer came since"
     finally:
         report("")
     return found

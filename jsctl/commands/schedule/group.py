@@ -23,6 +23,7 @@ from jsctl.jetstream.message.schedules import (
     list_schedules,
     publish,
     replace_by,
+    require_another,
     require_schedules,
 )
 from jsctl.jetstream.stream import requests as streams
@@ -44,8 +45,7 @@ def parse_zone(name: str) -> tzinfo | None:
 async def open_scheduling(env: Env, stream: str) -> tuple[Api, Json]:
     """Return the JetStream API and the info of a stream. Raises BadInput if it does not allow schedules."""
     api, name = await open_stream(env, stream)
-    info = await streams.fetch_info(api, name)
-    require_schedules(info["config"])
+    require_schedules((info := await streams.fetch_info(api, name))["config"])
     return api, info
 
 
@@ -121,6 +121,8 @@ async def add(env: Env, options: Options) -> Result:
     api, stream = await open_scheduling(env, options.stream)
     refuse_denied([stream])
     name = str(stream["config"]["name"])
+    for flag, other in (("--dest", options.dest), ("--source", options.source)):
+        require_another(stream["config"], subject, flag, other)
     first = view.format_run(runs[0], place)
     facts = {"stream": name, "subject": subject, "schedule": pattern, "next": format_rfc3339(runs[0])}
     env.announce(Intent(f"store schedule {subject} in stream {name}, which first runs at {first}", facts))

@@ -197,9 +197,10 @@ def _read_gone(link: Backup) -> Generator[tuple[int, int]]:
         while line := file.readline(_MAX_LINE):
             digest.update(line)
             size += len(line)
-            start, stop = map(int, line.split())
-            if not last < start <= stop:
-                raise BrokenArchive(f"{GONE} is not in order")
+            numbers = [int(text) for text in line.split() if text.isdigit()]
+            if len(numbers) != 2 or not last < numbers[0] <= numbers[1]:
+                raise BrokenArchive(f"a line of {GONE} is not two numbers above those before it")
+            start, stop = numbers
             last = stop
             yield start, stop
     check_digest(link, GONE, digest, size)

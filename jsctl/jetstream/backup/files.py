@@ -188,7 +188,11 @@ class Backup:
     @contextmanager
     def _open_stored(self, name: str) -> Iterator[IO[bytes]]:
         if self.packed is None:
-            with (self.path / name).open("rb") as file:
+            try:
+                file = (self.path / name).open("rb")
+            except OSError as error:
+                raise BadInput(f"cannot read {name} of {self.path}: {error.strerror}", UNUSABLE) from None
+            with file:
                 yield file
             return
         with tarfile.open(self.packed, "r:gz", tarinfo=SafeMember) as tar:
@@ -424,10 +428,16 @@ def _read_packed(packed: Path, path: Path) -> tuple[dict[str, bytes], str, int]:
                 if name in _SMALL_NAMES and member.isfile() and member.size < _MAX_META_SIZE:
                     files[name] = cast(IO[bytes], tar.extractfile(member)).read()
     except DAMAGES as error:
-        if not is_packed(path):
+        if not (is_packed(path) or _is_compressed(packed)):
             raise BadInput(f"{path} is not a backup", "name a folder, or a .tgz file") from None
         raise BadInput(f"the backup in {path} is damaged: {error}", UNUSABLE) from None
     return files, data_name, size
+
+
+def _is_compressed(path: Path) -> bool:
+    """Return whether a file begins as a .tgz file does."""
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
 
 
 def _parse_object(data: bytes, label: str) -> Json:

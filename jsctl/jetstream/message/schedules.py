@@ -13,6 +13,7 @@ from jsctl.jetstream.message.cron import AT, list_runs
 from jsctl.jetstream.message.publish import parse_ack
 from jsctl.nats.headers import Headers, encode_headers
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.subjects import matches
 
 _PATTERN, _SCHEDULER, _NEXT = "nats-schedule", "nats-scheduler", "nats-schedule-next"
 _PREFIX = "nats-schedule-"
@@ -64,6 +65,16 @@ def require_schedules(config: Json) -> None:
         name = str(config["name"])
         line = build_line("stream edit", name, flags=["--allow-schedules"])
         raise BadInput(f"stream {name} does not allow scheduled messages", f"{line} does")
+
+
+def require_another(config: Json, subject: str, flag: str, other: str | None) -> None:
+    """Raise BadInput unless the subject of a flag is another one of the schedule's stream, as servers want
+    it; None for a flag that is not given. subject: the schedule's."""
+    stored = config.get("subjects") or ()
+    if other is not None and (other == subject or not any(matches(each, other) for each in stored)):
+        name = str(config["name"])
+        subjects = ", ".join(stored) or "none"
+        raise BadInput(f"{flag} {other} is not another subject of stream {name}", f"it stores {subjects}")
 
 
 async def list_schedules(api: Api, config: Json, subject: str) -> list[StoredSchedule]:

@@ -8,16 +8,15 @@ from jsctl.views.result import Lines, Result
 
 
 def list_lines(moves: Sequence[Move]) -> list[str]:
-    """Return a line for each stream that servers copy, and one for all."""
-    if not moves:
-        return []
+    """Return a line for each stream that servers copy or are changing, and one for all that they copy."""
     lines = [
         f"{move.step.stream}: copies {pluralize(move.copies, 'replica')}, {format_bytes(move.size)}"
         f"{' left at most, as it is being moved' * move.is_begun}{f' ({move.remark})' * bool(move.remark)}"
         for move in moves
+        if move.copies or move.remark
     ]
-    total = format_bytes(sum(move.size for move in moves))
-    return [*lines, f"{pluralize(len(moves), 'stream')} to copy, {total} in all"]
+    count, total = sum(move.copies > 0 for move in moves), format_bytes(sum(move.size for move in moves))
+    return [*lines, f"{pluralize(count, 'stream')} to copy, {total} in all"] if lines else []
 
 
 def add_moves(result: Result, moves: Sequence[Move], most: int) -> Result:

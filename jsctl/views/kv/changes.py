@@ -82,8 +82,8 @@ def compacted(bucket: str, keys: int, with_marker: int, *, messages: int) -> Res
 
 
 def import_intent(bucket: str, values: int, removals: int, stored: int) -> Intent:
-    """Return the intent of `kv import`. stored: values that the bucket has already."""
-    question = f"Bucket {bucket} holds {pluralize(stored, 'value')}; replace those of the same keys"
+    """Return the intent of `kv import`. stored: values and markers that the bucket has."""
+    question = f"Bucket {bucket} holds {pluralize(stored, 'entry')}; replace those of the same keys"
     action = f"store {_format_entries(values, removals)} in bucket {bucket}"
     return Intent(action, {"bucket": bucket, "values": values, "markers": removals}, question=question)
 

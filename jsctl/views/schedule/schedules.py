@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from operator import attrgetter
 
-from jsctl.base.units import SECOND, format_rfc3339, format_time
+from jsctl.base.units import SECOND, format_rfc3339, format_time, parse_time_ns
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.schedules import StoredSchedule
@@ -19,20 +19,17 @@ COLUMNS = (
     Column("Target", "target", hideable=1),
     Column("Source", "source", optional=True),
     Column("Next Run", "next", "time"),
-    Column(
-        *("Last Written", "written", "time"),
-        read=lambda schedule: schedule.written.time if schedule.written else None,
-        hideable=2,
-    ),
+    Column("Last Written", "written", "time", hideable=2),
     Column("Sequence", "sequence", "number", hideable=3),
 )
 RUNS = (Column("Run", "run"), Column("In", "left", "duration"))
 
 
-def format_run(time: int, zone: tzinfo | None) -> str:
-    """Return a time (ns since 1970) in a zone, None for the local one."""
+def format_run(time: int | str, zone: tzinfo | None) -> str:
+    """Return a time (ns since 1970, or RFC 3339) in a zone, None for the local one."""
     if zone is None:
         return format_time(time)
+    time = parse_time_ns(time) if isinstance(time, str) else time
     return datetime.fromtimestamp(time / SECOND, UTC).astimezone(zone).isoformat(" ", "seconds")
 
 
@@ -51,7 +48,12 @@ def build_columns(now: int, zone: tzinfo | None) -> list[Column]:
         runs = _list_runs(schedule, now, 1)
         return Cell(format_rfc3339(runs[0]), format_run(runs[0], zone)) if runs else Cell(None, "never")
 
-    return [column._replace(read=read_next) if column.key == "next" else column for column in COLUMNS]
+    def read_written(schedule: StoredSchedule) -> Cell | None:
+        time = schedule.written.time if schedule.written else None
+        return Cell(time, format_run(time, zone)) if time else None
+
+    reads = {"next": read_next, "written": read_written}
+    return [column._replace(read=reads.get(column.key, column.read)) for column in COLUMNS]
 
 
 def listing(stream: str, schedules: Sequence[StoredSchedule], now: int, zone: tzinfo | None) -> Result:
@@ -66,14 +68,14 @@ def info(stream: str, schedule: StoredSchedule, now: int, zone: tzinfo | None) -
     runs, written = _list_runs(schedule, now, _SHOWN), schedule.written
     labels = {"Target": "target", "Source": "source", "TTL of Messages": "ttl", "Rollup": "rollup"}
     more = {label: getattr(schedule, name) for label, name in labels.items()}
-    last = f"sequence {written.sequence} at {format_time(written.time)}" if written else "nothing"
+    last = f"sequence {written.sequence} at {format_run(written.time, zone)}" if written else "nothing"
     fields = [
         Field("Stream", stream),
         Field("Schedule", schedule.pattern),
         *([Field("Time Zone", schedule.zone)] if schedule.zone else []),
         *(Field(label, value) for label, value in more.items() if value),
         Field("Sequence", schedule.sequence, "number"),
-        Field("Stored", schedule.stored, "time"),
+        Field("Stored", format_run(schedule.stored, zone)),
         Field("Next Runs", [format_run(run, zone) for run in runs] or "never"),
         Field("Last Written", last),
     ]

@@ -152,6 +152,16 @@ def _check_refused(cli: Cli, label: str, path: Path) -> None:
         assert outcome.out == "", label
 
 
+def test_damage_is_named_in_words(cli: Cli, url: str, tmp_path: Path) -> None:
+    path = make_chain(cli, url, tmp_path)[2]
+    (path / GONE).write_bytes(b"\xff\x06 S2")
+    words = f"the backup in {path} is damaged: a line of {GONE} is not two numbers above those before it"
+    assert words in cli(["backup", "validate", str(path)], status=64).err
+    (path / GONE).unlink()
+    words = f"cannot read {GONE} of {path}: No such file or directory; use another backup"
+    assert words in cli(["backup", "validate", str(path)], status=64).err
+
+
 def test_a_link_in_a_pipe_is_refused(cli: Cli, url: str, tmp_path: Path) -> None:
     path = make_chain(cli, url, tmp_path)[-1]
     cli(f"backup stream W {tmp_path}/d4.tgz --since {path}", status=0)

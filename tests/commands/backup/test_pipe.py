@@ -58,6 +58,7 @@ def test_what_ends_early_or_is_changed_is_refused(cli: Cli, mixed: str, tmp_path
             refused = run(cli, f"cat {part} | J backup {verb}")
             assert refused.returncode != 0 and refused.stdout == "", (case, refused)
             assert refused.stderr.splitlines()[-1].startswith("jsctl: error: ")
+            assert "is not a backup" not in refused.stderr, "it is one that is damaged"
     assert "COPY" not in cli("stream ls --names", status=0).out
     assert js.info(mixed, "ORDERS")["state"] == before["state"]
 

@@ -16,7 +16,7 @@ def test_import_asks_and_reads_stdin(config: Cli, url: str) -> None:
     exported = config("kv export CONFIG 'user.*' --latest", status=0).out
     assert [json.loads(line)["key"] for line in exported.splitlines()] == ["user.1"]
     questions = config("kv import CONFIG", stdin=exported, answers=[False], status=0).asked[0]
-    assert "Bucket CONFIG holds 5 values" in questions
+    assert "Bucket CONFIG holds 5 entries" in questions
     dry = config("kv import CONFIG --dry-run --json", stdin=exported, status=0).json
     assert dry == {
         "dry_run": True,

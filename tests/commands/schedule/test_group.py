@@ -46,11 +46,14 @@ def test_dry_run(jobs: Cli, url: str) -> None:
         ("--cron=@daily --zone Nowhere/No --dest jobs.out", 64, "'Nowhere/No' is not a time zone"),
         ("--at 2020-01-01T00:00:00Z --dest jobs.out", 64, "never runs"),
         ("--every 500ms --dest jobs.out", 64, "whole seconds"),
-        ("--after 1h --dest elsewhere", 1, "target is invalid"),
+        ("--after 1h --dest elsewhere", 64, "--dest elsewhere is not another subject of stream JOBS"),
+        ("--after 1h --dest jobs.plan.x", 64, "--dest jobs.plan.x is not another subject of stream JOBS"),
+        ("--after 1h --dest jobs.out --source no", 64, "--source no is not another subject of stream JOBS"),
     ],
 )
 def test_what_is_refused(flags: str, status: int, words: str, jobs: Cli, url: str) -> None:
     assert words in jobs(f"{ADD} {flags}", status=status).err
+    assert words in jobs(f"{ADD} {flags} --dry-run", status=status).err
     assert js.info(url, "JOBS")["state"]["last_seq"] == 2
 
 
@@ -79,6 +82,9 @@ def test_what_was_written_last_and_when_it_runs_again(jobs: Cli, url: str) -> No
     last = js.ask(url, "STREAM.MSG.GET.JOBS", {"last_by_subj": "jobs.often"})["message"]
     often = rows["jobs.plan.often"]
     assert parse_time_ns(often["written"]) <= parse_time_ns(last["time"])
+    shown = jobs("schedule ls JOBS jobs.plan.often --zone Asia/Tokyo", status=0).out
+    page = jobs("schedule info JOBS jobs.plan.often --zone Asia/Tokyo", status=0).out
+    assert shown.count("+09:00") == 2 and page.count("+09:00") == 5, "each time is in the zone"
     assert 0 < parse_time_ns(often["next"]) - parse_time_ns(often["written"]) < 3 * 10**9
     js.publish(url, "jobs.often")
     assert jobs("schedule info JOBS jobs.plan.report --json", status=0).json["written"] is None

@@ -97,7 +97,9 @@ def test_replicas_of_many_streams(cluster_cli: Cli, shared_cluster: Cluster) -> 
     assert "placement: a move, and a change of replicas or retention, are two edits" in both
     refused = cluster_cli("stream edit MANY_* --replicas 5 --force", status=1).err
     assert "5 replicas need as many servers, and 3 answer" in refused
-    cluster_cli("stream edit MANY_* --replicas 1 --max-moves 5 --force", status=0)
+    fewer = "stream edit MANY_* --replicas 1 --max-moves 5"
+    assert "to copy" not in cluster_cli([*fewer.split(), "--dry-run"], status=2).out, "nothing is copied"
+    cluster_cli([*fewer.split(), "--force"], status=0)
     assert [_replicas(url, name) for name in names] == [1] * 5
 
 
