@@ -7,7 +7,14 @@ from jsctl.errors import BadInput
 from jsctl.monitor.audit.archive import METADATA, Archive, Json
 from jsctl.monitor.audit.replay import read_if_present
 from jsctl.monitor.doctor.diagnosis import diagnose
-from jsctl.monitor.doctor.snapshot import DomainView, Origin, ServerView, Snapshot, is_complete
+from jsctl.monitor.doctor.snapshot import (
+    DomainView,
+    Origin,
+    ServerView,
+    Snapshot,
+    is_complete,
+    take_from_leaders,
+)
 from jsctl.monitor.trouble import Trouble
 
 
@@ -27,10 +34,10 @@ def build_snapshot(archive: Archive) -> Snapshot:
     servers = _build_server_views(archive)
     domains = {server.name: server.domain for server in servers}
     views: dict[tuple[str, str], tuple[dict[str, Json], list[Json]]] = {}
-    for account, server, detail in _load_from_leaders(archive):
+    for account, server, detail, found in _load_from_leaders(archive):
         streams, consumers = views.setdefault((account, domains.get(server, "")), ({}, []))
         streams[detail["name"]] = detail
-        consumers += detail.get("consumer_detail") or ()
+        consumers += found
     streams_by_view = {key: streams for key, (streams, _) in views.items()}
     complete = {domain for _, domain in views if is_complete(servers, domain)}
     details = [(id, detail) for server in servers for id, detail in server.accounts.items()]
@@ -83,17 +90,19 @@ def _read_by_id(archive: Archive, endpoint: str) -> Mapping[str, Json]:
     return {str(reply["server"]["id"]): reply for reply in read_if_present(archive, endpoint)}
 
 
-def _load_from_leaders(archive: Archive) -> Iterator[tuple[str, str, Json]]:
-    """Yield account, server and info of each stream from its leader; without one, from any server that has
-    it."""
-    chosen: dict[tuple[str, str, str], tuple[str, Json]] = {}
+def _load_from_leaders(archive: Archive) -> Iterator[tuple[str, str, Json, list[Json]]]:
+    """Yield account, server and info of each stream from its leader, or without one from any server that has
+    it, with its consumers."""
+    copies: dict[tuple[str, str, str], dict[str, Json]] = {}
     for tags, detail in archive.load(artifact_type="stream_info"):
-        leader = (detail.get("cluster") or {}).get("leader")
-        key = (tags["account"], tags["stream"], tags["cluster"])
-        if key not in chosen or leader == tags["server"]:
-            chosen[key] = (tags["server"], detail)
-    for (account, _, _), (server, detail) in chosen.items():
-        yield account, server, detail
+        copies.setdefault((tags["account"], tags["stream"], tags["cluster"]), {})[tags["server"]] = detail
+    for (account, _, _), found in copies.items():
+        leaders = (
+            name for name, detail in found.items() if name == (detail.get("cluster") or {}).get("leader")
+        )
+        server = next(leaders, next(iter(found)))
+        consumers = take_from_leaders(found[server].get("consumer_detail") or (), found.items())
+        yield account, server, found[server], consumers
 
 
 def _find_origins(

@@ -38,6 +38,7 @@ from jsctl.monitor.doctor.snapshot import (
     choose_login,
     is_complete,
     list_links,
+    take_from_leaders,
 )
 from jsctl.monitor.rules.links import build_create_subject
 from jsctl.monitor.trouble import Gap
@@ -88,6 +89,10 @@ def _build_view(
                 consumers += [
                     consumer for consumer in info.get("consumer_detail") or () if "stream_name" in consumer
                 ]
+    described = (
+        (server.name, info) for server, detail in details for info in detail.get("stream_detail") or ()
+    )
+    consumers = take_from_leaders(consumers, described)
     name = next((str(detail.get("name")) for _, detail in details if detail.get("name")), account)
     return DomainView(
         context,

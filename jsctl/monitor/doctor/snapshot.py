@@ -1,6 +1,6 @@
 """The observed state of a network, as the rules read it: plain data, independent of its source."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -312,6 +312,21 @@ def list_links(view: DomainView) -> Iterator[Link]:
         kind = "mirror" if info["config"].get("mirror") else "source"
         for config, state in pair_origins(info):
             yield Link(view, name, kind, config, state)
+
+
+def take_from_leaders(consumers: Iterable[Json], streams: Iterable[tuple[str, Json]]) -> list[Json]:
+    """Return each consumer as its leader describes it, where that is known: its leader may be another server
+    than that of its stream, and the others do not know what its replicas lack.
+
+    streams: names of servers, with what they say of a stream and its consumers (JSZ).
+    """
+    led = {
+        (consumer.get("stream_name"), consumer.get("name")): consumer
+        for server, info in streams
+        for consumer in info.get("consumer_detail") or ()
+        if (consumer.get("cluster") or {}).get("leader") == server
+    }
+    return [led.get((consumer.get("stream_name"), consumer.get("name")), consumer) for consumer in consumers]
 
 
 def is_complete(servers: Sequence[ServerView], domain: str) -> bool:

@@ -1,5 +1,7 @@
 """What only a server that is away holds: nobody says that it does not exist, nor that all are online."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from jsctl.base.units import SECOND
@@ -55,3 +57,19 @@ def test_an_origin_may_be_on_a_server_that_is_offline(peer: Json, others: list[s
     servers += [ServerView(name, name, cluster="c", domain="hub", jsz={"streams": 0}) for name in others]
     [view] = build_domain_views(servers, [], [])
     assert view.origins["", "ORDERS"].missing == missing
+
+
+@pytest.mark.parametrize("order", [("n1", "n2"), ("n2", "n1")])
+@pytest.mark.parametrize("stream_leader", ["n1", "n2"])
+@pytest.mark.parametrize(("leader", "taken"), [("n1", "n1"), ("n2", "n2"), ("n3", None)])
+def test_a_consumer_is_as_its_own_leader_describes_it(
+    order: Sequence[str], stream_leader: str, leader: str, taken: str | None
+) -> None:
+    servers = []
+    for name in order:
+        consumer = {"stream_name": "S", "name": "C", "config": {}, "cluster": {"leader": leader}, "by": name}
+        stream = {"name": "S", "config": {"name": "S"}, "state": {}, "cluster": {"leader": stream_leader}}
+        held = {"A": {"stream_detail": [{**stream, "consumer_detail": [consumer]}]}}
+        servers.append(ServerView(name, name, cluster="c", domain="hub", held=held))
+    [view] = build_domain_views(servers, [], [])
+    assert [one["by"] for one in view.consumers or ()] == [taken or stream_leader]
