@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.events import KINDS
-from jsctl.monitor.incident.changes import API_ERRORS, Change, Level
+from jsctl.monitor.incident.changes import API_ERRORS, Change, Level, show_time
 from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
 
 _REQUEST = re.compile(
@@ -94,7 +94,7 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
         says, shown_by = _ACTIONS.get(action, f"{title}: {action}"), _SHOWN_BY.get(action, frozenset())
     elif kind == "consumer_pause":
         is_paused = facts.get("paused") is True
-        says = f"was paused until {facts.get('pause_until')}" if is_paused else "was resumed"
+        says = f"was paused until {show_time(facts.get('pause_until'))}" if is_paused else "was resumed"
         shown_by = _CONFIGURED
     elif kind.endswith("_leader_elected"):
         title, says, shown_by = (

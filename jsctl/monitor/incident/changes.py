@@ -7,7 +7,7 @@ round before and not later than its own, by the clock of the machine that record
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from jsctl.base.units import format_exact_duration, pluralize
+from jsctl.base.units import format_exact_duration, format_time, parse_time_ns, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.monitor.alerts.conditions import Row, list_rows
@@ -211,7 +211,7 @@ _CONFIGURED: Mapping[str, Sequence[str]] = {
 def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[_Words]:
     kind, name = row.key[0], row.name
     if old["created"] and new["created"] and old["created"] != new["created"]:
-        yield "recreated", name, "bad", f"was removed and created again at {new['created']}"
+        yield "recreated", name, "bad", f"was removed and created again at {show_time(new['created'])}"
         return
     if new["event"] in ("purged", "went back"):
         words = "was purged" if new["event"] == "purged" else "went back"
@@ -226,7 +226,7 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
         words = f"leader {old['leader'] or 'none'}, now {new['leader'] or 'none'}"
         yield "leader changed", name, level, words
     if kind == "server" and old["started"] and new["started"] and old["started"] != new["started"]:
-        yield "restarted", name, "bad", f"was started at {new['started']}"
+        yield "restarted", name, "bad", f"was started at {show_time(new['started'])}"
     if kind == "server" and old["meta_leader"] != new["meta_leader"]:
         yield (
             "leader changed",
@@ -283,7 +283,7 @@ def _compare_configs(
     if old is None or new is None:
         return
     if old.get("created") != new.get("created"):
-        yield "recreated", name, "bad", f"was removed and created again at {new.get('created')}"
+        yield "recreated", name, "bad", f"was removed and created again at {show_time(new.get('created'))}"
         return
     is_known = "settings" in old and "settings" in new
     one, other = (_list_settings(config, is_known) for config in (old, new))
@@ -315,7 +315,14 @@ def _show_switch(value: Any) -> str:
     return "true" if value else "false"
 
 
+def show_time(value: Any) -> str:
+    """Return a time that a server wrote, in RFC 3339, to the second."""
+    return format_time(parse_time_ns(str(value))) if value else "an unknown time"
+
+
 def _show(key: str, value: Any) -> str:
+    if key == "pause_until" and value:
+        return show_time(value)
     if isinstance(value, list) and value:
         return ", ".join(_show(key, each) for each in value)
     if key in _SPANS and isinstance(value, int):

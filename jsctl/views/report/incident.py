@@ -34,7 +34,9 @@ PAGE_TITLE = "JetStream incident"
 _STYLES: dict[str, Style] = {"bad": "bad", "warning": "warn", "note": "", "good": "good"}
 _CHANGES = (
     Column("Time", "at", "time", read=lambda change: to_datetime(change.at)),
-    Column("Change", "kind", read=lambda change: Cell(change.kind, change.kind, _STYLES[change.level])),
+    Column(
+        "Change", "kind", "prose", read=lambda change: Cell(change.kind, change.kind, _STYLES[change.level])
+    ),
     Column("Of", "name", "prose"),
     Column("What", "says", "prose"),
     Column("Clock of", "server", hideable=1),
