@@ -8,7 +8,7 @@ from typing import Any
 from jsctl.base.units import format_count, format_exact_duration, pluralize
 from jsctl.monitor.trouble import BAD, WARN
 from jsctl.render.emit import format_lines
-from jsctl.render.fit import NUMBERS, cut, cut_end, split
+from jsctl.render.fit import NUMBERS, cut, cut_end, fold, split
 from jsctl.render.plot import stack_charts
 from jsctl.render.text import clean, measure
 from jsctl.screen.choosing import CHOOSING_KEYS, list_choice_lines
@@ -79,6 +79,11 @@ def draw_head(model: Model, width: int, height: int) -> list[Line]:
         lines.append(draw_tabs(model, width))
     limit = 1 if height < 16 else 4 if height < 40 else 10
     notices = model.board.notices
+    folded: list[Line] = [
+        [(notice.style, line)] for notice in notices for line in fold(clean(notice.text), width, "  ")
+    ]
+    if len(folded) <= limit:
+        return lines + folded
     shown = notices if len(notices) <= limit else notices[: limit - 1]
     lines += [[(notice.style, cut_end(clean(notice.text), width))] for notice in shown]
     if len(shown) < len(notices):

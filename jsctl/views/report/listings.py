@@ -173,7 +173,7 @@ def _list_answers(places: Sequence[Place], part: str) -> list[Row]:
 def _explain_empty(places: Sequence[Place], whys: Sequence[str]) -> str:
     """Return why there are no rows; empty if there are none. whys: of the places that have answered."""
     if whys:
-        return next(filter(None, whys), "")
+        return "" if "" in whys else whys[0]  # notices name the places that are not known
     return next((place.error for place in places if place.error), WAITING)
 
 

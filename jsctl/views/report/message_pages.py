@@ -197,7 +197,9 @@ def show_dead(
         empty="it has given up no messages" if not found.doubts else "it is not known what it has given up",
     )
     notices = [*board.notices, *(Text(doubt, "warn") for doubt in found.doubts)]
-    heading = f"{pluralize(len(found.letters), 'dead letter')} of {page.stream} > {page.consumer}"
+    name = f"{page.stream} > {page.consumer}"
+    is_unknown = not found.letters and found.doubts
+    heading = f"{'dead letters' if is_unknown else pluralize(len(found.letters), 'dead letter')} of {name}"
     return board._replace(heading=heading, notices=notices, page=grid, page_key=page)
 
 

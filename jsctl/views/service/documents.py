@@ -36,10 +36,14 @@ RATES = (
     Column("Instances", "instances", "count"),
     Column("Requests", "requests", "count", hideable=1),
     Column("Requests/s", "rate", "rate", read=lambda row: row.rate and round(row.rate, 1)),
-    Column("Errors", "errors", "count"),
+    Column("Errors", "errors", "count", hideable=2),
     Column("Errors/s", "error_rate", "rate"),
-    Column("Average", "average", "duration", read=lambda row: _NOTHING if row.average < 0 else row.average),
-    Column("Skew", "skew", "number", read=lambda row: row.skew or _NOTHING),
+    Column(
+        *("Average", "average", "duration"),
+        read=lambda row: _NOTHING if row.average < 0 else row.average,
+        hideable=3,
+    ),
+    Column("Skew", "skew", "number", read=lambda row: row.skew or _NOTHING, hideable=4),
 )
 
 

@@ -256,6 +256,14 @@ def test_a_part_begins_with_what_is_wrong() -> None:
 
 
 @pytest.mark.slow
+def test_none_where_one_context_has_no_jetstream(contexts: Cli) -> None:
+    line = "report --watch 200ms --part objects --stream NONE --context app --context sys"
+    watched = Watched(contexts.terminal(line))
+    watched.until(lambda text: "no object buckets of sys" in text and "there are no object buckets" in text)
+    watched.press("q")
+    assert watched.end() == 0
+
+
 def test_it_begins_with_a_part(contexts: Cli) -> None:
     watched = Watched(contexts.terminal("report --watch 200ms --part connections --context app"))
     watched.until("only a login of the system account sees connections")

@@ -10,8 +10,10 @@ from jsctl.render.fit import split
 from jsctl.render.text import measure
 from jsctl.screen.model import with_board, with_part, with_size
 from jsctl.screen.mouse import apply_click
+from jsctl.services.statistics import Row
 from jsctl.views.board import Board, Part, table_to_grid
 from jsctl.views.result import Column, Result, Table, Text
+from jsctl.views.service.documents import RATES
 from tests.unit.screen.support import board, lines, model, names, pressed, texts
 
 ROWS = [("alpha", 3000, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
@@ -116,6 +118,23 @@ def test_notices_are_counted_if_there_is_no_room() -> None:
     shown = texts(state)
     assert shown[2:5] == [f"place {n} is away" for n in range(3)]
     assert shown[5] == "and 6 more such lines"
+
+
+def test_a_long_notice_is_folded_where_there_is_room() -> None:
+    words = " ".join(f"word{n}" for n in range(20))
+    state = with_board(model(ROWS), board(ROWS, notices=[Text(words, "warn"), Text("short", "warn")]))
+    shown = texts(state)
+    assert " ".join(line.strip() for line in shown[2:4]) == words and shown[4] == "short"
+    assert texts(with_size(state, 30, 24))[2].endswith("…")
+
+
+def test_no_title_of_a_service_is_cut_at_80_columns() -> None:
+    row = Row("orders-service", "create-order", 3, 300_000, 1234.5, 4_000, 6.7, 8_000_000, 1.25)
+    columns = [Column("Where", "context"), *RATES]
+    table = Table("", columns, [["cluster", *(column.get(row) for column in RATES)]])
+    state = with_board(model(ROWS), Board([Part("x", "X", lambda: table_to_grid(table))]))
+    titles = texts(state)[2]
+    assert "Service" in titles and "Errors/s" in titles and "…" not in titles
 
 
 TABS = ("Streams", "Consumers", "Replication", "Servers", "Accounts", "Problems")
