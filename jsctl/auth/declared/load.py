@@ -33,7 +33,7 @@ from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.errors import BadInput, collecting
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
-from jsctl.jetstream.declared.reader import DocumentReader, read_name
+from jsctl.jetstream.declared.reader import DocumentReader, read_name, refuse_twice
 from jsctl.jetstream.declared.variables import Variables, count_rounds, expand, iterate_loop
 
 _NAMES = frozenset({"name", "for", "accounts", "users"})
@@ -58,7 +58,7 @@ class OperatorReader(DocumentReader):
         for item in node.as_list("operators"):
             with collecting(self.errors):
                 operator = self._read_operator(item, variables, label)
-                _refuse_same(self._by_name, operator.name, operator, "operator")
+                refuse_twice(self._by_name, operator.name, operator, f"operator {operator.name}")
                 self.operators.append(operator)
 
     def _read_operator(self, node: Node, variables: Variables, label: str) -> DeclaredOperator:
@@ -70,7 +70,7 @@ class OperatorReader(DocumentReader):
         for item, loop_variables in self._iterate_rounds(node, "accounts", "an account", variables):
             with collecting(self.errors):
                 account = self._read_account(item, loop_variables)
-                _refuse_same(by_name, account.name, account, f"account {account.name} of operator")
+                refuse_twice(by_name, account.name, account, f"account {account.name}")
                 _check_roles(account)
                 accounts.append(account)
         system = str(claims.pop("system_account", None) or "")
@@ -91,7 +91,7 @@ class OperatorReader(DocumentReader):
         for item, loop_variables in self._iterate_rounds(node, "users", "a user", variables):
             with collecting(self.errors):
                 user = self._read_user(item, loop_variables)
-                _refuse_same(by_name, user.name, user, f"user {name}/{user.name} of operator")
+                refuse_twice(by_name, user.name, user, f"user {name}/{user.name}")
                 users.append(user)
         return DeclaredAccount(name, claims, cleared, exports, imports, roles, expires, users, node.position)
 
@@ -146,12 +146,3 @@ def _check_name(name: str, noun: str) -> None:
     check_name(name, noun)
     if find_key_kind(name):
         raise BadInput(f"{name} is a public key", f"choose a name for the {noun}")
-
-
-def _refuse_same(by_name: dict[str, Any], name: str, item: Any, noun: str) -> None:
-    first = by_name.setdefault(name, item)
-    if first is not item:
-        raise BadInput(
-            f"{item.position}: {noun.removesuffix(' of operator')} is declared twice",
-            f"first in {first.position}",
-        )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.declared.model import Consumer, Stream
+from jsctl.jetstream.declared.reader import refuse_twice
 from jsctl.jetstream.declared.step import find_cycle
 
 FindPlace = Callable[[Stream], object]
@@ -49,23 +50,14 @@ def refuse_same_consumers(consumers: list[Consumer], stream: str) -> None:
     """Raise BadInput for a consumer of a stream that is declared twice."""
     by_name: dict[str, Consumer] = {}
     for consumer in consumers:
-        first = by_name.setdefault(consumer.name, consumer)
-        if first is not consumer:
-            raise BadInput(
-                f"{consumer.position}: consumer {stream} > {consumer.name} is declared twice",
-                f"first in {first.position}",
-            )
+        refuse_twice(by_name, consumer.name, consumer, f"consumer {stream} > {consumer.name}")
 
 
 def _refuse_same_streams(streams: Iterable[Stream], find_place: FindPlace) -> None:
     """Raise BadInput for a stream that is declared twice in one place."""
     by_key: dict[tuple[object, str], Stream] = {}
     for stream in streams:
-        first = by_key.setdefault((find_place(stream), stream.name), stream)
-        if first is not stream:
-            raise BadInput(
-                f"{stream.position}: stream {stream.name} is declared twice", f"first in {first.position}"
-            )
+        refuse_twice(by_key, (find_place(stream), stream.name), stream, f"stream {stream.name}")
 
 
 def _refuse_same_renames(streams: Sequence[Stream], find_place: FindPlace) -> None:

@@ -2,12 +2,14 @@
 operators."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.nodes import Node
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.declared.variables import Budget, Variables, resolve_variables
+
+K = TypeVar("K")
 
 
 class DocumentReader:
@@ -41,6 +43,13 @@ class DocumentReader:
     def _take_warnings(self) -> tuple[str, ...]:
         warnings, self._warnings = tuple(dict.fromkeys(self._warnings)), []
         return warnings
+
+
+def refuse_twice(by_key: dict[K, Any], key: K, item: Any, name: str) -> None:
+    """Note what is declared, by a key. Raises BadInput if something else with its key is noted already. name:
+    in words."""
+    if (first := by_key.setdefault(key, item)) is not item:
+        raise BadInput(f"{item.position}: {name} is declared twice", f"first in {first.position}")
 
 
 def read_name(node: Node, noun: str, check: Callable[[str, str], object]) -> str:

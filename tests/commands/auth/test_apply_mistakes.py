@@ -22,3 +22,10 @@ def test_numbers_that_yaml_reads_otherwise_are_warned_of(auth_cli: Cli, tmp_path
     diff = auth_cli(f"diff -f {file} --json", status=2)
     assert "conn: 010 is octal in YAML, 8" in diff.err
     assert ["conn: 010 is octal in YAML, 8" in warning for warning in diff.json["warnings"]] == [True]
+
+
+def test_what_is_declared_twice_is_named(auth_cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "environment.yaml"
+    file.write_text("operators:\n  - name: ACME\n  - name: ACME\n")
+    err = auth_cli(f"diff -f {file}", status=64).err
+    assert f"{file}:3: operator ACME is declared twice; first in {file}:2" in err
