@@ -7,11 +7,12 @@ from typing import Any
 from jsctl.auth.check.across import find_export
 from jsctl.auth.check.activations import find_activation_problem
 from jsctl.auth.claims import Json, as_list, as_object, as_objects, as_text, as_texts, replace_members
-from jsctl.auth.declared.model import LABEL, DeclaredAccount, DeclaredOperator, DeclaredUser
+from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator, DeclaredUser
 from jsctl.auth.environment import Environment, read_claims
 from jsctl.auth.records import Account, build_permissions
 from jsctl.errors import BadInput
 from jsctl.jetstream.config.kind import merge
+from jsctl.jetstream.declared.model import LABEL
 
 NEW_KEY = "(a new key)"
 NEW_TOKEN = "(a new token)"
@@ -125,6 +126,7 @@ def _list_labels(nats: Json) -> list[str]:
 
 
 def _list_label_tags(nats: Json) -> list[str]:
+    """Return the tags that say which files own it, as in `jsctl.label:prod`."""
     return [tag for tag in as_texts(nats.get("tags")) if tag.startswith(f"{LABEL}:")]
 
 

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 
 from jsctl.auth.claims import Json
 
-LABEL = "jsctl.label"
-"""The prefix of the tag that marks what a file with `label:` created, as in `jsctl.label:prod`."""
-
 
 @dataclass(frozen=True, slots=True)
 class DeclaredUser:
