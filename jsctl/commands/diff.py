@@ -18,7 +18,7 @@ from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.config.kind import Kind
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.consumer.config import CONSUMER
-from jsctl.jetstream.declared.compare import fetch_consumer, fetch_stream
+from jsctl.jetstream.declared.compare import fetch_consumers, fetch_stream
 from jsctl.jetstream.declared.model import LABEL, Consumer, Declared, Place, Stream, get_label
 from jsctl.jetstream.declared.step import Target
 from jsctl.jetstream.stream.config import STREAM
@@ -51,11 +51,10 @@ async def _fetch(stream: Stream, target: Target) -> list[OwnedKey]:
         return []
     config = stream.kind.from_stream(info["config"]) if stream.kind else info["config"]
     keys = list(_iterate_keys(stream.kind or STREAM, config, stream, stream.name, ""))
-    for consumer in stream.consumers:
-        consumer_info = await fetch_consumer(target, stream.name, consumer.name)
+    found = await fetch_consumers(stream.consumers, stream.name, target, info)
+    for consumer, consumer_info in zip(stream.consumers, found, strict=True):
         if consumer_info:
-            live = consumer_info["config"]
-            keys += _iterate_keys(CONSUMER, live, consumer, stream.name, consumer.name)
+            keys += _iterate_keys(CONSUMER, consumer_info["config"], consumer, stream.name, consumer.name)
     return keys
 
 
