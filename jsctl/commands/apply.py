@@ -1,6 +1,5 @@
 """`jsctl apply`."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,8 +8,8 @@ from jsctl.base.command_lines import build_flag, build_line
 from jsctl.base.units import SECOND, format_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.declared.applied_places import save_places
+from jsctl.commands.declared.counting import counting
 from jsctl.commands.declared.plan import DeclaredPlan, plan_declared
-from jsctl.commands.declared.push import CONTINUE
 from jsctl.commands.declared.saved_plan import (
     PLAN_AGAIN,
     SavedPlan,
@@ -24,7 +23,6 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, Declined, ExitStatus, JsctlError, Unreachable
 from jsctl.jetstream.declared.current import wait_until_current
 from jsctl.jetstream.declared.execute import execute
-from jsctl.jetstream.declared.plan import Plan
 from jsctl.jetstream.declared.step import Step, group_losses
 from jsctl.views.declared import plan as view
 from jsctl.views.declared.plan import Asked
@@ -198,7 +196,14 @@ async def _confirm(env: Env, plan: DeclaredPlan, auth: "DeclaredAuth | None", op
     Raises Declined, and BadInput, also for deleted messages where nobody is asked.
     """
     streams = plan.streams
-    _refuse_unasked_loss(env, streams, options)
+    refuse_unasked_loss(
+        env,
+        _list_losing([step for step in streams.steps if not step.allows_loss]),
+        force=options.force,
+        allow=options.allow_data_loss,
+        needs_force=streams.count("remove") > 0,
+        also=", or `allow_data_loss: true` in the file",
+    )
     if auth:
         auth.refuse(env, plan.rules, force=options.force)
     asked = auth.list_asked() if auth else Asked()
@@ -216,17 +221,6 @@ async def _confirm(env: Env, plan: DeclaredPlan, auth: "DeclaredAuth | None", op
     return options.revoke_old or (auth is not None and await auth.ask_revoking(env))
 
 
-def _refuse_unasked_loss(env: Env, plan: Plan, options: Options) -> None:
-    refuse_unasked_loss(
-        env,
-        _list_losing([step for step in plan.steps if not step.allows_loss]),
-        force=options.force,
-        allow=options.allow_data_loss,
-        needs_force=plan.count("remove") > 0,
-        also=", or `allow_data_loss: true` in the file",
-    )
-
-
 def _list_losing(steps: Sequence[Step]) -> list[Losing]:
     losing = [
         Losing(", ".join(map(view.locate_name, group)), {}, loss) for group, loss in group_losses(steps)
@@ -236,12 +230,8 @@ def _list_losing(steps: Sequence[Step]) -> list[Losing]:
 
 async def _run(env: Env, plan: DeclaredPlan) -> Result:
     steps, done = plan.streams.steps, list[Step]()
-    try:
-        with env.progress("Applying", len(steps)) as advance:
-            outcome = await execute(steps, plan.rules, done, advance)
-    except asyncio.CancelledError:
-        env.say(f"{len(done)} of {len(steps)} were done; {CONTINUE}")
-        raise
+    with counting(env, done, len(steps)) as advance:
+        outcome = await execute(steps, plan.rules, done, advance)
     for step, error in outcome.failed:
         where = f"{step.position}: " * bool(step.position)
         env.say(f"jsctl: error: {where}{step.format_name()}: {view.format_failure(error)}")

@@ -20,7 +20,7 @@ from jsctl.auth.declared.changes import (
     set_label,
 )
 from jsctl.auth.declared.model import DeclaredAccount, DeclaredOperator
-from jsctl.auth.declared.plan import AuthPlan, AuthStep
+from jsctl.auth.declared.plan import AuthStep
 from jsctl.auth.environment import read_environment
 from jsctl.auth.folders import StoreFolders
 from jsctl.auth.jwt import encode_jwt
@@ -29,33 +29,40 @@ from jsctl.auth.records import Account, User, build_scoped_user, build_user
 from jsctl.auth.removed import remove_account
 from jsctl.auth.revocations import Revocation, add_revocation
 from jsctl.auth.store import AuthStore
+from jsctl.jetstream.declared.execute import run
 
 
-def execute_auth(
+async def execute_auth(
     folders: StoreFolders,
     declared: Sequence[DeclaredOperator],
-    plan: AuthPlan,
+    steps: Sequence[AuthStep],
     done: list[AuthStep],
     advance: Callable[[int], None],
     *,
     prune: bool,
     revoke_old: bool = False,
 ) -> None:
-    """Carry out the steps of a plan.
+    """Carry out steps of a plan.
 
     done: each step is added when it is done. advance: called with 1 for each. revoke_old: revoke the old
     credentials of users who may do less.
 
     Raises BadInput, NotFound, OSError.
     """
+    work: list[Work] = []
     for operator in declared:
         worker = _Worker(AuthStore(folders, operator.name), operator, prune=prune, revoke_old=revoke_old)
-        steps = [step for step in plan.steps if step.operator == operator.name]
-        for step, work in worker.order_work(steps):
-            work()
-            if step is not None:
-                done.append(step)
-                advance(1)
+        work += worker.order_work([step for step in steps if step.operator == operator.name])
+
+    async def do(number: int) -> None:
+        step, write = work[number]
+        write()
+        if step is not None:
+            done.append(step)
+            advance(1)
+
+    for error in (await run({number: range(number)[-1:] for number in range(len(work))}, do)).values():
+        raise error
 
 
 Work = tuple[AuthStep | None, Callable[[], object]]

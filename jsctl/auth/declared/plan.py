@@ -87,9 +87,8 @@ class AuthStep(NamedTuple):
     holding: Holding | None = None
     old_rights: str = ""
 
-    @property
-    def where(self) -> str:
-        """`operator OP`, `account A` or `user A/u`."""
+    def format_name(self) -> str:
+        """Format what it is about: `operator OP`, `account A` or `user A/u`."""
         return format_owner(self.operator, self.account, self.user)
 
     @property
@@ -107,15 +106,13 @@ class AuthStep(NamedTuple):
 class AuthPlan(NamedTuple):
     """The steps to take.
 
-    operators, accounts, users: how many are already as declared. owed: removed accounts that servers may
-    still have. warnings: of what servers accept and people hardly mean. planned: claims of declared accounts
-    after the steps, by operator and name.
+    same: how many operators, accounts and users are already as declared, by these words. owed: removed
+    accounts that servers may still have. warnings: of what servers accept and people hardly mean. planned:
+    claims of declared accounts after the steps, by operator and name.
     """
 
     steps: Sequence[AuthStep]
-    operators: int = 0
-    accounts: int = 0
-    users: int = 0
+    same: Mapping[str, int] = {}
     owed: Sequence[str] = ()
     warnings: Sequence[str] = ()
     planned: Mapping[tuple[str, str], Json] = {}
@@ -123,7 +120,7 @@ class AuthPlan(NamedTuple):
     @property
     def unchanged(self) -> int:
         """The number of operators, accounts and users that are already as declared."""
-        return self.operators + self.accounts + self.users
+        return sum(self.same.values())
 
 
 def make_auth_plan(
@@ -139,20 +136,20 @@ def make_auth_plan(
     """
     steps: list[AuthStep] = []
     warnings: list[str] = []
-    counts = [0, 0, 0]
+    same = dict.fromkeys(("operators", "accounts", "users"), 0)
     planned: dict[tuple[str, str], Json] = {}
     for operator in declared:
         store = AuthStore(folders, operator.name)
         planner = _Planner(store, operator, prune, take_ownership)
-        for level, step in planner.plan():
+        for nouns, step in planner.plan():
             if step is None:
-                counts[level] += 1
+                same[nouns] += 1
             else:
                 steps.append(step)
         warnings += planner.find_warnings(steps)
         planned |= {(operator.name, name): nats for name, nats in planner.planned.items()}
     removed = {record.name for one in declared for record in list_owed(AuthStore(folders, one.name))}
-    return AuthPlan(steps, counts[0], counts[1], counts[2], sorted(removed), warnings, planned)
+    return AuthPlan(steps, same, sorted(removed), warnings, planned)
 
 
 class _Planner:
@@ -175,18 +172,19 @@ class _Planner:
         build_operator_change(declared, self._keys)(self._operator.nats)
         self.planned: dict[str, Json] = {}  #: claims of declared accounts, by name
 
-    def plan(self) -> Iterator[tuple[int, AuthStep | None]]:
-        """Yield steps (None for what is already as declared), each with its level: operator, account or
-        user."""
+    def plan(self) -> Iterator[tuple[str, AuthStep | None]]:
+        """Yield steps (None for what is already as declared), each after `operators`, `accounts` or `users`,
+        whatever it is one of."""
+        position = self._declared.position
         operator = self._environment.operator if self._environment else None
         if operator and not self._declared.is_bare:
-            self._check_owner(operator, f"operator {operator.name}", self._declared.position)
-        yield 0, self._build_step(OPERATOR, operator, self._operator.nats, "", "", self._declared.position)
+            self._check_owner(operator, f"operator {operator.name}", position)
+        yield "operators", self._build_step(OPERATOR, operator, self._operator.nats, "", "", position)
         self._refuse_unknown_accounts()
         for account in self._declared.accounts:
             yield from self._plan_account(account)
         if self._prune and self._declared.label and self._environment:
-            yield from ((1, step) for step in self._plan_removals(self._environment))
+            yield from (("accounts", step) for step in self._plan_removals(self._environment))
 
     def find_warnings(self, steps: Sequence[AuthStep]) -> Iterator[str]:
         """Yield warnings about the file, and about the store as it will be after the steps."""
@@ -229,7 +227,7 @@ class _Planner:
                 subject = as_text(imported.get("subject"))
                 yield f"{where}account {account.name}: import {subject!r} of {name} {message}"
 
-    def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[int, AuthStep | None]]:
+    def _plan_account(self, declared: DeclaredAccount) -> Iterator[tuple[str, AuthStep | None]]:
         live = self._find_account(declared.name)
         if live:
             self._store.read_account(declared.name)
@@ -251,9 +249,10 @@ class _Planner:
             extra_changes.append(_build_text_change("key", None, text))
         if live and not self._operator.may_sign(live.issuer):
             extra_changes.append(_build_text_change("iss", live.issuer, "a signing key"))
-        yield 1, self._build_step(ACCOUNT, live, nats, declared.name, "", declared.position, extra_changes)
+        name, position = declared.name, declared.position
+        yield "accounts", self._build_step(ACCOUNT, live, nats, name, "", position, extra_changes)
         for user in declared.users:
-            yield 2, self._plan_user(user, declared, live, nats)
+            yield "users", self._plan_user(user, declared, live, nats)
 
     def _plan_user(
         self, declared: DeclaredUser, account: DeclaredAccount, owner: Account | None, nats: Json

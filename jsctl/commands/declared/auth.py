@@ -1,11 +1,10 @@
 """The operators, accounts and users of files, for apply and diff."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from jsctl.auth.check import check
-from jsctl.auth.check.model import Finding
 from jsctl.auth.declared.execute import execute_auth
 from jsctl.auth.declared.model import DeclaredOperator
 from jsctl.auth.declared.plan import AuthPlan, AuthStep, Holding, make_auth_plan
@@ -15,7 +14,9 @@ from jsctl.auth.resolver import NEW, REMOVED, SAME, Difference
 from jsctl.auth.store import AuthStore
 from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
-from jsctl.commands.declared.push import CONTINUE, OperatorPush, open_pushes
+from jsctl.commands.declared.counting import counting
+from jsctl.commands.declared.push import OperatorPush, open_pushes
+from jsctl.commands.declared.sources import Sources
 from jsctl.commands.operators.pushing import Sent, refuse_unseen
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.options.data_loss import Losing, refuse_unasked_loss
@@ -77,22 +78,14 @@ class DeclaredAuth:
     """The operators that files declare, with the plan for a store."""
 
     def __init__(
-        self,
-        folders: StoreFolders,
-        operators: Sequence[DeclaredOperator],
-        prune: bool,
-        take_ownership: bool,
-        unprotected: Collection[str],
+        self, folders: StoreFolders, operators: Sequence[DeclaredOperator], sources: Sources
     ) -> None:
         self.folders = folders
         self.operators = operators
-        self._prune = prune
-        self._take_ownership = take_ownership
-        self._unprotected = unprotected
+        self._sources = sources
         self.plan = self._make_plan()
-        self.new_operators: Sequence[
-            str
-        ] = ()  #: to whose servers accounts were to be sent, and which no server can know yet
+        #: to whose servers accounts were to be sent, and which no server can know yet
+        self.new_operators: Sequence[str] = ()
         self._pushes: Sequence[OperatorPush] = ()
         self._differences: Sequence[Difference] = ()
         self._held: list[Json] = []  #: infos of these accounts' streams
@@ -116,8 +109,9 @@ class DeclaredAuth:
         self.new_operators = [
             declared.name for declared in self.operators if declared.name not in existing_operators
         ]
-        self._pushes = await open_pushes(env, self.folders, self.operators, self.plan, prune=self._prune)
-        owed = sorted({owed.name for push in self._pushes for owed in push.owed} if not self._prune else ())
+        prune = self._sources.prune
+        self._pushes = await open_pushes(env, self.folders, self.operators, self.plan, prune=prune)
+        owed = sorted({owed.name for push in self._pushes for owed in push.owed} if not prune else ())
         self.plan = self.plan._replace(owed=owed)
         self._differences = [
             difference
@@ -138,9 +132,8 @@ class DeclaredAuth:
         return {name: _build_account_info(nats.get("limits") or {}) for (_, name), nats in planned}
 
     def _make_plan(self) -> AuthPlan:
-        return make_auth_plan(
-            self.folders, self.operators, prune=self._prune, take_ownership=self._take_ownership
-        )
+        prune, take_ownership = self._sources.prune, self._sources.take_ownership
+        return make_auth_plan(self.folders, self.operators, prune=prune, take_ownership=take_ownership)
 
     async def connect_to_system(self, env: Env) -> Connection:
         """Connect as a user of the system account that the store of the first operator signs. Raises
@@ -200,7 +193,7 @@ class DeclaredAuth:
         BadInput for messages that are lost unasked."""
         for push in self._pushes:
             refuse_unseen(push.find_differences(self.plan))
-        refuse_protected(self._held, self._unprotected)
+        refuse_protected(self._held, self._sources.unprotect)
         refuse_unasked_loss(env, self.losses, force=force, allow=rules.allow_loss, needs_force=True)
 
     def list_asked(self) -> Asked:
@@ -227,7 +220,7 @@ class DeclaredAuth:
             removed = []
             for push in self._pushes:  # before the store forgets the accounts
                 removed += await push.remove(push.find_differences(self.plan))
-            done = self._execute(env, revoke_old=revoke_old)
+            done = await self._execute(env, revoke_old=revoke_old)
             for push in self._pushes:
                 push.note_removals()
             if not self._pushes:
@@ -256,7 +249,7 @@ class DeclaredAuth:
         steps = self._make_plan().steps
         if unseen := [step for step in steps if step.identity not in seen]:
             raise JsctlError(
-                f"{unseen[0].where} has changed since the plan was made; nothing was changed",
+                f"{unseen[0].format_name()} has changed since the plan was made; nothing was changed",
                 "look at the new plan and apply it",
             )
         self.plan = self.plan._replace(steps=steps)
@@ -274,42 +267,23 @@ class DeclaredAuth:
                     "run it again",
                 )
 
-    def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:
+    async def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:
         done: list[AuthStep] = []
-        try:
-            with env.progress("Applying", len(self.plan.steps)) as advance:
-                execute_auth(
-                    self.folders,
-                    self.operators,
-                    self.plan,
-                    done,
-                    advance,
-                    prune=self._prune,
-                    revoke_old=revoke_old,
-                )
-        except (JsctlError, OSError):
-            env.say(f"{len(done)} of {len(self.plan.steps)} were done; {CONTINUE}")
-            raise
-        if (
-            not self._pushes
-            and not self.new_operators
-            and any(step.account and not step.user for step in done)
-        ):
+        prune, steps = self._sources.prune, self.plan.steps
+        with counting(env, done, len(steps)) as advance:
+            await execute_auth(
+                self.folders, self.operators, steps, done, advance, prune=prune, revoke_old=revoke_old
+            )
+        has_accounts = any(step.account and not step.user for step in done)
+        if has_accounts and not self._pushes and not self.new_operators:
             env.say("jsctl apply --push sends the accounts to the servers")
-        if findings := self._find_errors():
-            env.say(format_findings(findings))
+        environments = [read_environment(self.folders, operator.name) for operator in self.operators]
+        findings = [finding for environment in environments for finding in check(environment)]
+        if errors := [finding for finding in findings if finding.severity == "error"]:
+            env.say(format_findings(errors))
         return done
 
     def show_outcome(self, result: Result, outcome: AuthOutcome) -> Result:
         """Return what was done, above a result."""
         sent = outcome.sent if self._pushes else None
         return view.add_outcome(result, outcome.done, self.plan, sent, outcome.removed)
-
-    def _find_errors(self) -> list[Finding]:
-        environments = [read_environment(self.folders, operator.name) for operator in self.operators]
-        return [
-            finding
-            for environment in environments
-            for finding in check(environment)
-            if finding.severity == "error"
-        ]

@@ -224,7 +224,7 @@ def _plan_operators(
     from jsctl.commands.declared.auth import DeclaredAuth
 
     folders = make_choices(env.environ, sources.store).folders
-    return DeclaredAuth(folders, operators, sources.prune, sources.take_ownership, sources.unprotect)
+    return DeclaredAuth(folders, operators, sources)
 
 
 async def _ask_servers(

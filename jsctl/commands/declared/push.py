@@ -27,6 +27,7 @@ from jsctl.auth.resolver import (
 )
 from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
+from jsctl.commands.declared.counting import CONTINUE
 from jsctl.commands.operators.pushing import (
     Sent,
     check_accounts,
@@ -38,9 +39,6 @@ from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.monitor.server.requests import count_servers
 from jsctl.nats.connection import Connection
-
-CONTINUE = "run apply again to continue"
-"""What to do after a run that was stopped or failed half way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import asyncio
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
@@ -25,6 +25,8 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 
 MAX_PARALLEL = 16
+
+K = TypeVar("K")
 
 _SEALED = ("sealed", "deny_delete", "deny_purge")
 """Keys that a sealed stream has, and with which it cannot be created or sealed."""
@@ -57,42 +59,16 @@ async def execute(
     the plan said. done: receives each step that is done. advance: called with 1 for each.
     """
     by_key = {step.key: step for step in steps}
-    sorter = TopologicalSorter(find_dependencies(steps))
-    sorter.prepare()
-    failed: list[tuple[Step, JsctlError]] = []
-    running: dict[asyncio.Task[Deed | None], Key] = {}
     deeds: list[Deed] = []
-    ready: deque[Key] = deque()
-    try:
-        while sorter.is_active() or running:
-            for key in sorter.get_ready():
-                if key in by_key:
-                    ready.append(key)
-                else:
-                    sorter.done(key)
-            while ready and not failed and len(running) < MAX_PARALLEL:
-                key = ready.popleft()
-                running[asyncio.create_task(_send(by_key[key], rules))] = key
-            if not running and (failed or not sorter.is_active()):
-                break
-            if not running:
-                continue
-            finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in finished:
-                key = running.pop(task)
-                try:
-                    deed = task.result()
-                except JsctlError as error:
-                    failed.append((by_key[key], error))
-                else:
-                    if deed:
-                        deeds.append(deed)
-                    done.append(by_key[key])
-                    sorter.done(key)
-                    advance(1)
-    finally:
-        for task in running:
-            task.cancel()
+
+    async def do(key: Key) -> None:
+        if step := by_key.get(key):
+            if deed := await _send(step, rules):
+                deeds.append(deed)
+            done.append(step)
+            advance(1)
+
+    failed = [(by_key[key], error) for key, error in (await run(find_dependencies(steps), do)).items()]
     remarks = {
         deed.step.key: _describe_rewriting(changes) for deed in deeds if (changes := _list_rewritten(deed))
     }
@@ -117,6 +93,36 @@ async def execute(
         sorted(taken_back, key=lambda step: position[step.key]),
         remarks,
     )
+
+
+async def run(required: Mapping[K, Collection[K]], do: Callable[[K], Awaitable[None]]) -> dict[K, JsctlError]:
+    """Do every key after those that it requires, several at the same time where the order allows it. After a
+    failure nothing more is started; return what failed."""
+    sorter = TopologicalSorter(required)
+    sorter.prepare()
+    failed: dict[K, JsctlError] = {}
+    running: dict[asyncio.Future[None], K] = {}
+    ready: deque[K] = deque()
+    try:
+        while True:
+            ready.extend(sorter.get_ready())
+            while ready and not failed and len(running) < MAX_PARALLEL:
+                key = ready.popleft()
+                running[asyncio.ensure_future(do(key))] = key
+            if not running:
+                return failed
+            finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for future in finished:
+                key = running.pop(future)
+                try:
+                    future.result()
+                except JsctlError as error:
+                    failed[key] = error
+                else:
+                    sorter.done(key)
+    finally:
+        for future in running:
+            future.cancel()
 
 
 def _list_rewritten(deed: Deed) -> Sequence[Difference]:

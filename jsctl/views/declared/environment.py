@@ -11,9 +11,8 @@ from jsctl.base.units import pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.config.differences import Difference
 from jsctl.views.auth.push import CHANGES
-from jsctl.views.declared.plan import DONE, MARKS, Asked, join_counts
+from jsctl.views.declared.plan import DONE, MARKS, Asked, format_actions, format_line, join_counts
 from jsctl.views.result import Column, Lines, Part, Result, Table, Text, build_table
-from jsctl.views.shared.config import format_change, format_value
 
 _COLUMNS = (
     Column("Status", "status"),
@@ -59,7 +58,7 @@ def add_outcome(
     table = Table("Applied to the Store", _COLUMNS, rows)
     parts: list[Part] = [table, Text(f"{format_counts(done)} done")] if done else [Text(_build_summary(plan))]
     parts += _build_owed_parts(plan)
-    auth: dict[str, Any] = {"applied": table.records(), "unchanged": _count_unchanged(plan)}
+    auth: dict[str, Any] = {"applied": table.records(), "unchanged": {**plan.same}}
     auth |= {"owed": list(plan.owed)} if plan.owed else {}
     if removed:
         gone = Table("Removed from Servers", _SENT, removed)
@@ -90,7 +89,7 @@ def list_asked(plan: AuthPlan, differences: Sequence[Account]) -> Asked:
     """Return what a question says. differences: of accounts on servers."""
     lines = [*(line for step in plan.steps for line in _lines(step)), "", _build_summary(plan)]
     removals = [step for step in plan.steps if step.action == "remove"]
-    removed = [step.where + _format_loss(step) for step in removals]
+    removed = [step.format_name() + _format_loss(step) for step in removals]
     names = {step.account for step in removals if not step.user}
     removed += [
         f"account {owed.account} from the servers, which {', '.join(owed.changes)}"
@@ -113,14 +112,12 @@ def format_counts(steps: Sequence[AuthStep]) -> str:
 
 def _lines(step: AuthStep) -> Iterator[str]:
     users = f": {', '.join(step.users)}" if step.users else ""
-    yield f"{MARKS[step.action][0]} {step.where}{_format_loss(step)}{users}"
+    yield f"{MARKS[step.action][0]} {step.format_name()}{_format_loss(step)}{users}"
     for change in step.changes:
         if change.key in _LISTS:
             yield from _list_lines(change)
-        elif step.action == "create":
-            yield f"    {change.key}: {format_value(change.kind, change.after)}"
         else:
-            yield f"    {format_change(change)}"
+            yield format_line(step.action, change)
     if step.old_rights:
         until = f"until they are revoked (--revoke-old), or {step.old_rights}"
         yield f"    old credentials may do as before {until}"
@@ -182,11 +179,10 @@ def _format_loss(step: AuthStep) -> str:
 def _build_summary(plan: AuthPlan) -> str:
     if not plan.steps:
         are = "is" if plan.unchanged == 1 else "are"
-        unchanged = [(plan.operators, "operator"), (plan.accounts, "account"), (plan.users, "user")]
-        return f"Nothing to change: {', '.join(pluralize(n, w) for n, w in unchanged if n)} {are} as declared"
+        same = ", ".join(pluralize(count, nouns[:-1]) for nouns, count in plan.same.items() if count)
+        return f"Nothing to change: {same} {are} as declared"
     actions = [step.action for step in plan.steps]
-    counts = [f"{actions.count(action)} to {action}" for action in ("create", "change", "remove")]
-    return f"{', '.join(counts)} in the store; {plan.unchanged} as declared"
+    return f"{format_actions(actions.count)} in the store; {plan.unchanged} as declared"
 
 
 def _is_empty(result: Result) -> bool:
@@ -202,11 +198,7 @@ def _is_empty(result: Result) -> bool:
 def _with_auth(result: Result, plan: AuthPlan) -> dict[str, Any]:
     changes = [_record(step) for step in plan.steps]
     owed = {"owed": list(plan.owed)} if plan.owed else {}
-    return {**result.document(), "auth": {"changes": changes, "unchanged": _count_unchanged(plan), **owed}}
-
-
-def _count_unchanged(plan: AuthPlan) -> dict[str, int]:
-    return {"operators": plan.operators, "accounts": plan.accounts, "users": plan.users}
+    return {**result.document(), "auth": {"changes": changes, "unchanged": {**plan.same}, **owed}}
 
 
 def _record(step: AuthStep) -> dict[str, Any]:

@@ -1,20 +1,21 @@
 """Plans of declared streams, and their outcomes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.contexts.model import strip_login
 from jsctl.errors import ExitStatus, JsctlError
+from jsctl.jetstream.config.differences import Difference
 from jsctl.jetstream.declared.compare import OWNER_KEY, PROTECT_KEY, Stale
 from jsctl.jetstream.declared.execute import Outcome
 from jsctl.jetstream.declared.plan import Plan
-from jsctl.jetstream.declared.step import Step, Target, add_step_losses
+from jsctl.jetstream.declared.step import Action, Step, Target, add_step_losses
 from jsctl.jetstream.declared.trial import SERVER_KEY
 from jsctl.views.result import Column, Lines, Part, Result, Style, Table, Text
 from jsctl.views.shared.config import format_change, format_value
 
-MARKS: dict[str, tuple[str, Style]] = {
+MARKS: dict[Action, tuple[str, Style]] = {
     "create": ("+", "good"),
     "change": ("~", "warn"),
     "remove": ("-", "bad"),
@@ -168,6 +169,11 @@ def join_counts(parts: Sequence[tuple[int, str]]) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
+def format_actions(count: Callable[[Action], int]) -> str:
+    """Format counts of what a plan does: `1 to create, 2 to change, 0 to remove`."""
+    return ", ".join(f"{count(action)} to {action}" for action in MARKS)
+
+
 def _find_common_place(plan: Plan) -> str:
     """Return the place of a plan that has several steps, all there; the summary names it once."""
     places = [_format_place(step.target) for step in (*plan.steps, *plan.kept)]
@@ -189,18 +195,19 @@ def _list_lines(step: Step, common_place: str = "") -> Iterator[str]:
         if taken.loss:
             yield f"    takes {taken.loss} out of work queue {taken.origin}"
     for change in step.changes:
-        if step.action == "create":
-            refused = step.refused.get(change.key)
-            if refused or change.key not in ("name", "durable_name"):
-                value = format_value(change.kind, change.after)
-                yield f"    {change.key}: {value}" + (f"  ({refused})" if refused else "")
-        else:
-            refused = step.refused.get(change.key)
-            yield f"    {format_change(change)}" + (f"  ({refused})" if refused else "")
+        refused = step.refused.get(change.key)
+        if refused or step.action != "create" or change.key not in ("name", "durable_name"):
+            yield format_line(step.action, change) + (f"  ({refused})" if refused else "")
     shown = {change.key for change in step.changes}
     for key, reason in step.refused.items():
         if key not in shown:
             yield f"    the server refuses it: {reason}" if key == SERVER_KEY else f"    {key}: {reason}"
+
+
+def format_line(action: Action, change: Difference) -> str:
+    """Format the line of a key below its step: what it is to be, also what it is if the step changes it."""
+    new = f"{change.key}: {format_value(change.kind, change.after)}"
+    return f"    {new if action == 'create' else format_change(change)}"
 
 
 def _list_kept_lines(step: Step, common_place: str) -> Iterator[str]:
@@ -234,13 +241,12 @@ def _format_removal(step: Step) -> str:
 
 
 def _build_summary(plan: Plan) -> str:
-    counts = [f"{plan.count('create')} to create", f"{plan.count('change')} to change"]
-    counts.append(f"{plan.count('remove')} to remove")
     refused = f", {len(plan.refused)} of them cannot be changed" if plan.refused else ""
     losses = [f"deletes {plan.loss}"] if plan.loss else []
     losses += [f"takes {plan.takes} out of work queues"] if plan.takes else []
     loss = f", which {' and '.join(losses)}" if losses else ""
-    return f"{', '.join(counts)}{refused}{loss}; {plan.unchanged} {plan.wording}{_find_common_place(plan)}"
+    unchanged = f"{plan.unchanged} {plan.wording}{_find_common_place(plan)}"
+    return f"{format_actions(plan.count)}{refused}{loss}; {unchanged}"
 
 
 def _format_unchanged(plan: Plan) -> str:
