@@ -8,7 +8,7 @@ from jsctl.base.command_lines import build_flag, build_line
 from jsctl.base.units import SECOND, format_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.declared.applied_places import save_places
-from jsctl.commands.declared.counting import counting
+from jsctl.commands.declared.ending import describing_end
 from jsctl.commands.declared.plan import DeclaredPlan, plan_declared
 from jsctl.commands.declared.saved_plan import (
     PLAN_AGAIN,
@@ -177,7 +177,7 @@ async def _apply_streams(env: Env, plan: DeclaredPlan, options: Options, done: s
             raise Declined(f"{done}, and no stream was changed" if done else "nothing was changed") from None
     result = view.plan_result(plan.streams)
     if plan.streams.steps:
-        result = await _run(env, plan)
+        result = await _run(env, plan, done)
     if options.wait and result.status is ExitStatus.OK:
         streams = plan.comparison.declared.streams
         behind = await wait_until_current(streams, plan.targets, options.wait / SECOND)
@@ -228,10 +228,16 @@ def _list_losing(steps: Sequence[Step]) -> list[Losing]:
     return losing + [Losing(each.origin, {}, each.loss, "take") for step in steps for each in step.taken]
 
 
-async def _run(env: Env, plan: DeclaredPlan) -> Result:
-    steps, done = plan.streams.steps, list[Step]()
-    with counting(env, done, len(steps)) as advance:
-        outcome = await execute(steps, plan.rules, done, advance)
+async def _run(env: Env, plan: DeclaredPlan, before: str) -> Result:
+    steps, begun, done = plan.streams.steps, list[Step](), list[Step]()
+
+    def describe() -> str:
+        count = f"{len(done)} of {len(steps)} were done"
+        interrupted = f"{len(begun) - len(done)} interrupted" * (len(begun) > len(done))
+        return "; ".join(filter(None, (before, ", ".join(filter(None, (count, interrupted))))))
+
+    with describing_end(env, describe), env.progress("Applying", len(steps)) as advance:
+        outcome = await execute(steps, plan.rules, begun, done, advance)
     for step, error in outcome.failed:
         where = f"{step.position}: " * bool(step.position)
         env.say(f"jsctl: error: {where}{step.format_name()}: {view.format_failure(error)}")

@@ -1,6 +1,9 @@
 """The exit statuses of `diff`, `apply` and `edit`, as the manual's table says."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -123,3 +126,32 @@ def test_the_manual_names_these_statuses() -> None:
     section = (MANUAL / "apply.md").read_text().partition("## Statuses\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\d+) \|", section, re.MULTILINE)
     assert {int(row) for row in rows} == {case[-1] for case in CASES} <= set(ExitStatus)
+
+
+INTERRUPTED = """
+import asyncio, os, signal, sys
+from jsctl.app import main
+from jsctl.jetstream.declared import execute
+
+async def send_and_interrupt(step, rules):
+    if step.stream != "B":
+        await asyncio.sleep(60)
+    deed = await send(step, rules)
+    os.kill(os.getpid(), signal.SIGINT)
+    return deed
+
+send, execute._send = execute._send, send_and_interrupt
+sys.argv[0] = "jsctl"
+main()
+"""
+
+
+def test_what_was_done_is_said_when_it_is_interrupted(files: Files, url: str) -> None:
+    text = "streams: [{name: A, subjects: a}, {name: B, subjects: b}]"
+    files("diff", text, status=2)
+    line = [sys.executable, "-c", INTERRUPTED, *f"apply -f {files.path} --server {url}".split()]
+    environ = {**os.environ, **files.cli.environ}
+    ended = subprocess.run(line, check=False, capture_output=True, text=True, env=environ)
+    assert ended.returncode == ExitStatus.INTERRUPTED, ended.stderr
+    assert "1 of 2 were done, 1 interrupted; run apply again to continue" in ended.stderr
+    assert "+ stream A" in files("diff", text, status=2).out

@@ -14,7 +14,7 @@ from jsctl.auth.resolver import NEW, REMOVED, SAME, Difference
 from jsctl.auth.store import AuthStore
 from jsctl.base.posix import lock, make_private_folder, open_private
 from jsctl.commands.declared.account_holdings import measure_accounts
-from jsctl.commands.declared.counting import counting
+from jsctl.commands.declared.ending import describing_end
 from jsctl.commands.declared.push import OperatorPush, open_pushes
 from jsctl.commands.declared.sources import Sources
 from jsctl.commands.operators.pushing import Sent, refuse_unseen
@@ -58,17 +58,20 @@ def _build_account_info(limits: Json) -> Json:
 
 
 class AuthOutcome(NamedTuple):
-    """The steps that were done, and what servers did with accounts. removed: names, with the server."""
+    """The steps that were done, and what servers did with accounts. removed: names, with the server. It is
+    added to while the steps are carried out."""
 
-    done: Sequence[AuthStep]
-    sent: Sequence[Sent]
-    removed: Sequence[tuple[str, str]]
+    done: list[AuthStep]
+    sent: list[Sent]
+    removed: list[tuple[str, str]]
 
-    def describe(self) -> str:
-        """Return what was changed, in words; empty for nothing."""
-        sent = ", ".join(sorted({name for name, _, _ in self.sent}))
+    def describe(self, total: int | None = None) -> str:
+        """Return what was changed, in words; empty for nothing. total: how many steps there are, of which it
+        says how many were done."""
+        sent = ", ".join(sorted({name for name, _, outcome in self.sent if not outcome.error}))
         removed = ", ".join(sorted({name for name, _ in self.removed}))
-        parts = ["the store was changed"] if self.done else []
+        parts = [f"{len(self.done)} of {total} were done"] if total else []
+        parts += ["the store was changed"] if self.done and total is None else []
         parts += [f"accounts were sent to the servers: {sent}"] if sent else []
         parts += [f"accounts were removed from the servers: {removed}"] if removed else []
         return "; ".join(parts)
@@ -215,18 +218,23 @@ class DeclaredAuth:
         """
         if not rules.may_delete_more():
             await self._refuse_more_loss(env)
-        with self._locked(env):
+        outcome = AuthOutcome([], [], [])
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._locked(env))
             self._refuse_stale()
-            removed = []
-            for push in self._pushes:  # before the store forgets the accounts
-                removed += await push.remove(push.find_differences(self.plan))
-            done = await self._execute(env, revoke_old=revoke_old)
-            for push in self._pushes:
-                push.note_removals()
-            if not self._pushes:
-                self.plan = self.plan._replace(owed=self._make_plan().owed)
-        sent = [outcome for push in self._pushes for outcome in await push.send(env)]
-        return AuthOutcome(done, sent, removed)
+            total = len(self.plan.steps)
+            with describing_end(env, lambda: outcome.describe(total)):
+                for push in self._pushes:  # before the store forgets the accounts
+                    await push.remove(push.find_differences(self.plan), outcome.removed)
+                await self._execute(env, outcome.done, revoke_old=revoke_old)
+                for push in self._pushes:
+                    push.note_removals()
+                if not self._pushes:
+                    self.plan = self.plan._replace(owed=self._make_plan().owed)
+                stack.close()  # others may change the store while servers are waited for
+                for push in self._pushes:
+                    await push.send(env, outcome.sent)
+        return outcome
 
     @contextlib.contextmanager
     def _locked(self, env: Env) -> Iterator[None]:
@@ -267,10 +275,9 @@ class DeclaredAuth:
                     "run it again",
                 )
 
-    async def _execute(self, env: Env, *, revoke_old: bool) -> list[AuthStep]:
-        done: list[AuthStep] = []
+    async def _execute(self, env: Env, done: list[AuthStep], *, revoke_old: bool) -> None:
         prune, steps = self._sources.prune, self.plan.steps
-        with counting(env, done, len(steps)) as advance:
+        with env.progress("Applying", len(steps)) as advance:
             await execute_auth(
                 self.folders, self.operators, steps, done, advance, prune=prune, revoke_old=revoke_old
             )
@@ -281,7 +288,6 @@ class DeclaredAuth:
         findings = [finding for environment in environments for finding in check(environment)]
         if errors := [finding for finding in findings if finding.severity == "error"]:
             env.say(format_findings(errors))
-        return done
 
     def show_outcome(self, result: Result, outcome: AuthOutcome) -> Result:
         """Return what was done, above a result."""

@@ -26,11 +26,10 @@ from jsctl.auth.resolver import (
     list_foreign_accounts,
 )
 from jsctl.auth.store import AuthStore
-from jsctl.base.units import pluralize
-from jsctl.commands.declared.counting import CONTINUE
 from jsctl.commands.operators.pushing import (
     Sent,
     check_accounts,
+    refuse_failures,
     refuse_untrusted,
     send_accounts,
 )
@@ -99,13 +98,12 @@ class OperatorPush:
             return difference._replace(state=CHANGED)
         return difference
 
-    async def remove(self, differences: Sequence[Difference]) -> list[tuple[str, str]]:
-        """Remove from the servers what the store is about to lose; return names of accounts, each with the
-        server that had it. Raises JsctlError."""
+    async def remove(self, differences: Sequence[Difference], done: list[tuple[str, str]]) -> None:
+        """Remove from the servers what the store is about to lose. done: names of accounts are added, each
+        with the server that had it. Raises JsctlError."""
         removed = [difference for difference in differences if difference.state == REMOVED]
         if not removed:
-            return []
-        servers: list[str] = []
+            return
         keys = [difference.public for difference in removed]
         for outcome in await delete_accounts(self.connection, self.store, keys, self.servers):
             if outcome.error:
@@ -114,8 +112,7 @@ class OperatorPush:
                     f"server {outcome.server} does not remove {names}: {outcome.error}",
                     "set allow_delete in its resolver, or apply with --no-push",
                 )
-            servers.append(outcome.server)
-        return [(difference.account, server) for difference in removed for server in servers]
+            done += [(difference.account, outcome.server) for difference in removed]
 
     def note_removals(self) -> None:
         """Note which removed accounts the servers do not have any more. Raises OSError."""
@@ -124,20 +121,21 @@ class OperatorPush:
             if record.public not in there:
                 mark_gone(self.store, record.public)
 
-    async def send(self, env: Env) -> list[Sent]:
-        """Send what the servers lack. Raises JsctlError when a server does not accept it."""
+    async def send(self, env: Env, sent: list[Sent]) -> None:
+        """Send what the servers lack, and add what they did with it. Raises JsctlError when a server does not
+        accept it."""
         accounts = [
             record
             for declared in self.declared.accounts
             if (record := self.store.read_account(declared.name)).token != self.tokens.get(declared.name)
         ]
         if not accounts:
-            return []
+            return
         check_accounts(env, self.store, accounts)
         await refuse_untrusted(self.connection, accounts, self.servers)
-        sent = await send_accounts(env, self.store, self.connection, accounts, self.servers)
-        _refuse_failures(sent, accounts, self.servers)
-        return sent
+        before = len(sent)
+        await send_accounts(env, self.store, self.connection, accounts, self.servers, sent)
+        refuse_failures(sent[before:], accounts, self.servers)
 
 
 async def open_pushes(
@@ -191,16 +189,3 @@ async def _find_owed(connection: Connection, store: AuthStore, label: str, serve
         if is_ours and not record.doubt:
             owed.append(record)
     return owed
-
-
-def _refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: int) -> None:
-    for name, _, outcome in sent:
-        if outcome.error:
-            server = f"server {outcome.server}" if outcome.server else "the servers"
-            raise JsctlError(f"account {name} did not reach {server}: {outcome.error}", CONTINUE)
-    for account in accounts:
-        accepted = sum(name == account.name for name, _, _ in sent)
-        if accepted < servers:
-            raise JsctlError(
-                f"{accepted} of {pluralize(servers, 'server')} accepted account {account.name}", CONTINUE
-            )

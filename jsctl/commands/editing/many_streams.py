@@ -268,7 +268,7 @@ async def _run(env: Env, api: Api, pattern: str, planned: _Edit, rules: Rules, m
     )
     outcome = Outcome([], [], [])
     if planned.quick:
-        outcome = await execute(planned.quick, rules, [], lambda _: None)
+        outcome = await execute(planned.quick, rules, [], [], lambda _: None)
         if outcome.failed:
             return outcome._replace(not_tried=[*outcome.not_tried, *(move.step for move in planned.moves)])
     if not planned.moves:

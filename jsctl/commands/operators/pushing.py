@@ -66,10 +66,14 @@ async def refuse_untrusted(connection: Connection, accounts: Sequence[Record], s
 
 
 async def send_accounts(
-    env: Env, store: AuthStore, connection: Connection, accounts: Sequence[Record], servers: int
-) -> list[Sent]:
-    """Send accounts of a store to all servers, and return what each did. servers: how many; 0 if unknown."""
-    outcomes: list[Sent] = []
+    env: Env,
+    store: AuthStore,
+    connection: Connection,
+    accounts: Sequence[Record],
+    servers: int,
+    outcomes: list[Sent],
+) -> None:
+    """Send accounts of a store to all servers, and add what each did. servers: how many; 0 if unknown."""
     with env.progress("Pushing", len(accounts)) as advance:
         for account in accounts:
             sent = await push_account(connection, account, servers)
@@ -80,4 +84,19 @@ async def send_accounts(
             if not sent:
                 outcomes.append((account.name, account.public, Outcome("", "no server answered")))
             advance(1)
-    return outcomes
+
+
+def refuse_failures(sent: Sequence[Sent], accounts: Sequence[Record], servers: int, hint: str = "") -> None:
+    """Raise JsctlError if a server did not take an account. hint: what to do; by default, how to see what
+    servers have."""
+    for account in accounts:
+        outcomes = [outcome for _, public, outcome in sent if public == account.public]
+        line = build_line("auth account push", account.name, flags=["--diff"])
+        advice = hint or f"{line} shows what they have"
+        for outcome in outcomes:
+            if outcome.error:
+                server = f"server {outcome.server}" if outcome.server else "the servers"
+                raise JsctlError(f"account {account.name} did not reach {server}: {outcome.error}", advice)
+        if len(outcomes) < servers:
+            count = f"{len(outcomes)} of {pluralize(servers, 'server')}"
+            raise JsctlError(f"{count} accepted account {account.name}", advice)

@@ -10,7 +10,13 @@ from jsctl.auth.rotation import Rotation, Unreached, differs_elsewhere, find_imp
 from jsctl.auth.store import AuthStore
 from jsctl.base.command_lines import build_line
 from jsctl.base.units import pluralize
-from jsctl.commands.operators.pushing import refuse_unseen, refuse_untrusted, send_accounts
+from jsctl.commands.operators.pushing import (
+    Sent,
+    refuse_failures,
+    refuse_unseen,
+    refuse_untrusted,
+    send_accounts,
+)
 from jsctl.env import Env
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Json
@@ -68,16 +74,9 @@ async def push_accounts(
     """Send accounts to all servers. Raises JsctlError if one does not take them."""
     accounts = [store.read_account(name) for name in names]
     await refuse_untrusted(connection, accounts, servers)
-    sent = await send_accounts(env, store, connection, accounts, servers)
-    updated = [name for name, _, outcome in sent if not outcome.error]
-    for name, _, outcome in sent:
-        if outcome.error:
-            raise JsctlError(f"server {outcome.server} did not take account {name}: {outcome.error}", _AGAIN)
-    for name in names:
-        if updated.count(name) < servers:
-            raise JsctlError(
-                f"only {updated.count(name)} of {pluralize(servers, 'server')} took account {name}", _AGAIN
-            )
+    sent: list[Sent] = []
+    await send_accounts(env, store, connection, accounts, servers, sent)
+    refuse_failures(sent, accounts, servers, _AGAIN)
 
 
 _AGAIN = "run the command again, which continues"

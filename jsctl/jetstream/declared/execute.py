@@ -50,19 +50,25 @@ class Outcome(NamedTuple):
 
 
 async def execute(
-    steps: Sequence[Step], rules: Rules, done: list[Step], advance: Callable[[int], None]
+    steps: Sequence[Step],
+    rules: Rules,
+    begun: list[Step],
+    done: list[Step],
+    advance: Callable[[int], None],
 ) -> Outcome:
     """Execute the steps. After a failure no further step is started, and what was done is taken back (see
     `undo`). At the end, changes are verified.
 
     Each change or removal is compared again right before it is sent, and refused (Stale) if it is not what
-    the plan said. done: receives each step that is done. advance: called with 1 for each.
+    the plan said. begun, done: receive each step that is begun, and done. advance: called with 1 for each
+    that is done.
     """
     by_key = {step.key: step for step in steps}
     deeds: list[Deed] = []
 
     async def do(key: Key) -> None:
         if step := by_key.get(key):
+            begun.append(step)
             if deed := await _send(step, rules):
                 deeds.append(deed)
             done.append(step)

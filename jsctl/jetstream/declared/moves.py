@@ -159,7 +159,7 @@ async def _begin(api: Api, move: Move, info: Json, rules: Rules) -> Mapping[Key,
     if move.makes_again:
         await make_again(api, info)
         return {}
-    outcome = await execute([move.step], rules, [], lambda _: None)
+    outcome = await execute([move.step], rules, [], [], lambda _: None)
     if outcome.failure:
         raise outcome.failure
     return outcome.remarks

@@ -19,7 +19,13 @@ from jsctl.auth.store import AuthStore
 from jsctl.base.units import pluralize
 from jsctl.commands.cli import command, destructive, option
 from jsctl.commands.declared.account_holdings import measure_account
-from jsctl.commands.operators.pushing import check_accounts, refuse_unseen, refuse_untrusted, send_accounts
+from jsctl.commands.operators.pushing import (
+    Sent,
+    check_accounts,
+    refuse_unseen,
+    refuse_untrusted,
+    send_accounts,
+)
 from jsctl.commands.operators.system import connect_to_system
 from jsctl.commands.options.data_loss import (
     Losing,
@@ -119,7 +125,8 @@ async def push(env: Env, options: Options) -> Result:
     tokens = {account.name: account.token for account in accounts} if options.show else {}
     env.announce(view.push_intent(accounts, differences, surplus, servers))
     await _refuse_losses(env, connection, options, _list_cut_off(accounts, remote, surplus), servers)
-    outcomes = await send_accounts(env, store, connection, accounts, servers)
+    outcomes: list[Sent] = []
+    await send_accounts(env, store, connection, accounts, servers, outcomes)
     removed: Sequence[Outcome] = ()
     if surplus:
         keys = [change.public for change in surplus]
