@@ -93,6 +93,7 @@ async def plan_copy(
     await streams.check_level(target.api, config)
     if source.stream != target.stream:
         await api_levels.require(target.api, {ApiLevel.V2_15: ["a copy of messages under another name"]})
+    await streams.check_overlap(target.api, {**config, "name": target.stream}, "--subjects gives it others")
     landing_config = await _build_landing_config(source, target, config, consumers)
     if landing_config is None:
         return CopyPlan(None)
@@ -276,7 +277,6 @@ async def _try_config(target: Endpoint, config: Json) -> bool:
 
     Raises ApiError.
     """
-    await streams.check_overlap(target.api, {**config, "name": target.stream}, "--subjects gives it others")
     rest_name = name_rest_stream(target.stream)
     trial = {key: value for key, value in config.items() if key not in (*_SEALS, *_SENDING)}
     trial |= {"name": rest_name, "subjects": [name_rest_subject(target.stream)]}

@@ -47,8 +47,12 @@ def test_an_existing_copy_is_not_created(orders: Cli) -> None:
     assert config(orders, "COPY")["subjects"] == ["copy"]
 
 
-def test_subjects_that_overlap(orders: Cli) -> None:
-    assert "subjects overlap" in orders("stream copy ORDERS COPY", status=1).err
+@pytest.mark.parametrize("kind", ["", "--allow-counter", "--allow-schedules"])
+@pytest.mark.parametrize("data", ["", "--data"])
+def test_subjects_that_overlap(cli: Cli, kind: str, data: str) -> None:
+    cli(f"stream add S --subjects 's.>' {kind} --defaults", status=0)
+    refused = cli(f"stream copy S COPY {data}", status=1)
+    assert "s.> overlaps with stream S, which stores s.> (10065)" in refused.err
 
 
 def test_json_is_what_the_server_said(orders: Cli) -> None:
