@@ -128,6 +128,9 @@ def _read(file: str, text: str, *, is_listed: bool) -> list[Inspected]:
     if is_seed(key) and public != subject:
         reason = f"the seed beside the JWT is that of {public}, not of {subject}"
         problems.append(_build_problem("seed-differs", reason))
+    if kind == USER and not key and (file.endswith(".creds") or "NKEY SEED-----" in text):
+        reason = "the credentials hold no seed that can be read: nobody can log in with them"
+        problems.append(_build_problem("seed-missing", reason))
     record = _RECORDS.get(kind, Record)(name or subject, token, claims)
     return [Inspected(file, kind, subject, record, None, is_seed(key), is_listed, problems=problems)]
 

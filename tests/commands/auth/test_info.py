@@ -107,6 +107,11 @@ def test_a_changed_jwt_and_the_seed_of_another(offline_cli: Cli, store: Store, f
     assert list_codes(look(offline_cli, files["alice"], status=1)[0]) == ["token-signature"]
     files["alice"].write_text(text.replace(store.users["SHOP/alice"].seed, create_key("user").seed))
     assert list_codes(look(offline_cli, files["alice"], status=1)[0]) == ["seed-differs"]
+    cut = text.replace(store.users["SHOP/alice"].seed, store.users["SHOP/alice"].seed[:-1])
+    for damaged in (cut, token):
+        files["alice"].write_text(damaged)
+        assert list_codes(look(offline_cli, files["alice"], status=1)[0]) == ["seed-missing"]
+    assert "no seed that can be read" in offline_cli("auth info -", stdin=cut, status=1).out
 
 
 def test_the_role_of_a_signing_key(offline_cli: Cli, store: Store, files: Files) -> None:
