@@ -232,6 +232,12 @@ def test_limits(cli: Cli, well: str) -> None:
     wait_for(lambda: stored(well, "FULL") == 9, "messages are not stored")
     paste(cli, only(cli, "LIMIT_NEAR")["fix"])
     assert codes(cli) == [] and stored(well, "FULL") == 9
+    js.stream(well, "SEALED", "sealed", discard="new", max_msgs=10)
+    js.publish(well, "sealed", count=10)
+    wait_for(lambda: stored(well, "SEALED") == 10, "messages are not stored")
+    assert codes(cli) == ["LIMIT_NEAR"]
+    cli("stream seal SEALED --force", status=0)
+    assert codes(cli) == [], "nothing more is to be stored in it"
     js.stream(well, "USED", "used", max_consumers=1)
     consumer(well, stream="USED")
     paste(cli, only(cli, "LIMIT_NEAR")["fix"])

@@ -154,8 +154,9 @@ def _check_stream_limits(info: Json) -> Iterator[Trouble]:
     if config.get("mirror") and is_full(config, state):
         return  # what mends that is another thing
     limits: list[tuple[int, int, str, str]] = []
-    # A stream that discards old messages at its limits reaches them in ordinary work.
-    if config.get("discard") == "new" or config.get("retention", "limits") != "limits":
+    # A stream that discards old messages at its limits reaches them in ordinary work; a sealed one stores none.
+    discards_old = config.get("discard") != "new" and config.get("retention", "limits") == "limits"
+    if not discards_old and not config.get("sealed"):
         limits += [
             (state.get("messages", 0), config.get("max_msgs", -1), "messages", "--max-msgs"),
             (state.get("bytes", 0), config.get("max_bytes", -1), "bytes", "--max-bytes"),
