@@ -229,7 +229,7 @@ async def doctor(env: Env, options: Options) -> Result:
         await Call(env.run_line, words, parent=parent).run_async()
 
     try:
-        snapshot, findings = await run_steps(steps, look, run)
+        snapshot, findings = await run_steps(steps, findings, look, run)
     except asyncio.CancelledError:
         env.say("\n".join(repairs_view.format_outcomes(steps)))
         raise

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsctl.monitor.doctor.repairing import list_new
+from jsctl.monitor.doctor.repairing import list_new, run_steps
 from jsctl.monitor.trouble import Trouble
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
@@ -224,6 +224,39 @@ def test_a_command_that_does_not_help_is_undone(cli: Cli, url: str, monkeypatch:
     ]
     assert js.info(url, "ORDERS")["config"]["max_consumers"] == 1
     assert [finding["code"] for finding in document["findings"]] == ["LIMIT_NEAR"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("returns", "outcome"), [(True, "fixed"), (False, "not_run")])
+def test_a_server_that_fails_before_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: bool, outcome: str
+) -> None:
+    """Nobody can know whether a command is still needed."""
+    monkeypatch.setattr("jsctl.monitor.doctor.repairing.PATIENCE", 10 if returns else 1)
+    patient = Patient(tmp_path)
+    with running(tmp_path, hub()) as [server]:
+        url = server.url_for("acc")
+        patient.context("hub", url)
+        patient.context("other", server.url_for("imp"))
+        js.stream(url, "ORDERS", "orders")
+        consumer(url, "PAUSED", pause_until=UNTIL, filter_subject="orders")
+
+        async def stop_and_run(steps: Any, planned: Any, look: Any, run: Any) -> Any:
+            await asyncio.to_thread(server.stop)
+            first = await look()
+            if returns:
+                await asyncio.to_thread(server.start)
+
+            async def look_again(looks: list[Any] = [first]) -> Any:  # noqa: B006
+                return looks.pop() if looks else await look()
+
+            return await run_steps(steps, planned, look_again, run)
+
+        monkeypatch.setattr("jsctl.commands.doctor.run_steps", stop_and_run)
+        document = patient.cli("doctor --fix --yes --json --context hub --context other").json
+        [step] = document["steps"]
+        assert step["outcome"] == outcome
+        assert returns or "came before it" in step["why"]
 
 
 @pytest.mark.slow

@@ -39,16 +39,20 @@ def plan_steps(findings: Sequence[Trouble]) -> list[Step]:
     return [Step(finding, finding.repair) for finding in findings if finding.repair is not None]
 
 
-async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapshot, list[Trouble]]:
+async def run_steps(
+    steps: Sequence[Step], planned: Sequence[Trouble], look: Look, run: Run
+) -> tuple[Snapshot, list[Trouble]]:
     """Run the steps until one does not help and cannot be undone, and note in each what came of it. Return
     the last look.
 
-    run: runs the words of a command line; raises JsctlError.
+    planned: the findings that the steps were made of. run: runs the words of a command line; raises
+    JsctlError.
     """
     seen = await look()
     for step in steps:
+        seen = await _wait_until_known(step, planned, seen, look)
         if all(finding.repair != step.repair for finding in seen[1]):
-            step.outcome = "not_needed"
+            step.outcome = "not_run" if step.why else "not_needed"
             continue
         before, step.outcome = seen[1], "run"
         try:
@@ -63,6 +67,24 @@ async def run_steps(steps: Sequence[Step], look: Look, run: Run) -> tuple[Snapsh
             seen = await look()
             if not is_undone:
                 break
+    return seen
+
+
+async def _wait_until_known(
+    step: Step, planned: Sequence[Trouble], seen: tuple[Snapshot, list[Trouble]], look: Look
+) -> tuple[Snapshot, list[Trouble]]:
+    """Look until the finding of a step is there, or gone without others that may hide it, such as a server
+    that does not answer any more; after too long, note these in the step."""
+    deadline = time.monotonic() + PATIENCE
+    while all(finding.repair != step.repair for finding in seen[1]):
+        came = list_new(step.finding, planned, seen[1])
+        if not came:
+            break
+        if time.monotonic() > deadline:
+            step.why = f"{', '.join(came)} came before it"
+            break
+        await asyncio.sleep(_PAUSE)
+        seen = await look()
     return seen
 
 

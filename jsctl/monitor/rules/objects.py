@@ -154,7 +154,7 @@ def _check_stream_limits(info: Json) -> Iterator[Trouble]:
     if config.get("mirror") and is_full(config, state):
         return  # what mends that is another thing
     limits: list[tuple[int, int, str, str]] = []
-    # A stream that discards old messages at its limits reaches them in ordinary work; a sealed one stores none.
+    # A stream that discards old messages reaches its limits in ordinary work; a sealed one stores none.
     discards_old = config.get("discard") != "new" and config.get("retention", "limits") == "limits"
     if not discards_old and not config.get("sealed"):
         limits += [
