@@ -2,27 +2,22 @@
 
 import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 import click
 
-from jsctl.base.files import read_input
-from jsctl.base.units import to_ns
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.decoding import NO_DECODING
-from jsctl.commands.options.past_time import parse_time_flag
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.commands.options.redriving import COUNT, RedriveOptions, choosing_flags, target_flags
 from jsctl.commands.picking.pick import open_consumer, open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Api
-from jsctl.jetstream.backup.edit_options import EditOptions
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.redrive import plan as plans
-from jsctl.jetstream.redrive.choose import Choice, choose_messages, parse_sequences
+from jsctl.jetstream.redrive.choose import choose_messages
 from jsctl.jetstream.redrive.journal import Journal
 from jsctl.jetstream.redrive.lag import is_behind
 from jsctl.jetstream.redrive.run import (
@@ -36,12 +31,8 @@ from jsctl.jetstream.redrive.run import (
 from jsctl.jetstream.redrive.target import Streams, Target, build_target
 from jsctl.jetstream.redrive.undo import plan_undo, undo
 from jsctl.jetstream.stream import requests as streams
-from jsctl.monitor.consumer.dead_letters import fetch_dead_letters
 from jsctl.views import redrive as view
 from jsctl.views.result import Result
-
-if TYPE_CHECKING:
-    from jsctl.schema.payloads.reader import Reader
 
 HELP = """\
 Choose messages by dead letter, sequence, time, subject, header and payload; all flags that are given must
@@ -118,7 +109,7 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     if options.undo:
         return await _undo(env, options)
     existing = Journal.peek(options.journal) if options.journal else None
-    if options.consumer or options.dead or options.to_consumer:
+    if options.consumer or options.choice.dead or options.to_consumer:
         api, stream, consumer = await open_consumer(env, options.stream, options.consumer)
     else:
         (api, stream), consumer = await open_stream(env, options.stream), ""
@@ -130,8 +121,9 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     if not options.to_consumer:
         target = build_target(known, options.subject, options.to_stream)
     own = await consumers.fetch_info(api, stream, consumer) if consumer else {"config": {}}
-    reader = NO_DECODING.build_reader(env, options.condition)
-    frozen = await choose_messages(api, info, await _choose(env, api, options, stream, consumer, reader))
+    reader = NO_DECODING.build_reader(env, options.choice.condition)
+    choice = await options.choice.read(env, api, stream, consumer, reader)
+    frozen = await choose_messages(api, info, choice)
     if reader is not None and (summary := reader.summarize()):
         env.say(summary)
     limits = plans.Limits(options.max_redrives, options.quarantine, options.allow_loop or options.to_consumer)
@@ -146,39 +138,6 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
             raise BadInput(f"journal {options.journal} was begun by another process", "repeat the line")
         journal.begin(head, plan.items)
         return await _publish(env, api, options, journal, plan.left)
-
-
-async def _choose(
-    env: Env, api: Api, options: RedriveOptions, stream: str, consumer: str, reader: "Reader | None"
-) -> Choice:
-    """Return what chooses messages. reader: of --match."""
-    since, until = (
-        None if (time := parse_time_flag(env, flag, text)) is None else to_ns(time)
-        for flag, text in (("--since", options.since), ("--until", options.until))
-    )
-    if since is not None and until is not None and since >= until:
-        raise BadInput("--since must be earlier than --until")
-    filters = EditOptions(
-        subject=options.filter,
-        after=since,
-        before=until,
-        first_seq=options.first_seq,
-        last_seq=options.last_seq,
-        header=options.header,
-    )
-    matches = None if reader is None else lambda message: reader.read(message) is not None
-    sequences = None
-    if options.dead:
-        dead = await fetch_dead_letters(api, stream, consumer)
-        for doubt in dead.doubts:
-            env.say(f"warning: {doubt}")
-        if missing := dead.explain_missing(stream, consumer):
-            env.inform(missing)
-        sequences = [letter.sequence for letter in dead.letters]
-    elif options.sequences:
-        name = "stdin" if options.sequences == "-" else options.sequences
-        sequences = parse_sequences(read_input(options.sequences, env.streams.stdin), name)
-    return Choice(sequences, filters, matches, options.limit or 0)
 
 
 async def _continue(

@@ -1,17 +1,26 @@
 """What the flags of `redrive` ask for."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from jsctl.base.files import read_input
+from jsctl.base.units import to_ns
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.options.decoding import selecting_match_flag
+from jsctl.commands.options.past_time import parse_time_flag
+from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.backup.edit_options import EditOptions
 from jsctl.jetstream.find.expression import Condition
+from jsctl.jetstream.redrive.choose import Choice, parse_sequences
 from jsctl.jetstream.redrive.lag import PAUSE_NAMES
+from jsctl.monitor.consumer.dead_letters import fetch_dead_letters
+
+if TYPE_CHECKING:
+    from jsctl.schema.payloads.reader import Reader
 
 Uncertain = Literal["send", "skip"] | None
 
@@ -78,21 +87,63 @@ target_flags = declare_all(
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceOptions:
+    """The flags that choose messages. Times and expressions as they were typed, as a journal has them."""
+
+    dead: bool = False
+    sequences: str = ""
+    since: str = ""
+    until: str = ""
+    first_seq: int | None = None
+    last_seq: int | None = None
+    filter: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    condition: Condition | None = None
+    limit: int | None = None
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether anything chooses messages."""
+        return self != ChoiceOptions(limit=self.limit)
+
+    async def read(self, env: Env, api: Api, stream: str, consumer: str, reader: "Reader | None") -> Choice:
+        """Return what chooses messages. reader: of --match. Raises BadInput, and what requests raise."""
+        since, until = (
+            None if (time := parse_time_flag(env, flag, text)) is None else to_ns(time)
+            for flag, text in (("--since", self.since), ("--until", self.until))
+        )
+        if since is not None and until is not None and since >= until:
+            raise BadInput("--since must be earlier than --until")
+        filters = EditOptions(
+            subject=self.filter,
+            after=since,
+            before=until,
+            first_seq=self.first_seq,
+            last_seq=self.last_seq,
+            header=self.header,
+        )
+        matches = [lambda message: reader.read(message) is not None] if reader is not None else []
+        sequences = None
+        if self.dead:
+            dead = await fetch_dead_letters(api, stream, consumer)
+            for doubt in dead.doubts:
+                env.say(f"warning: {doubt}")
+            if missing := dead.explain_missing(stream, consumer):
+                env.inform(missing)
+            sequences = [letter.sequence for letter in dead.letters]
+        elif self.sequences:
+            name = "stdin" if self.sequences == "-" else self.sequences
+            sequences = parse_sequences(read_input(self.sequences, env.streams.stdin), name)
+        return Choice(sequences, filters, matches, self.limit or 0)
+
+
+@dataclass(frozen=True, slots=True)
 class RedriveOptions:
-    """The flags. Times and expressions as they were typed, as a journal has them."""
+    """The flags."""
 
     stream: str
     consumer: str
-    dead: bool
-    sequences: str
-    since: str
-    until: str
-    first_seq: int | None
-    last_seq: int | None
-    filter: tuple[str, ...]
-    header: tuple[str, ...]
-    condition: Condition | None
-    limit: int | None
+    choice: ChoiceOptions
     subject: str
     to_stream: str
     to_consumer: bool
@@ -110,7 +161,7 @@ class RedriveOptions:
 
     def __post_init__(self) -> None:
         if self.undo:
-            if self.stream or self.consumer or self.is_choosing or self.has_target or self.journal:
+            if self.stream or self.consumer or self.choice.is_choosing or self.has_target or self.journal:
                 raise BadInput("--undo FILE stands alone", "the journal says what was stored, and where")
             return
         if self.unprotect:
@@ -119,12 +170,12 @@ class RedriveOptions:
             raise BadInput("the target is missing", "specify --subject, --stream or --to-consumer")
         if self.to_consumer and (self.subject or self.to_stream):
             raise BadInput("--to-consumer and another target cannot be used together")
-        if not self.is_choosing:
+        if not self.choice.is_choosing:
             raise BadInput(
                 "nothing chooses messages",
                 "specify --dead, --sequences, --since, --filter or another of these",
             )
-        if self.dead and self.sequences:
+        if self.choice.dead and self.choice.sequences:
             raise BadInput("--dead and --sequences cannot be used together")
         if self.uncertain and not self.journal:
             raise BadInput("--uncertain is for --journal")
@@ -136,27 +187,13 @@ class RedriveOptions:
         """Whether a target is named."""
         return bool(self.subject or self.to_stream or self.to_consumer)
 
-    @property
-    def is_choosing(self) -> bool:
-        """Whether anything chooses messages."""
-        texts = (
-            self.sequences,
-            self.since,
-            self.until,
-            self.filter,
-            self.header,
-            self.condition,
-        )
-        return self.dead or any(texts) or self.first_seq is not None or self.last_seq is not None
-
     def list_fixed(self) -> Json:
         """Return what must be the same for a journal to go on: what chooses messages, and where they go."""
-        names = (
-            *("dead", "sequences", "since", "until", "first_seq", "last_seq", "filter", "header"),
-            *("limit", "subject", "to_stream", "to_consumer", "max_redrives", "quarantine", "again"),
-        )
-        values: Mapping[str, Any] = {name: getattr(self, name) for name in names}
+        values = {field.name: getattr(self.choice, field.name) for field in fields(self.choice)}
+        condition = values.pop("condition")
+        names = ("subject", "to_stream", "to_consumer", "max_redrives", "quarantine", "again")
+        values |= {name: getattr(self, name) for name in names}
         return {
             **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
-            "match": self.condition.text if self.condition else "",
+            "match": condition.text if condition else "",
         }
