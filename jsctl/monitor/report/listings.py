@@ -1,15 +1,19 @@
-"""The lists that a report fetches only where they are shown or recorded, such as buckets and connections."""
+"""The lists that a report fetches only where they are shown or recorded, such as buckets and connections, and
+what recorded rounds have of them: of each row what its columns read, as JSON."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.loops import gather
 from jsctl.base.units import SECOND
 from jsctl.errors import Denied, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.shape_check import NUMBER, TIME, Shape, check
+from jsctl.jetstream.shapes import fields
 from jsctl.jetstream.stream import requests as streams
 
 if TYPE_CHECKING:
@@ -123,30 +127,115 @@ class Lister:
         return [schedule for own in lists for schedule in own.schedules]
 
 
+_INFO = Shape(
+    {
+        "config": Shape(fields(str, "name description"), ["name"]),
+        "state": Shape({**fields(int, "messages bytes"), "last_ts": TIME}, ["messages", "bytes"]),
+        "created": TIME,
+    },
+    ("config", "state"),
+)
+_SERVICE = Shape(
+    {
+        **fields(str, "service endpoint"),
+        **fields(int, "instances requests errors average"),
+        **fields(NUMBER, "rate error_rate skew"),
+    },
+    ("service", "endpoint", "instances", "requests", "errors", "average", "skew"),
+)
+_CONNECTION = Shape(
+    {
+        "server": Shape(fields(str, "id name cluster"), ["id", "name"]),
+        **fields(int, "cid port in_msgs out_msgs in_bytes out_bytes subscriptions"),
+        **fields(str, "kind name ip account name_tag uptime"),
+    },
+    ("server", "cid"),
+)
+_TEXTS = "subject pattern zone target source ttl rollup stream"
+_SCHEDULE = Shape(
+    {
+        **fields(str, _TEXTS),
+        "stored": TIME,
+        "sequence": int,
+        "written": Shape({"sequence": int, "time": TIME, "next": int}, ["sequence", "time", "next"]),
+    },
+    [*_TEXTS.split(), "stored", "sequence"],
+)
+
+
+def _pick(row: Any, shape: Shape) -> Json:
+    """Return the fields of a row, JSON or a named tuple, that have a shape."""
+    read = row.get if isinstance(row, dict) else partial(getattr, row)
+    return {
+        key: _pick(value, kind) if isinstance(kind, Shape) else value
+        for key, kind in shape.fields.items()
+        if (value := read(key)) is not None
+    }
+
+
+def _parse_service(row: Json) -> Any:
+    from jsctl.services.statistics import Row
+
+    return Row(**{"rate": None, "error_rate": None, **_pick(row, _SERVICE)})
+
+
+def _parse_schedule(row: Json) -> Any:
+    from jsctl.jetstream.message.schedules import StoredSchedule, Written
+
+    written = Written(**own) if (own := row.get("written")) else None
+    return StoredSchedule(**{**_pick(row, _SCHEDULE), "written": written})
+
+
 class Listed(NamedTuple):
     """A part that is fetched only where it is shown or recorded.
 
-    title: for people. sorts: keys of the numbers by which rows may be sorted. Its columns are in
-    `views/report/listings.py`, which is imported only where they are shown; what is recorded of its rows is
-    in `listing_json.py`.
+    title: for people. shape: what is recorded of a row, which is what its columns read. sorts: keys of the
+    numbers by which rows may be sorted. parse: makes a row of its JSON. Its columns are in
+    `views/report/listings.py`, which is imported only where they are shown.
     """
 
     title: str
     fetch: Callable[[Lister, Api], Awaitable[Sequence[Any]]]
+    shape: Shape
     sorts: Sequence[str] = ()
+    parse: Callable[[Json], Any] = lambda row: row
 
 
 LISTED: Mapping[str, Listed] = {
-    "buckets": Listed("Buckets", Lister.fetch_buckets, ("bytes", "values", "last_update_ns")),
-    "objects": Listed("Object Buckets", Lister.fetch_object_buckets, ("bytes", "last_update_ns")),
+    "buckets": Listed("Buckets", Lister.fetch_buckets, _INFO, ("bytes", "values", "last_update_ns")),
+    "objects": Listed("Object Buckets", Lister.fetch_object_buckets, _INFO, ("bytes", "last_update_ns")),
     "services": Listed(
-        *("Services", Lister.fetch_services),
+        *("Services", Lister.fetch_services, _SERVICE),
         ("instances", "requests", "rate", "errors", "error_rate", "average_ns", "skew"),
+        _parse_service,
     ),
     "connections": Listed(
-        *("Connections", Lister.fetch_connections),
+        *("Connections", Lister.fetch_connections, _CONNECTION),
         ("uptime_ns", "in_msgs", "out_msgs", "in_bytes", "out_bytes", "subs"),
     ),
-    "schedules": Listed("Schedules", Lister.fetch_schedules, ("sequence",)),
+    "schedules": Listed("Schedules", Lister.fetch_schedules, _SCHEDULE, ("sequence",), _parse_schedule),
 }
 """The parts that are fetched only where they are shown or recorded."""
+
+
+def encode_listings(listings: Iterable[Listing]) -> Json:
+    """Return lists as JSON, by part."""
+    return {
+        one.part: {
+            "why": one.why,
+            "rows": None if one.rows is None else [_pick(row, LISTED[one.part].shape) for row in one.rows],
+        }
+        for one in listings
+    }
+
+
+def parse_listings(document: Any) -> list[Listing]:
+    """Return the lists of a place. Raises Malformed for those of another shape; parts of later versions are
+    left out."""
+    shapes = {part: Shape({"why": str, "rows": [one.shape]}, ["why"]) for part, one in LISTED.items()}
+    check(document, Shape(shapes))
+    return [
+        Listing(part, None if own.get("rows") is None else [*map(one.parse, own["rows"])], own["why"])
+        for part, one in LISTED.items()
+        if (own := document.get(part)) is not None
+    ]

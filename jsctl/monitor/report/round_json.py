@@ -10,7 +10,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.shape_check import TIME, Shape, check
 from jsctl.jetstream.shapes import CONSUMER_INFO, STATE, STREAM_CONFIG, check_answer, fields
 from jsctl.monitor.report.figures.lists import FIGURES
-from jsctl.monitor.report.listing_json import encode_listings, parse_listings
+from jsctl.monitor.report.listings import encode_listings, parse_listings
 from jsctl.monitor.report.overview import Hosting, Limits, Overview
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.server.shapes import check_reply
