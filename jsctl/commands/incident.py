@@ -44,9 +44,9 @@ async def incident(
 ) -> Result:
     """Compare the rounds of a recording, and tell what began when, what changed in the time before, and what
     followed: problems, outages, leaders, restarts, configurations, streams and consumers that appeared or are
-    gone, purges, lags that began to grow, API errors, and what advisories tell of. What a server timed is
-    ordered by its clock, less what that is ahead, which is shown. What changed before something is not said
-    to be its cause. No server is asked.
+    gone, purges, lags that began to grow, bursts of messages, API errors, and what advisories tell of. What a
+    server timed is ordered by its clock, less what that is ahead, which is shown. What changed before
+    something is not said to be its cause. No server is asked.
     """
     if before < 0:
         raise BadInput("--before must be 0 or more")

@@ -7,6 +7,7 @@ from jsctl.base.units import SECOND, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
+from jsctl.monitor.incident.bursts import BurstFinder
 from jsctl.monitor.incident.changes import Change, PlaceView, build_view, find_changes, fold_errors
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
@@ -119,6 +120,7 @@ class _Builder:
         self._answered: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._away: dict[tuple[str, str], dict[tuple[str, ...], Row]] = {}
+        self._bursts = BurstFinder()
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
 
@@ -126,6 +128,7 @@ class _Builder:
         for view in views:
             key = self._find_key(view)
             since = after if view.outage else self._answered.get(key, after)
+            self.changes += () if view.outage else self._bursts.find(view, at)
             self.changes += self._compare(key, view, at, since)
             if not view.outage:
                 self._views[key], self._answered[key] = view, at

@@ -139,7 +139,7 @@ def show_dry_run(page: ChangePage, dry_run: Outcome, number: Callable[[], int], 
         parts.append(Text(dry_run.error, "bad"))
     else:
         parts.append(Text(f"! does it, after you have typed {name}", "warn"))
-        ask = f"type {name} to {page.verb.split()[-1]}"
+        ask = f"type {name} to {page.verb.split()[-1].replace('-', ' ')}"
         links["!"] = Link(
             "do it", "do what is shown, after its name was typed", ask=ask, answer=answer, replaces=True
         )

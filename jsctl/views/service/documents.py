@@ -37,7 +37,7 @@ RATES = (
     Column("Requests", "requests", "count", hideable=1),
     Column("Requests/s", "rate", "rate", read=lambda row: row.rate and round(row.rate, 1)),
     Column("Errors", "errors", "count", hideable=2),
-    Column("Errors/s", "error_rate", "rate"),
+    Column("Errors/s", "error_rate", "rate", hideable=1),
     Column(
         *("Average", "average", "duration"),
         read=lambda row: _NOTHING if row.average < 0 else row.average,

@@ -135,6 +135,7 @@ def test_no_title_of_a_service_is_cut_at_80_columns() -> None:
     state = with_board(model(ROWS), Board([Part("x", "X", lambda: table_to_grid(table))]))
     titles = texts(state)[2]
     assert "Service" in titles and "Errors/s" in titles and "…" not in titles
+    assert "…" not in texts(with_size(state, 60, 20))[2]
 
 
 TABS = ("Streams", "Consumers", "Replication", "Servers", "Accounts", "Problems")

@@ -1,0 +1,55 @@
+"""`incident`: streams into which suddenly far more is published."""
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsctl.base.units import SECOND
+from jsctl.monitor.alerts.conditions import Row
+from jsctl.monitor.incident.bursts import BurstFinder
+from jsctl.monitor.incident.changes import PlaceView
+from tests.support import js
+from tests.support.rounds import Change, with_lag, write_rounds
+from tests.support.run import Cli
+
+
+def test_a_burst_comes_before_the_lag_that_it_leaves(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.ask(url, "CONSUMER.CREATE.ORDERS.C", {"stream_name": "ORDERS", "config": {"durable_name": "C"}})
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def stored(messages: int) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            place["overview"]["streams"][0] |= {"messages": messages, "last_seq": messages}
+            with_lag(max(0, messages - 200))(place)
+
+        return change
+
+    counts = [0, 10, 20, 30, 40, 50, 60, 5060, 9060, 9070]
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [stored(count) for count in counts])
+    document = cli(f"incident --from {file} --json", status=0).json
+    [burst] = [one for one in document["changes"] if one["kind"] == "burst"]
+    assert burst["says"] == "stored 5,000 messages within 1s, at most 10 a second before"
+    assert burst["at"][17:19] == "07" and document["first"] == burst
+
+
+def view(last_seq: int, created: str = "t") -> PlaceView:
+    values = {"offline": None, "last_seq": last_seq, "created": created}
+    return PlaceView("c", "", "", {("stream", "S"): Row(("stream", "S"), "c: stream S", values)}, {}, {})
+
+
+@given(st.integers(0, 5_000), st.lists(st.integers(1, 9), min_size=5, max_size=40), st.booleans())
+def test_what_is_published_as_before_is_no_burst(rate: int, seconds: list[int], is_recreated: bool) -> None:
+    """Whatever the time between two rounds; nor is a stream that was created again."""
+    finder, at, sequence = BurstFinder(), 0, 0
+    found: list[object] = []
+    for span in seconds:
+        at += span
+        sequence += span * rate
+        found += finder.find(view(sequence), at * SECOND)
+    if is_recreated:
+        found += finder.find(view(sequence + 10**6, "later"), (at + 1) * SECOND)
+        found += finder.find(view(sequence + 2 * 10**6, "later"), (at + 2) * SECOND)
+    assert not found
