@@ -273,6 +273,19 @@ def test_journals_are_checked(cli: Cli, url: str, tmp_path: Path, retry: None) -
     assert "is not a journal" in cli(["redrive", "--undo", str(path), "-f"], status=64).err
     assert "there is no journal" in cli(["redrive", "--undo", str(tmp_path / "none"), "-f"], status=64).err
     cli([*line, str(tmp_path / "j")], status=0)
+    whole = (tmp_path / "j").read_bytes().splitlines(keepends=True)
+    damaged = tmp_path / "damaged"
+    for number, record in (
+        (1, b'{"jsctl_redrive":1}'),
+        (2, b'{"set":[[1,"elsewhere",1,false]]}'),
+        (2, b"[]"),
+        (3, b'{"gone":[1e400]}'),
+        (4, b'{"stored":[[1,2]]}'),
+    ):
+        damaged.write_bytes(b"".join([*whole[: number - 1], record, b"\n", *whole[number:]]))
+        says = "is not a journal" if number == 1 else f"line {number} of journal {damaged} is damaged"
+        assert says in cli([*line, str(damaged)], status=64).err
+        assert says in cli(["redrive", "--undo", str(damaged), "-f"], status=64).err
     other = cli(
         ["redrive", "W", "--first-seq", "2", "--subject", "retry.x", "-f", "--journal", str(tmp_path / "j")]
     )

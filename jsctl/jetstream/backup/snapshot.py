@@ -65,7 +65,10 @@ class _Receiver:
         remaining = timeout or self._timeout
         while True:
             if self._lost or not self._connection.is_connected:
-                raise Unreachable(f"lost the connection to {self._connection.url} during the transfer")
+                raise Unreachable(
+                    f"lost the connection to {self._connection.url} during the transfer",
+                    "repeat the line once the server answers",
+                )
             try:
                 async with asyncio.timeout(_POLL_SECONDS):
                     return await self._queue.get()

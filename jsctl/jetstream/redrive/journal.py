@@ -174,10 +174,11 @@ class Journal:
                 break
             try:
                 record = parse_json(line)
-                if number == 0 and (not isinstance(record, dict) or record.get(FORMAT) != _VERSION):
-                    raise ValueError
-                self._take(record)
-            except (ValueError, TypeError, KeyError, AttributeError):
+                if number == 0:
+                    self.head = _check_head(record)
+                else:
+                    self._take(record)
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
                 if number == 0:
                     raise BadInput(f"{shown} is not a journal of a redrive", "choose another file") from None
                 raise BadInput(f"line {number + 1} of journal {shown} is damaged") from None
@@ -198,9 +199,9 @@ class Journal:
         return f'{{"{FORMAT}":'.encode().startswith(start)
 
     def _take(self, record: dict[str, Any]) -> None:
-        if FORMAT in record:
-            self.head = {key: value for key, value in record.items() if key != FORMAT}
         for sequence, subject, redrives, is_quarantined in record.get("set", ()):
+            if subject not in self.head["targets"]:
+                raise ValueError("a subject without a stream")
             self.items[int(sequence)] = Item(int(sequence), str(subject), int(redrives), bool(is_quarantined))
         self.is_ready = self.is_ready or "ready" in record
         for sequence in record.get("sent", ()):
@@ -210,6 +211,20 @@ class Journal:
         for key in ("gone", "skipped", "removing", "undone"):
             getattr(self, key).update(map(int, record.get(key, ())))
         self.is_undoing = self.is_undoing or "undoing" in record
+
+
+def _check_head(record: Any) -> Json:
+    """Return the head in the first line of a journal. Raises ValueError, KeyError, TypeError."""
+    if record[FORMAT] != _VERSION:
+        raise ValueError("another version")
+    texts = [record[key] for key in ("run", "stream", "created", "consumer", "domain")]
+    for name in record["targets"].values():
+        start = record["starts"][name]
+        texts += [name, start["created"]]
+        int(start["last"]), int(start["deleted"])
+    if not isinstance(record["options"], dict) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("a value of another type")
+    return {key: value for key, value in record.items() if key != FORMAT}
 
 
 def _refuse_special(target: Path, shown: str) -> None:
