@@ -185,6 +185,7 @@ class Server:
                 self.run(self._do(name, ("publish", "s.b", 1, 10), prefix="o"))
                 self.wait_for_copies()
         self.wait_for_copies()
+        wait_for(lambda: not self._count_unacknowledged(name), "copies have not acknowledged what they have")
         return name
 
     def has_taker(self) -> bool:
@@ -192,7 +193,7 @@ class Server:
         return any(name.startswith("TAKER") for name in self.ask("STREAM.NAMES")["streams"])
 
     def wait_for_copies(self) -> None:
-        """Wait until all mirrors and sources have what there is, and have acknowledged it."""
+        """Wait until all mirrors and sources have what there is."""
 
         def are_complete() -> bool:
             infos = self.ask("STREAM.LIST")["streams"]
@@ -203,6 +204,12 @@ class Server:
             return all((link["active"] >= 0 and not link["lag"]) or not last[link["name"]] for link in links)
 
         wait_for(are_complete, "copies are incomplete")
+
+    def _count_unacknowledged(self, stream: str) -> int:
+        """Return how many messages copies of a stream have, and have not acknowledged: they do so once a
+        second, and what nobody else needs goes then."""
+        infos = self.ask(f"CONSUMER.LIST.{stream}")["consumers"]
+        return sum(int(info["num_ack_pending"]) for info in infos if info["name"].startswith("JS_"))
 
     def restore(self, stream: Json, messages: list[tuple[str, int, str]]) -> str:
         """Create a stream with old messages, and return its name. messages: subjects, each with its age in
