@@ -47,3 +47,16 @@ def test_what_cannot_be_seen_makes_prune_fail(two: Cli, tmp_path: Path) -> None:
     two("context rm one --force", status=0)
     missing = two(f"apply -f {path} --prune", status=3)
     assert "label l was applied to context one, which does not exist any more" in missing.err
+
+
+def test_consumers_of_a_renamed_stream_are_pruned(cli: Cli, url: str, tmp_path: Path) -> None:
+    """A rename carries them over; those that are no longer declared go in the same run, and it is said."""
+    path = tmp_path / "s.yaml"
+    path.write_text("{label: l, streams: [{name: A, subjects: a, consumers: [{name: C}, {name: D}]}]}")
+    cli(f"apply -f {path}", status=0)
+    js.publish(url, "a")
+    path.write_text("{label: l, streams: [{name: B, renamed_from: A, consumers: [{name: D}]}]}")
+    assert "- consumer B > C (1 message pending" in cli(f"diff -f {path} --prune", status=2).out
+    cli(f"apply -f {path} --prune --force", status=0)
+    assert cli("consumer ls B --names", status=0).out.split() == ["D"]
+    assert "Nothing to change" in cli(f"diff -f {path} --prune", status=0).out

@@ -325,15 +325,19 @@ async def _plan_removals_at(
     silent = [name for name, info in collected.items.items() if is_silent(info)]
     _refuse_silent("stream", [*collected.missing, *collected.offline, *silent], target)
     surplus = [info for info in collected.items.values() if is_surplus(info)]
-    surplus_names = {str(info["config"]["name"]) for info in surplus}
+    # A stream that gets another name keeps its consumers.
+    renames = [step for step in planned.values() if step.action == "create" and step.target.key == target.key]
+    new_names = {step.other_name: step.stream for step in renames if step.other_name}
+    surplus_names = {str(info["config"]["name"]) for info in surplus} - new_names.keys()
     steps = []
     others = {name: info for name, info in collected.items.items() if name not in surplus_names}
     for listed in await consumers.list_consumers_of_streams(target.api, others):
         _refuse_silent("consumer", [f"{listed.stream} > {name}" for name in listed.missing], target)
         for info in listed.infos:
-            key = (target.key, listed.stream, str(info["name"]), "")
+            stream = new_names.get(listed.stream, listed.stream)
+            key = (target.key, stream, str(info["name"]), "")
             if key not in declared_keys and (label := get_label(info["config"])) in labels:
-                steps.append(plan_consumer_removal(target, info, label))
+                steps.append(plan_consumer_removal(target, {**info, "stream_name": stream}, label))
     removals = (plan_stream_removal(target, info, get_label(info["config"]), rules) for info in surplus)
     return [*steps, *await gather(removals)]
 
