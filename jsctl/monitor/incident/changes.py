@@ -4,6 +4,7 @@ Nothing is asked and nothing is recorded for it: what rounds hold is compared. A
 round before and not later than its own, by the clock of the machine that recorded.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +14,7 @@ from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.monitor.alerts.conditions import Row, list_rows
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.places import Answers, Place
+from jsctl.monitor.trouble import Trouble
 
 Level = Literal["bad", "warning", "note", "good"]
 API_ERRORS, FAILED = "API errors", "more requests failed"
@@ -67,7 +69,7 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
         if "config" in reply:
             configs["server", str((reply.get("server") or {}).get("name"))] = reply["config"]
     problems = {
-        "\x1f".join([place.context, place.where, one.kind, *one.name, trouble.code]): one._replace(
+        "\x1f".join([place.context, place.where, one.kind, *one.name, *_identify(trouble)]): one._replace(
             troubles=[trouble]
         )
         for one in place.problems(at)
@@ -98,6 +100,13 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
     rows = {row.key: row for row in list_rows(place)}
     is_partial = any(not gap.is_chosen for gap in place.tracker.gaps)
     return PlaceView(place.context, place.where, outage, rows, configs, problems, is_partial, hears)
+
+
+def _identify(trouble: Trouble) -> tuple[str, str]:
+    """Return the code of a trouble and which one it is, as there is one for each replica and each limit."""
+    replica = re.match(r"replica (\S+)", trouble.words)
+    limit = trouble.words.partition(" of ")[2] if trouble.code == "LIMIT_NEAR" else ""
+    return trouble.code, replica[1] if replica else limit
 
 
 def find_changes(

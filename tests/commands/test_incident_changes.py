@@ -1,4 +1,4 @@
-"""`incident`: streams into which suddenly far more is published."""
+"""`incident`: bursts, and problems of which there are several of one kind."""
 
 from pathlib import Path
 from typing import Any
@@ -53,3 +53,35 @@ def test_what_is_published_as_before_is_no_burst(rate: int, seconds: list[int], 
         found += finder.find(view(sequence + 10**6, "later"), (at + 1) * SECOND)
         found += finder.find(view(sequence + 2 * 10**6, "later"), (at + 2) * SECOND)
     assert not found
+
+
+def test_each_limit_and_each_replica_is_a_problem_of_its_own(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def away(max_streams: int, *words: str) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            limits = {"max_streams": max_streams, "max_storage": 1_000}
+            place["overview"]["account"] |= {"storage": 950, "streams": 1}
+            place["overview"]["account"]["limits"] |= limits
+            place["overview"]["troubles"] = {
+                "ORDERS": [[one, True, "REPLICA_OFFLINE", "", [], ""] for one in words]
+            }
+
+        return change
+
+    rounds = [
+        away(-1, "replica n2 offline"),
+        away(1, "replica n2 not seen for 9s", "replica n3 offline"),
+        away(1, "replica n3 not seen for 12s"),
+    ]
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", rounds)
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    said = {(one["at"][18:19], one["says"]) for one in changes if one["kind"].startswith("problem")}
+    assert said == {
+        ("0", "95% of the account's file storage"),
+        ("0", "replica n2 offline"),
+        ("1", "100% of the account's streams"),
+        ("1", "replica n3 offline"),
+        ("2", "ended: replica n2 not seen for 9s"),
+    }
