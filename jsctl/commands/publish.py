@@ -1,11 +1,10 @@
 """`jsctl publish`."""
 
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 from jsctl.base.loops import enter_event_loop
-from jsctl.base.units import format_exact_duration
 from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.message_flags import MessageFlags, message_flags
 from jsctl.env import Env
@@ -14,7 +13,7 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.message.compose import ORIGINAL_PACE, Dump
 from jsctl.jetstream.message.publisher import Mode, Published, Publisher
 from jsctl.jetstream.message.retry_policy import RetryPolicy
-from jsctl.jetstream.message.schedule import Schedule, find_raised_ttl, format_ttl, is_scheduled, parse_ttl
+from jsctl.jetstream.message.schedule import Schedule, describe_raised, format_ttl, is_scheduled, parse_ttl
 from jsctl.jetstream.message.stdin import Stdin
 from jsctl.nats.headers import Headers
 from jsctl.views.events import Events
@@ -107,9 +106,11 @@ class Options(NamedTuple):
         return headers if self.ttl is None else [*headers, ("Nats-TTL", format_ttl(self.ttl))]
 
     @property
-    def ttl_set(self) -> int:
-        """The TTL that --ttl or a header sets, in ns; 0 for none."""
-        return parse_ttl(self.header_texts.get("Nats-TTL", "")) if self.ttl is None else self.ttl
+    def ttls(self) -> Sequence[int]:
+        """The TTLs of the messages, and of those that a schedule publishes, in ns; 0 for none."""
+        flags = {"Nats-TTL": self.ttl, "Nats-Schedule-TTL": self.schedule.message_ttl}
+        texts = self.header_texts
+        return [parse_ttl(texts.get(name, "")) if ttl is None else ttl for name, ttl in flags.items()]
 
     @property
     def reports(self) -> bool:
@@ -224,8 +225,8 @@ async def _publish_with_progress(
         return
     if options.mode == "plain":
         _warn_of_refusals(env, options.header_texts)
-    elif ttl := options.ttl_set:
-        await _warn_of_ttl(env, api, publisher, ttl)
+    elif any(options.ttls):
+        await _warn_of_ttls(env, api, publisher, options.ttls)
 
 
 def _warn_of_refusals(env: Env, names: Collection[str]) -> None:
@@ -238,15 +239,11 @@ def _warn_of_refusals(env: Env, names: Collection[str]) -> None:
         env.inform(f"warning: a stream may refuse {', '.join(found)}; with --jetstream it says so")
 
 
-async def _warn_of_ttl(env: Env, api: Api, publisher: Publisher, ttl: int) -> None:
-    """Warn of streams that keep messages for longer than their TTL (ns)."""
+async def _warn_of_ttls(env: Env, api: Api, publisher: Publisher, ttls: Sequence[int]) -> None:
+    """Warn of streams that keep messages for longer than their TTL. ttls: see `Options`."""
     from jsctl.jetstream.stream import requests as streams
 
     for name in publisher.totals.streams or [str((publisher.batch_ack or {}).get("stream"))]:
-        try:
-            raised = find_raised_ttl((await streams.fetch_info(api, name))["config"], ttl)
-        except JsctlError:
-            continue  # this login may not ask
-        if raised:
-            span = format_exact_duration(raised)
-            env.say(f"warning: stream {name} keeps it for {span}: it raises TTLs below that of its markers")
+        with suppress(JsctlError):  # this login may not ask
+            for said in describe_raised((await streams.fetch_info(api, name))["config"], *ttls):
+                env.say(f"warning: {said}")

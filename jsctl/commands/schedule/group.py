@@ -17,7 +17,7 @@ from jsctl.env import Env
 from jsctl.errors import ApiError, BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json, is_conflict
 from jsctl.jetstream.message.cron import find_zone, list_runs
-from jsctl.jetstream.message.schedule import Schedule
+from jsctl.jetstream.message.schedule import Schedule, describe_raised
 from jsctl.jetstream.message.schedules import (
     fetch_schedule,
     list_schedules,
@@ -135,6 +135,8 @@ async def add(env: Env, options: Options) -> Result:
             raise
         hint = f"{build_line('schedule info', name, subject)} shows it; --replace replaces it"
         raise JsctlError(f"stream {name} has a message on {subject}", hint) from None
+    for said in describe_raised(stream["config"], 0, options.ttl or 0):
+        env.say(f"warning: {said}")
     return view.info(name, await fetch_schedule(api, name, subject), now, place)
 
 

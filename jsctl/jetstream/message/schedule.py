@@ -1,7 +1,7 @@
 """Headers that tell a stream when to publish a message, and when to remove it (ADR-51, ADR-43)."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jsctl.base import units
@@ -100,7 +100,19 @@ def find_raised_ttl(config: Mapping[str, Any], ttl: int) -> int:
     (nats-server: stream.go, processJetStreamMsgBatch). config: the stream's.
     """
     markers = int(config.get("subject_delete_marker_ttl") or 0)
-    return markers if ttl < markers and config.get("max_msgs_per_subject") != 1 else 0
+    return markers if 0 < ttl < markers and config.get("max_msgs_per_subject") != 1 else 0
+
+
+def describe_raised(config: Mapping[str, Any], ttl: int, scheduled: int = 0) -> Sequence[str]:
+    """Say for how long a stream keeps messages instead of their TTL (ns). scheduled: the TTL of those that it
+    publishes for a schedule. Either is 0 for none."""
+    raised = {"it": find_raised_ttl(config, ttl), "what it publishes": find_raised_ttl(config, scheduled)}
+    why = "it raises TTLs below that of its markers"
+    return [
+        f"stream {config['name']} keeps {what} for {units.format_exact_duration(span)}: {why}"
+        for what, span in raised.items()
+        if span
+    ]
 
 
 def _check_positive(flag: str, value: int) -> None:
