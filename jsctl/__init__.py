@@ -9,13 +9,16 @@ __all__ = ["CommandError", "__version__", "run", "run_async"]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
     from typing import Any
 
     from jsctl.errors import CommandError
 
+    Word = str | int | float | PathLike[str]
+
 
 def run(
-    line: "str | Sequence[str]",
+    line: "str | Sequence[Word]",
     *,
     json: bool = True,
     stdin: str = "",
@@ -30,7 +33,8 @@ def run(
     use `run_async` there.
 
     Args:
-        line: as in a shell, without `jsctl`; or its words, which need no quotes.
+        line: as in a shell, without `jsctl`; or its words, which need no quotes; also
+            numbers and paths.
         json: whether to return what `--json` writes, parsed: a document, or a list for what writes events;
             otherwise the text that the line writes into a pipe.
         stdin: what the line reads.
@@ -43,7 +47,7 @@ def run(
 
 
 async def run_async(
-    line: "str | Sequence[str]",
+    line: "str | Sequence[Word]",
     *,
     json: bool = True,
     stdin: str = "",

@@ -13,16 +13,27 @@ import re
 import shlex
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsctl.base import loops
 from jsctl.base.standard_streams import Streams
 from jsctl.env import Env, strip_logins
 from jsctl.errors import CommandError, ExitStatus
 
+if TYPE_CHECKING:
+    from jsctl import Word
+
 RunLine = Callable[[Sequence[str], Env], int]
 _LOG = logging.getLogger("jsctl")
 _BLANKS = re.compile(r"\s*")
+
+
+def _format_word(word: "Word") -> str:
+    """Return a word of a line as text. Raises CommandError for what has no usual text, such as None."""
+    if isinstance(word, bool) or not isinstance(word, str | int | float | os.PathLike):
+        hint = "leave out what is not set"
+        raise CommandError(f"{word!r} is not a text, a number or a path", hint, status=ExitStatus.USAGE)
+    return os.fspath(word) if isinstance(word, os.PathLike) else str(word)
 
 
 def _skip_blanks(text: str, place: int) -> int:
@@ -42,7 +53,7 @@ class Call:
     def __init__(
         self,
         run_line: RunLine | None,
-        line: str | Sequence[str],
+        line: "str | Sequence[Word]",
         json: bool = True,
         stdin: str = "",
         environ: Mapping[str, str] | None = None,
@@ -53,7 +64,7 @@ class Call:
             raise RuntimeError("no app runs")
         self._run_line = run_line
         try:
-            self._words = shlex.split(line) if isinstance(line, str) else [*line]
+            self._words = shlex.split(line) if isinstance(line, str) else [*map(_format_word, line)]
         except ValueError as error:
             raise CommandError(
                 f"cannot split the line into words: {error}",

@@ -39,11 +39,18 @@ def test_a_line_returns_what_json_writes(environ: dict[str, str], cli: Cli) -> N
     assert len(jsctl.run("subscribe --stream ORDERS --count 1")) == 1, "one event, too"
     jsctl.run("publish orders.new", stdin="from stdin")
     assert jsctl.run("stream get ORDERS 3", json=False).endswith("from stdin\n")
+    file = cli.home.parent / "config.json"
+    file.write_text('{"name": "NEW", "subjects": ["new"]}')
+    assert jsctl.run(["stream", "get", "ORDERS", 3])["seq"] == 3, "a number is a word, too"
+    jsctl.run(["stream", "add", "NEW", "--config", file, "--max-msgs", 5])
     assert jsctl.run("stream --help").startswith("Usage: jsctl stream")
     assert jsctl.run("context ls", environ={"XDG_CONFIG_HOME": str(cli.home / "none")}) == []
 
 
 def test_an_error_is_typed(environ: dict[str, str]) -> None:
+    with pytest.raises(jsctl.CommandError, match="None is not a text, a number or a path") as unset:
+        jsctl.run(["stream", "info", None])  # type: ignore[list-item]
+    assert unset.value.status == 64
     with pytest.raises(jsctl.CommandError) as missing:
         jsctl.run("stream info NOPE")
     error = missing.value
