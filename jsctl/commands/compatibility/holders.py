@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.commands.compatibility.splitting import drop_prefixes, read_words, split
+from jsctl.commands.compatibility.splitting import RUNNERS, drop_prefixes, read_words, split
 
 PROGRAM = re.compile(r"(?:(?<![\w./$-])|(?<=\t[-+]))(?:[\w.~/-]*/)?nats(?=\s|$)")
 _VALUE = re.compile(
     r"(?<![^\s;&|(])(?P<alias>alias\s+)?(?P<name>[\w-]+)(?P<sign>[ \t]*[:?]?=[ \t]*)"
-    r"(?P<open>\(\s*[\"']?|[\"']?)(?:\$\{\w+:?-)?(?:\$\((?:command -v|which) )?"
+    r"(?P<open>\(\s*[\"']?|[\"']?)"
+    + rf"(?:(?:{'|'.join(sorted(RUNNERS))})\s[^\"'\n]*?(?<=\s))?"
+    + r"(?:\$\{\w+:?-)?(?:\$\((?:command -v|which) )?"
     r"(?P<program>(?:[\w.~/-]*/)?nats)(?![^\s;\"'})])"
 )
 _FUNCTION = re.compile(r"(?<![^\s;&|])(?:function\s+([\w:.-]+)(?:\s*\(\s*\))?|([\w:.-]+)\s*\(\s*\))\s*\{")

@@ -102,7 +102,9 @@ def check(script: str) -> tuple[list[Found], str]:
     for start, end, text in sorted(changes, reverse=True):
         changed = changed[:start] + text + changed[end:]
     new_lines = changed.split("\n")
-    ends = {script.count("\n", 0, call.end) + 1 for call in calls}
+    # The statuses of checks are those of Nagios in both.
+    others = [call for call in calls if not call.path.startswith("server check")]
+    ends = {script.count("\n", 0, call.end) + 1 for call in others}
     for number, change in find_comparisons(lines, ends):
         if "EXIT_STATUS" not in disabled.get(number, ()):
             line = lines[number - 1]
