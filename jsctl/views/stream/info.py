@@ -13,6 +13,7 @@ from jsctl.base.units import (
 from jsctl.jetstream.config.kind import Json
 from jsctl.jetstream.state import count_deleted, count_lost, format_origin_filters, read_last_active
 from jsctl.jetstream.stream.config import STREAM
+from jsctl.monitor.trouble import is_settled
 from jsctl.views.result import Field, InfoPage, Result, Section
 from jsctl.views.shared.config import config_lines, list_other_labels
 
@@ -164,8 +165,9 @@ def cluster_sections(info: Json, group: str = "Cluster Group") -> list[Section]:
         Field(group, cluster.get("raft_group")),
         Field("Leader", leader if led == NEVER else f"{leader} ({format_duration(led)})"),
     ]
+    is_new = not is_settled(info.get("created"), now)
     for peer in cluster.get("replicas") or []:
-        fields.append(Field("Replica", ", ".join(_format_peer(peer))))
+        fields.append(Field("Replica", ", ".join(_format_peer(peer, is_new=is_new))))
     sections = [Section("Cluster Information", present(*fields))]
     if cluster.get("desired"):
         sections.append(_build_migration_section(info["config"], cluster, now))
@@ -204,12 +206,14 @@ def _build_migration_section(config: Json, cluster: Json, now: str | None) -> Se
     return Section("Cluster Migration Status", present(*fields))
 
 
-def _format_peer(peer: Json) -> list[str]:
+def _format_peer(peer: Json, *, is_new: bool) -> list[str]:
     active, lag = int(peer.get("active", 0)), int(peer.get("lag", 0))
-    parts = [str(peer.get("name", "")), "current" if peer.get("current") else "outdated"]
-    if peer.get("offline"):
-        parts.append("OFFLINE")
-    parts.append(f"seen {format_duration(active)} ago" if 0 < active < (1 << 63) - 1 else "not seen")
+    has_been_seen = 0 < active < (1 << 63) - 1
+    state = "current" if peer.get("current") else "outdated"
+    parts = [str(peer.get("name", "")), state, *(["OFFLINE"] if peer.get("offline") else [])]
+    parts.append(f"seen {format_duration(active)} ago" if has_been_seen else "not seen")
+    if (is_new or peer.get("pending")) and parts[1:] == ["outdated", "not seen"]:
+        parts[1:] = ["not seen yet"]  # it is being made
     if peer.get("pending"):
         parts.append("(pending)")
     if lag:
