@@ -15,16 +15,15 @@ With pytest, the fixtures `jsctl_network` and `jsctl_network_factory` do the sam
 import asyncio
 import os
 import shlex
-import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
 from jsctl.base.command_lines import format_arguments
+from jsctl.base.files import temporary_folder
 from jsctl.base.loops import wait_for_thread
 from jsctl.base.units import MS, SECOND
 from jsctl.base.user_folders import expand_home
@@ -66,6 +65,7 @@ class Network:
         self.source = str(source)
         self._user_folder = folder
         self._folder: Path | None = None
+        self._temporary = ExitStack()
         self._stack: AsyncExitStack | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -83,8 +83,8 @@ class Network:
         """
         if self._loop is not None:
             raise JsctlError(f"network {self.source} is already running")
-        folder = (self._user_folder or Path(tempfile.mkdtemp(prefix="jsctl-network-"))).absolute()
-        self._folder = folder
+        folder = self._user_folder or self._temporary.enter_context(temporary_folder("jsctl-network-"))
+        self._folder = folder = folder.absolute()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="jsctl network", daemon=True)
         self._thread.start()
@@ -105,8 +105,8 @@ class Network:
             self._thread.join()
             self._loop.close()
             self._loop = self._thread = None
+            self._temporary.close()
             if self._user_folder is None:
-                shutil.rmtree(self.folder, ignore_errors=True)
                 self._folder = None
 
     # -- servers and contexts ---------------------------------------------------------------------

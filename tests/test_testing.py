@@ -177,6 +177,28 @@ def test_a_killed_test_run_leaves_no_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder that may be in use stays")
+def test_the_folder_of_a_killed_run_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys\n"
+        "from jsctl.testing import Network\n"
+        "with Network('single'):\n"
+        "    if sys.argv[1] == 'kill':\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    def run(how: str) -> int:
+        done = subprocess.run([sys.executable, "-c", program, how], timeout=60, check=False, env=environ)
+        return done.returncode
+
+    assert run("kill") == -9
+    (left,) = tmp_path.glob("jsctl-network-*")
+    wait_for(lambda: not children(left), "a server is left")
+    wait_for(lambda: run("end") == 0 and not list(tmp_path.glob("jsctl-network-*")), "the folder is removed")
+
+
+@pytest.mark.slow
 def test_without_pytest() -> None:
     network = Network("single")
     with pytest.raises(JsctlError, match="is not running"):
