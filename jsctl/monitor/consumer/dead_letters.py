@@ -70,9 +70,14 @@ class DeadLetters(NamedTuple):
 
     def explain_missing(self, stream: str, consumer: str) -> str:
         """Return a sentence on what cannot be among these without stored advisories; empty for nothing."""
-        line = build_line("consumer dead", stream, consumer, flags=["--capture"])
+        line = build_capture_line(stream, consumer)
         unseen = f"what clients terminated is not known; {line} stores it from now on"
         return unseen if self.misses_terminated else ""
+
+
+def build_capture_line(stream: str, consumer: str) -> str:
+    """Return the command line that has the advisories of a consumer stored from now on."""
+    return build_line("consumer dead", stream, consumer, flags=["--capture"])
 
 
 def list_capture_subjects(prefix: str, stream: str = "*", consumer: str = "*") -> list[str]:

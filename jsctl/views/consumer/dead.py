@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from jsctl.base.command_lines import build_line
 from jsctl.base.units import NEVER, compute_age, format_count, pluralize, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.consumer.dead_letters import (
@@ -12,6 +11,7 @@ from jsctl.monitor.consumer.dead_letters import (
     TERMINATED,
     DeadLetter,
     DeadLetters,
+    build_capture_line,
 )
 from jsctl.nats.message import Message
 from jsctl.views.result import Column, Part, Result, Table, Text
@@ -89,7 +89,7 @@ def _describe_none(stream: str, consumer: str, dead: DeadLetters) -> str:
 def _describe_capture(stream: str, consumer: str, dead: DeadLetters) -> list[Part]:
     if not dead.misses_terminated:
         return []
-    line = build_line("consumer dead", stream, consumer, flags=["--capture"])
+    line = build_capture_line(stream, consumer)
     return [Text(f"What clients terminate, and when, is known where advisories are stored: {line}", "dim")]
 
 
