@@ -25,19 +25,24 @@ _PATTERNS = re.compile(
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JWTs
     r"|-----BEGIN [^-]*-----.*?(?:-----+END [^-]*-----+|\Z)"  # keys and creds
     r"|(?<=://)[^/\s@\"']+(?=@)"  # logins in addresses
+    r"|(?i:\b(?:bearer|basic) +(?=\S*[\d=])[\w.~+/-]{8,}=*)"
+    r"|\bAGE-SECRET-KEY-1[A-Z0-9]+"
     r"|\$2[aby]\$\d\d\$[./\w]{53}",  # bcrypt
     re.DOTALL,
 )
-_ASSIGNED = re.compile(
-    r"(?i)\b(pass(?:word|wd)?|auth_token|token|seed|secret|jwt|bearer)(\\?[\"']?\s*[:=]\s*\\?[\"']?)[^\s\"',;}\\]+"
+_NAME = (
+    r"(?:pass|seed|bearer|jwt|nkey_seed|[\w-]*(?:password|passwd|passphrase|token|secret|user_jwt"
+    r"|(?:api|access|secret|private)[_-]?key))"
 )
+_ASSIGNED = re.compile(rf"(?i)\b({_NAME})(\\?[\"']?\s*[:=]\s*\\?[\"']?)((?<=[\"'])[^\"'\\]+|[^\s\"',;}}\\]+)")
 """A secret with its name, as in JSON and in configurations of servers."""
+
+_FLAGGED = re.compile(rf"(?i)(?<!\S)(--{_NAME})(\s+[\"']?)(?!-)[^\s\"']{{4,}}")
+"""A secret behind a flag of a command line."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?")
-_SECRET_KEY = re.compile(
-    r"(?i)(^|_)(pass|password|passwd|token|auth_token|secret|seed|private_key|user_jwt|jwt|bearer|api_key)$"
-)
+_SECRET_KEY = re.compile(rf"(?i)(?:^|.*[_-]){_NAME}")
 
 
 def collect_secrets(env: Env) -> list[str]:
@@ -105,7 +110,9 @@ def limit_items(value: Any, items: int) -> Any:
 
 
 def _hide_in_text(text: str, secrets: list[str]) -> str:
-    text = strip_logins(_ASSIGNED.sub(rf"\1\2{_HIDDEN}", _PATTERNS.sub(_HIDDEN, text)))
+    for pattern in (_ASSIGNED, _FLAGGED):
+        text = pattern.sub(rf"\1\2{_HIDDEN}", text)
+    text = strip_logins(_PATTERNS.sub(_HIDDEN, text))
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
     return text
@@ -123,17 +130,19 @@ def _hide_in_payload(encoded: str, secrets: list[str]) -> str:
     return base64.b64encode(hidden.encode(errors="surrogateescape")).decode()
 
 
-def hide_secrets(value: Any, secrets: list[str]) -> Any:
-    """Return a value without what is, or looks like, a secret."""
+def hide_secrets(value: Any, secrets: list[str], *, is_secret: bool = False) -> Any:
+    """Return a value without what is, or looks like, a secret. is_secret: whether all texts in it are."""
     if isinstance(value, str):
+        if is_secret and value:
+            return _HIDDEN
         return _hide_in_payload(value, secrets) if _BASE64.fullmatch(value) else _hide_in_text(value, secrets)
     if isinstance(value, list):
-        return [hide_secrets(one, secrets) for one in value]
+        return [hide_secrets(one, secrets, is_secret=is_secret) for one in value]
     if isinstance(value, dict):
         return {
-            hide_secrets(key, secrets): _HIDDEN
-            if isinstance(one, str) and one and _SECRET_KEY.search(key)
-            else hide_secrets(one, secrets)
+            hide_secrets(key, secrets): hide_secrets(
+                one, secrets, is_secret=is_secret or bool(_SECRET_KEY.fullmatch(key))
+            )
             for key, one in value.items()
         }
     return value
