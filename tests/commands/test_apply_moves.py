@@ -60,3 +60,14 @@ def test_consumers_of_a_renamed_stream_are_pruned(cli: Cli, url: str, tmp_path: 
     cli(f"apply -f {path} --prune --force", status=0)
     assert cli("consumer ls B --names", status=0).out.split() == ["D"]
     assert "Nothing to change" in cli(f"diff -f {path} --prune", status=0).out
+
+
+def test_a_renamed_stream_that_is_sealed_lacks_nothing(cli: Cli, url: str, tmp_path: Path) -> None:
+    """Sealing ends limits, but the copy has them before it is sealed."""
+    js.stream(url, "A", "a")
+    js.publish(url, "a", count=4)
+    path = tmp_path / "s.yaml"
+    path.write_text("streams: [{name: B, renamed_from: A, max_msgs: 2, sealed: true}]")
+    refused = cli(f"apply -f {path} --force --allow-data-loss", status=1)
+    assert "the copy would lack 2 messages" in refused.err
+    assert js.info(url, "A")["state"]["messages"] == 4

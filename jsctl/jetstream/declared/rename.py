@@ -59,8 +59,9 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     after = {**(compared.after if compared and compared.after else before), "name": stream.name}
     step = Step("create", target, stream.name, "", stream.position, None, after, item=stream)
     step = step._replace(changes=compared.changes if compared else (), other_name=stream.renamed_from)
-    # A copy holds what its configuration keeps, also where it refuses what is new; consumers come after it.
-    loss = await estimate_stream_loss(target.api, old, {**after, "discard": "old"})
+    # A copy holds what its configuration keeps, also where it refuses what is new, or is sealed when all is
+    # there; consumers come after it.
+    loss = await estimate_stream_loss(target.api, old, {**after, "discard": "old", "sealed": False})
     step = step._replace(refused={**(compared.refused if compared else {}), **owned, **_refuse(old, loss)})
     if after.get("retention") == "interest" and not loss:
         # It gets its retention when all is there, and does not keep what nobody needs.
