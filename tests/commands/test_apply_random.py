@@ -24,6 +24,7 @@ Key = tuple[str, str]
 """A JetStream, and the name of a stream."""
 
 NAMES = "ABC"
+KEPT = "KEPT"
 _CHANGES = st.fixed_dictionaries(
     {},
     optional={
@@ -103,10 +104,13 @@ class World:
 
     def __init__(self, hub_leaf: HubLeaf) -> None:
         self.urls = {"hub": hub_leaf.url, "leaf": hub_leaf.leaf.url_for("acc")}
+        # See `tests.support.random_streams.Server`.
+        for url in self.urls.values():
+            js.stream(url, KEPT, "kept")
 
     def clear(self) -> None:
         for url in self.urls.values():
-            for name in js.ask(url, "STREAM.NAMES")["streams"] or []:
+            for name in {*js.ask(url, "STREAM.NAMES")["streams"]} - {KEPT}:
                 js.ask(url, f"STREAM.DELETE.{name}")
 
     def make(self, key: Key, existing: Json) -> None:
