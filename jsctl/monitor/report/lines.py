@@ -5,6 +5,7 @@ Those of consumers are in `jsctl.monitor.consumer.rows`.
 Plain data. Rates are per second, None if unknown; spans are ns.
 """
 
+import re
 from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -168,5 +169,5 @@ class TroubleLine(NamedTuple):
         """What identifies it in every round: its text holds numbers that change, and for a consumer all of
         its troubles.
         """
-        words = "".join(character for character in self.words if not character.isdigit())
+        words = re.sub(r"\b\d\S*", "", self.words)  # with their units; a name such as n2 stays
         return self.kind, self.name, words if self.kind != "consumer" else self.level

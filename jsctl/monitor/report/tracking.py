@@ -29,6 +29,12 @@ from jsctl.monitor.trouble import Gap, Trouble
 LOOKED_AT = ("streams", "consumers", "account")
 """What an overview looks at."""
 
+_SILENT, _LONG_SILENT = 5.0, 15.0
+"""Seconds without an answer of a server that answered before, from which it is worth watching, and bad."""
+
+_FORGOTTEN = 3600.0
+"""Seconds after which a server that does not answer is taken for removed."""
+
 _MAX_UNINTERRUPTED = 100  #: consumers diagnosed before the event loop runs, so that keys are read
 
 
@@ -58,6 +64,8 @@ class Tracker:
         self._lags, self._pending = Trends(), Trends()
         self._delivered, self._acknowledged = Counters(), Counters()
         self._account_counters, self._account_sizes = Counters(), Trends(SMOOTH)
+        self._heard: dict[str, float] = {}  #: by server, when it answered last
+        self._asked_at = 0.0
         self._server_counters = Counters()
         self._rows: dict[str, StreamRow] = {}
         self._purges: dict[str, int] = {}
@@ -254,6 +262,10 @@ class Tracker:
         """Add the servers' statistics (PING.STATSZ) and use of JetStream (PING.JSZ), both from the system
         account."""
         self.gaps = [gap for gap in self.gaps if gap.part != "servers"]
+        names = [str((reply.get("server") or {}).get("name", "")) for reply in replies]
+        self._heard = {name: last for name, last in self._heard.items() if at - last < _FORGOTTEN}
+        self._heard |= dict.fromkeys(names, at)
+        self._asked_at = at
         uses = {(reply.get("server") or {}).get("id"): reply for reply in jetstream}
         self.servers = sorted(
             (
@@ -319,6 +331,11 @@ class Tracker:
         for server in self.servers or ():
             for trouble in server.troubles:
                 yield TroubleLine("server", (server.server,), [trouble], now)
+        for known, last in self._heard.items():
+            if (silence := self._asked_at - last) >= _SILENT:
+                says = f"it answered {int(silence)}s earlier: it has stopped, or cannot be reached"
+                trouble = Trouble("no longer answers", silence >= _LONG_SILENT, "SERVER_SILENT", says)
+                yield TroubleLine("server", (known,), [trouble], now)
 
 
 def _find_hosting_troubles(hosting: Hosting) -> list[Trouble]:
