@@ -12,6 +12,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.archive import ArchiveReader, Consumer
 from jsctl.jetstream.backup.s2 import FrameReader
 from jsctl.jetstream.backup.snapshot import request_snapshot
+from jsctl.jetstream.consumer import requests
 
 _CHUNK = 64 << 10
 
@@ -34,17 +35,33 @@ class ConsumerState(NamedTuple):
     redelivered: dict[int, int]
 
 
-async def fetch_consumer_state(api: Api, stream: str, name: str) -> ConsumerState | str:
-    """Fetch the state that the server stores, or return why it does not give it."""
+async def fetch_consumer_state(api: Api, info: Json) -> ConsumerState | str:
+    """Fetch the state that the server stores, or return why it does not give it. info: the consumer's."""
     try:
-        content = await _read_first_entries(api, stream, name)
+        content = await _read_first_entries(api, str(info["stream_name"]), str(info["name"]))
     except Denied:
         return "the login may not ask for a snapshot"
     except (ApiError, ValueError) as error:
         return f"the server gives no snapshot that can be read ({error})"
     if content is None:
         return "a snapshot of the stream does not hold the consumer"
-    return _parse(content["state"])
+    return await _settle(api, _parse(content["state"]), info)
+
+
+async def _settle(api: Api, state: ConsumerState, info: Json) -> ConsumerState:
+    """Return the state without what waits for no acknowledgement any more.
+
+    Where one acknowledgement is for all before it, servers (2.15) store only with the next delivery that
+    messages were given up after more than one. info: of before the state.
+    """
+    most = int(info["config"].get("max_deliver") or -1)
+    if not state.pending or info.get("num_ack_pending") or most < 1:
+        return state
+    again = await requests.fetch_info(api, str(info["stream_name"]), str(info["name"]))
+    if again["delivered"]["consumer_seq"] != info["delivered"]["consumer_seq"]:
+        return state  # it waits since then
+    given_up = dict.fromkeys(state.pending, most)
+    return state._replace(pending={}, redelivered={**state.redelivered, **given_up})
 
 
 async def _read_first_entries(api: Api, stream: str, name: str) -> Json | None:

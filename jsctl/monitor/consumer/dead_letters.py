@@ -98,7 +98,7 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     state = (
         "servers of a cluster tell only how many messages wait, not which"
         if "cluster" in info
-        else await fetch_consumer_state(api, stream, consumer)
+        else await fetch_consumer_state(api, info)
     )
     doubts, answered = list[str](), set[int]()
     if isinstance(state, ConsumerState):

@@ -112,7 +112,7 @@ async def _find_given_up(api: Api, info: Json, facts: Json) -> list[object] | No
     from jsctl.jetstream.backup.consumer_state import fetch_consumer_state  # reports do not need it
 
     try:
-        state = await fetch_consumer_state(api, str(info["stream_name"]), str(info["name"]))
+        state = await fetch_consumer_state(api, info)
     except JsctlError:
         return None
     if isinstance(state, str):

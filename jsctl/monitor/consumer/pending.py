@@ -53,7 +53,7 @@ async def fetch_pending(api: Api, stream: str, consumer: str) -> PendingMessages
         state = ConsumerState(delivered, floor, {}, {})
         sequences = found
     else:
-        fetched = await fetch_consumer_state(api, stream, consumer)
+        fetched = await fetch_consumer_state(api, info)
         if isinstance(fetched, str):
             doubt = f"{pluralize(unacked, 'message')} may wait; which ones is not known: {fetched}"
             return PendingMessages([], doubt if unacked else "")

@@ -46,6 +46,29 @@ def test_forty_among_ten_thousand(cli: Cli, url: str, retention: str, storage: s
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("retention", ["limits", "interest"])
+@pytest.mark.parametrize("max_deliver", [1, 3])
+def test_acknowledgements_for_all_before(cli: Cli, url: str, retention: str, max_deliver: int) -> None:
+    """The server stores late that a message was given up after a later delivery than the first."""
+    js.stream(url, "W", "w.*", retention=retention)
+    consumer(url, "W", ack_policy="all", max_deliver=max_deliver)
+    js.publish(url, "w.a", count=10)
+    cli("consumer next W C --count 6", status=0)
+    work_off(url, "W", failing=range(7, 11))
+    assert js.ask(url, "CONSUMER.INFO.W.C")["num_ack_pending"] == 0
+    outcome = cli("consumer dead W C --json", status=0)
+    assert [(one["sequence"], one["deliveries"]) for one in outcome.json] == [
+        (sequence, max_deliver) for sequence in range(7, 11)
+    ]
+    assert cli("consumer pending W C --json", status=0).json == []
+    cli("consumer edit W C --wait 1h -f", status=0)
+    js.publish(url, "w.a", count=2)
+    cli("consumer next W C --count 2 --no-ack", status=0)
+    assert [one["sequence"] for one in cli("consumer pending W C --json", status=0).json] == [11, 12]
+    assert sequences(cli) == [7, 8, 9, 10]
+
+
+@pytest.mark.slow
 def test_advisories(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "W", "w.*")
     consumer(url, "W")
