@@ -24,6 +24,7 @@ from jsctl.views.report.grid_cells import (
     age_words,
     build_consumers_detail,
     is_waiting,
+    lead_to_stream,
     link_object,
     place_grid,
     place_keys,
@@ -163,9 +164,7 @@ def streams(places: Sequence[Place]) -> Grid:
         lambda place: place.tracker.streams,
         ("row.stream",),
         line=_format_stream_line,
-        page=lambda row: Page(row.number, row.line.row.stream),
-        detail=lambda row: build_consumers_detail(row, row.line.row.stream),
-        links=lambda row: link_object(row, row.line.row.stream),
+        **lead_to_stream(attrgetter("row.stream")),
     )
 
 
@@ -199,9 +198,7 @@ def links(places: Sequence[Place]) -> Grid:
         ("row.stream", "row.kind", "row.origin", "row.api_prefix", "row.filters"),
         noun="mirrors and sources",
         line=_format_stream_line,
-        page=lambda row: Page(row.number, row.line.row.stream),
-        detail=lambda row: build_consumers_detail(row, row.line.row.stream),
-        links=lambda row: link_object(row, row.line.row.stream),
+        **lead_to_stream(attrgetter("row.stream")),
     )
 
 

@@ -87,6 +87,15 @@ WHERE = Column("Where", "where", "text", read=lambda row: row.place.title)
 WAITING = "waiting for the first answer"
 
 
+def lead_to_stream(get_stream: Callable[[Any], str]) -> dict[str, Any]:
+    """Return what keys of a `Grid` show for the stream of a row. get_stream: returns it of a row's line."""
+    return {
+        "page": lambda row: Page(row.number, get_stream(row.line)),
+        "detail": lambda row: build_consumers_detail(row, get_stream(row.line)),
+        "links": lambda row: link_object(row, get_stream(row.line)),
+    }
+
+
 def is_waiting(places: Sequence[Place]) -> bool:
     """Return whether no place has answered, or failed, yet."""
     return all(place.at is None and not place.error for place in places)

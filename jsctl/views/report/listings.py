@@ -13,10 +13,8 @@ from jsctl.monitor.trouble import FINE
 from jsctl.views.board import Filter, Grid, Part
 from jsctl.views.report.grid_cells import (
     WAITING,
-    Page,
     Row,
-    build_consumers_detail,
-    link_object,
+    lead_to_stream,
     place_grid,
     place_keys,
     place_rows,
@@ -182,21 +180,11 @@ def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
     columns = [one._replace(quiet=one.kind in ("ago", "time", "duration")) for one in form.columns]
     answers = _list_answers(places, part)
     rows = [Row(place, number, row) for place, number, listing in answers for row in listing.rows or ()]
-    stream = form.stream
 
     def line(row: Row) -> str:
         verb, names, flags = form.line(row.line)
         return build_line(verb, *names, flags=flags, place=row.place.flags)
 
-    attrs: dict[str, Any] = (
-        {}
-        if stream is None
-        else {
-            "page": lambda row: Page(row.number, stream(row.line)),
-            "detail": lambda row: build_consumers_detail(row, stream(row.line)),
-            "links": lambda row: link_object(row, stream(row.line)),
-        }
-    )
     return place_grid(
         places,
         rows,
@@ -207,5 +195,5 @@ def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
         line=line,
         empty=_explain_empty(places, [one.line.why for one in answers]),
         level=lambda row: FINE,
-        **attrs,
+        **({} if form.stream is None else lead_to_stream(form.stream)),
     )
