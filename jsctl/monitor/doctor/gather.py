@@ -7,7 +7,7 @@ across accounts may make, is tested with an empty request, which every server re
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -53,22 +53,22 @@ def build_domain_views(
 
     contexts: those that were asked. seen: what they showed.
     """
-    context = next((context.name for context in contexts if context.is_system), "")
+    networks = {server.id: server.network for server in servers}
+    systems = {networks.get(context.server): context.name for context in contexts[::-1] if context.is_system}
     taken = {context.name for context in contexts}
-    covered = {(view.account, view.domain) for view in seen}
-    groups: dict[tuple[str, str, str], list[tuple[ServerView, Json]]] = defaultdict(list)
+    covered = {(view.network, view.account, view.domain) for view in seen}
+    groups: dict[tuple[str, str, str, str], list[tuple[ServerView, Json]]] = defaultdict(list)
     for server in servers:
         for account, detail in server.held.items():
-            if (account, server.domain) not in covered:
+            if (server.network, account, server.domain) not in covered:
                 # Without a domain, each cluster is a JetStream of its own.
                 cluster = "" if server.domain else server.cluster or server.id
-                groups[account, server.domain, cluster].append((server, detail))
+                groups[server.network, account, server.domain, cluster].append((server, detail))
     views = [
-        _build_view(context, account, domain, details) for (account, domain, _), details in groups.items()
+        _build_view(systems.get(network, ""), account, domain, details)._replace(network=network)
+        for (network, account, domain, _), details in groups.items()
     ]
     views = [view._replace(login=choose_login(view.account_name, taken)) for view in views]
-    network = min((server.id for server in servers if server.varz), default="")
-    views = [view._replace(network=network) for view in views]
     return [view._replace(origins=_find_origins(view, [*views, *seen], servers)) for view in views]
 
 
@@ -162,7 +162,12 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
         logins = await asyncio.gather(*(_log_in(places, stack) for places in _group_by_login(targets)))
         names = [login.view.account for login in logins]
         systems = await asyncio.gather(*(_ask_system(login, names) for login in logins))
-        servers = merge_servers([views for views, _ in systems] + [login.servers for login in logins])
+        found = [[*views, *login.servers] for (views, _), login in zip(systems, logins, strict=True)]
+        networks = _find_networks(
+            {login.view.server, *(server.id for server in views)}
+            for login, views in zip(logins, found, strict=True)
+        )
+        servers = [server._replace(network=networks[server.id]) for server in merge_servers(found)]
         gaps = [gap for _, some in systems for gap in some]
         gaps += [
             Gap("accounts", f"{login.view.name}: the server did not say of which account it is")
@@ -176,7 +181,7 @@ async def take_snapshot(targets: Sequence[Settings], *, trace: Trace | None = No
             login._replace(view=login.view._replace(reaches=some))
             for login, some in zip(logins, reached, strict=True)
         ]
-        all_places = await _list_places(logins, servers)
+        all_places = await _list_places(logins, networks)
         views, tried, answers = await asyncio.gather(
             asyncio.gather(*(_inspect_place(place, trace) for place in all_places)),
             asyncio.gather(*(_try_imports(login, servers) for login in logins)),
@@ -247,9 +252,8 @@ class _Place(NamedTuple):
     network: str
 
 
-async def _list_places(logins: Sequence[_Login], servers: Sequence[ServerView]) -> list[_Place]:
+async def _list_places(logins: Sequence[_Login], networks: Mapping[str, str]) -> list[_Place]:
     """Return each JetStream once: those of the contexts, and those that their accounts reach."""
-    networks = _find_networks(logins, servers)
     places: list[_Place] = []
     usable = [login for login in logins if login.connection is not None and not login.view.is_system]
     for login in usable:
@@ -272,24 +276,18 @@ async def _list_places(logins: Sequence[_Login], servers: Sequence[ServerView]) 
     return [place for number, place in enumerate(places) if firsts[number] == number]
 
 
-def _find_networks(logins: Sequence[_Login], servers: Sequence[ServerView]) -> dict[str, str]:
-    """Return, for the ID of each login's server, a value that all servers of one network share.
+def _find_networks(reached: Iterable[set[str]]) -> dict[str, str]:
+    """Return, for the ID of each server, a value that all servers of one network share: logins that reach a
+    server in common are of one network.
 
-    Logins that reach a server in common are of one network, and so is everything that the system account
-    reaches.
+    reached: for each login, the IDs of the servers that answer to it.
     """
     groups: list[set[str]] = []
-    system = {server.id for server in servers if server.varz}
-    for reached in [
-        system,
-        *({login.view.server, *(server.id for server in login.servers)} for login in logins),
-    ]:
-        joined = [group for group in groups if group & reached]
+    for ids in reached:
+        joined = [group for group in groups if group & ids]
         groups = [group for group in groups if group not in joined]
-        groups.append(reached.union(*joined))
-    return {
-        login.view.server: min(group) for login in logins for group in groups if login.view.server in group
-    }
+        groups.append(ids.union(*joined))
+    return {server: min(group) for group in groups for server in group}
 
 
 async def _inspect_place(place: _Place, trace: Trace | None) -> tuple[DomainView | None, Sequence[Gap]]:

@@ -31,7 +31,7 @@ class ServerView(NamedTuple):
     within which `ahead` is true. varz, jsz, leafz: `data` of its answers to the system account. accounts:
     ACCOUNTZ details by name. held: the streams of accounts, JSZ details by account. slow: connections that it
     closed within an hour because they read too slowly, as CONNZ describes them. leafs: the leaf node
-    connections of the account that asked.
+    connections of the account that asked. network: a value that connected servers share.
     """
 
     id: str
@@ -48,6 +48,7 @@ class ServerView(NamedTuple):
     held: Mapping[str, Json] = _NOTHING
     slow: Sequence[Json] = ()
     leafs: int = 0
+    network: str = ""
 
 
 class Origin(NamedTuple):
@@ -66,7 +67,7 @@ class DomainView(NamedTuple):
     """JetStream of one account in one domain.
 
     context: the one through which it was seen. account: its ID, which may be its name. domain: empty for
-    none. prefix: of the API requests. network: a value that connected domains share. error: why it could not
+    none. prefix: of the API requests. network: that of its servers. error: why it could not
     be asked. limits: `$JS.API.INFO`, empty if that is not allowed. streams: infos by name. silent: why a
     stream did not answer, by name. consumers: infos; None when they were not asked for. origins: by API
     prefix ("" for this API) and stream. progress: how far mirrors and sources are, by `Link.key`. stuck: the

@@ -91,11 +91,11 @@ def jetstream_silent(snapshot: Snapshot) -> Iterator[Trouble]:
 
 def domain_twice(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield domains that several leaf nodes or clusters have without being one JetStream."""
-    domains: dict[str, dict[str, list[ServerView]]] = defaultdict(lambda: defaultdict(list))
+    domains: dict[tuple[str, str], dict[str, list[ServerView]]] = defaultdict(lambda: defaultdict(list))
     for server in snapshot.servers:
         if server.jetstream and server.domain:
-            domains[server.domain][server.cluster or server.id].append(server)
-    for domain, clusters in domains.items():
+            domains[server.network, server.domain][server.cluster or server.id].append(server)
+    for (_, domain), clusters in domains.items():
         servers = [server for members in clusters.values() for server in members]
         if len(clusters) < 2 or _is_single_jetstream(snapshot, domain, servers):
             continue
@@ -121,15 +121,18 @@ def _is_single_jetstream(snapshot: Snapshot, domain: str, servers: list[ServerVi
 
 def domain_unnamed(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers with JetStream without a domain that are connected to one with a domain."""
-    named = sorted({server.domain for server in snapshot.servers if server.jetstream and server.domain})
-    unnamed = [server for server in snapshot.servers if server.jetstream and not server.domain]
-    if not named:
-        return
-    for server in unnamed:
+    named: dict[str, set[str]] = defaultdict(set)
+    for server in snapshot.servers:
+        if server.jetstream and server.domain:
+            named[server.network].add(server.domain)
+    for server in snapshot.servers:
+        if not server.jetstream or server.domain or server.network not in named:
+            continue
         yield Trouble.of_network(
             "DOMAIN_UNNAMED",
             f"server {server.name}",
-            f"its JetStream has no domain, and it is connected to domain {', '.join(named)}",
+            f"its JetStream has no domain, and it is connected to domain"
+            f" {', '.join(sorted(named[server.network]))}",
             "clients elsewhere cannot reach its streams, no mirror can name it, and requests on $JS.API"
             " may be answered by either side",
             f"write jetstream {{ domain: {server.name} }} into its configuration, and restart it",

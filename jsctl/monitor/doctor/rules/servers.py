@@ -67,18 +67,25 @@ def api_level_differs(snapshot: Snapshot) -> Iterator[Trouble]:
 
 def meta_no_leader(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield domains whose servers have no leader."""
-    groups: dict[str, list[ServerView]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[ServerView]] = defaultdict(list)
     for server in snapshot.servers:
         if server.jsz.get("meta_cluster") is not None:
-            groups[server.domain].append(server)
-    leaderless = {view.domain for view in snapshot.domains if choose_code(view.error) == "META_NO_LEADER"}
-    for domain in sorted(leaderless | {name for name, servers in groups.items() if _is_leaderless(servers)}):
-        servers = groups.get(domain, [])
+            groups[server.network, server.domain].append(server)
+    leaderless = {
+        (view.network, view.domain)
+        for view in snapshot.domains
+        if choose_code(view.error) == "META_NO_LEADER"
+    }
+    leaderless |= {place for place, servers in groups.items() if _is_leaderless(servers)}
+    for network, domain in sorted(leaderless):
+        servers = groups.get((network, domain), [])
         size = max(
             (int(server.jsz["meta_cluster"].get("cluster_size") or 0) for server in servers), default=0
         )
         names = [server.name for server in servers] or sorted(
-            server.name for server in snapshot.servers if server.domain == domain and server.jetstream
+            server.name
+            for server in snapshot.servers
+            if (server.network, server.domain) == (network, domain) and server.jetstream
         )
         has_majority = len(names) > size // 2
         verb = "answers" if len(names) == 1 else "answer"
