@@ -1,5 +1,6 @@
 """`server stream-check` and `server consumer-check`: replicas side by side."""
 
+import math
 from collections.abc import Sequence
 
 from jsctl.base.units import format_bytes, format_count, pluralize
@@ -111,25 +112,30 @@ def find_deviations(replica: Replica) -> dict[str, int]:
     return {key: value - expected for key, value, expected in keys if value != expected}
 
 
-def _format_deviation(deviation: int) -> str:
-    """Format a difference exactly: rounded, 10,000 and 9,999 bytes would look equal."""
-    return f" ({deviation:+,})" if deviation else ""
+def _format_deviation(value: int, deviation: int) -> str:
+    """Format by how much a value differs from the leader's, in percent, at least 0.01, and 100 if that is 0:
+    bytes that are rounded would look equal."""
+    if not deviation:
+        return ""
+    percent = 100 * deviation / (value - deviation) if value != deviation else 100.0
+    percent = math.copysign(max(abs(percent), 0.01), deviation)
+    return f" ({percent:+,.2f}".rstrip("0").rstrip(".") + "%)"
 
 
 def _build_count(replica: Replica, key: str, kind: str) -> object:
     value = int((replica.detail.get("state") or {}).get(key, 0))
-    deviation = _format_deviation(find_deviations(replica).get(key, 0))
+    deviation = _format_deviation(value, find_deviations(replica).get(key, 0))
     shown = format_bytes(value) if kind == "bytes" else format_count(value)
     return Cell(value, shown + deviation, "bad") if deviation else value
 
 
 def _format_position(replica: Replica, key: str, progress: str) -> str:
-    stream, consumer = map(format_count, read_position(replica.detail, key))
     deviations = find_deviations(replica)
-    off_stream, off_consumer = (
-        _format_deviation(deviations.get(f"{key}_{part}_seq", 0)) for part in ("stream", "consumer")
+    stream, consumer = (
+        format_count(value) + _format_deviation(value, deviations.get(f"{key}_{part}_seq", 0))
+        for value, part in zip(read_position(replica.detail, key), ("stream", "consumer"), strict=True)
     )
-    return f"{stream}{off_stream}{progress}, {consumer}{off_consumer}"
+    return f"{stream}{progress}, {consumer}"
 
 
 def _format_condition(peer: Json) -> str:
