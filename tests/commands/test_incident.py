@@ -42,7 +42,7 @@ def limit(place: dict[str, Any]) -> None:
 
 
 def keep(place: dict[str, Any]) -> None:
-    place["overview"]["settings"]["ORDERS"] |= {"max_age": 90_500_000_000, "allow_rollup_hdrs": True}
+    place["overview"]["settings"]["ORDERS"] |= {"allow_rollup_hdrs": True, "duplicate_window": 30_500_000_000}
 
 
 def tag(place: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ def lead(place: dict[str, Any]) -> None:
     [
         (edit, "configuration", "ack_wait none, now 5s"),
         (limit, "configuration", "max_msgs unlimited, now 10"),
-        (keep, "configuration", "max_age unlimited, now 1m30.5s; allow_rollup_hdrs false, now true"),
+        (keep, "configuration", "duplicate_window 2m0s, now 30.5s; allow_rollup_hdrs false, now true"),
         (tag, "configuration", "metadata none, now {'team': 'a'}"),
         (purge, "purged", "was purged: 50 messages before, 0 now"),
         (remove, "gone", "is gone"),

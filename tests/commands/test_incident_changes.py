@@ -85,3 +85,17 @@ def test_each_limit_and_each_replica_is_a_problem_of_its_own(cli: Cli, url: str,
         ("1", "replica n3 offline"),
         ("2", "ended: replica n2 not seen for 9s"),
     }
+
+
+def test_a_recording_that_a_newer_jsctl_continued(cli: Cli, url: str, tmp_path: Path) -> None:
+    """What older rounds lack of a stream's settings has not changed."""
+    js.stream(url, "ORDERS", "orders.>", max_age=3_600 * SECOND, allow_rollup_hdrs=True)
+    js.ask(url, "CONSUMER.CREATE.ORDERS.C", {"stream_name": "ORDERS", "config": {"durable_name": "C"}})
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def older(place: dict[str, Any]) -> None:
+        del place["overview"]["settings"]
+
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [older, older, lambda place: None])
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    assert not [one for one in changes if one["kind"] == "configuration"]

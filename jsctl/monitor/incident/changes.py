@@ -13,6 +13,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.monitor.alerts.conditions import Row, list_rows
 from jsctl.monitor.report.lines import TroubleLine
+from jsctl.monitor.report.overview import USUAL_SETTINGS
 from jsctl.monitor.report.places import Answers, Place
 from jsctl.monitor.trouble import Trouble
 
@@ -85,15 +86,15 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
             if row.offline is None:
                 limits = overview.limits.get(row.stream)
                 config = {"replicas": row.replicas, "placement": row.placement, "api_level": row.api_level}
-                settings = overview.settings.get(row.stream)
+                settings, kind = overview.settings.get(row.stream), "settings"
                 if settings is None:  # older recordings have some settings of streams with consumers
-                    settings = (overview.consumed.get(row.stream) or {}).get("config")
+                    settings, kind = (overview.consumed.get(row.stream) or {}).get("config"), "facts"
                 configs["stream", row.stream] = {
                     **config,
                     "retention": limits.retention if limits else "limits",
                     "max_msgs": limits.messages if limits else -1,
                     "max_bytes": limits.bytes if limits else -1,
-                    **({} if settings is None else {"settings": settings}),
+                    **({} if settings is None else {kind: settings}),
                 }
         for info in overview.consumers or ():
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
@@ -283,7 +284,7 @@ def _name_followers(names: Sequence[str]) -> str:
 
 _SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heartbeat", "backoff"})
 _SPANS |= {"max_age", "duplicate_window", "subject_delete_marker_ttl"}
-_NOT_SAID = frozenset({"settings", "created", "consumers", "num_replicas"})
+_NOT_SAID = frozenset({"settings", "facts", "created", "consumers", "num_replicas"})
 """Keys of which rows say what they are."""
 
 
@@ -295,8 +296,8 @@ def _compare_configs(
     if old.get("created") != new.get("created"):
         yield "recreated", name, "bad", f"was removed and created again at {show_time(new.get('created'))}"
         return
-    is_known = "settings" in old and "settings" in new
-    one, other = (_list_settings(config, is_known) for config in (old, new))
+    kind = next((kind for kind in ("settings", "facts") if kind in old and kind in new), "")
+    one, other = (_list_settings(config, kind) for config in (old, new))
     changed = [key for key in {**one, **other} if key not in implied and one.get(key) != other.get(key)]
     if len(changed) > 1 and "api_level" in changed:
         changed.remove("api_level")  # which follows from the others
@@ -305,9 +306,11 @@ def _compare_configs(
         yield "configuration", name, "note", "; ".join(words)
 
 
-def _list_settings(config: Mapping[str, Any], is_known: bool) -> dict[str, Any]:
-    """Return what is configured; without what servers add by themselves."""
-    flat = {**config, **(config.get("settings") or {} if is_known else {})}
+def _list_settings(config: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return what is configured; without what servers add by themselves. kind: key of the settings that both
+    rounds have, empty if only one has them."""
+    usual = USUAL_SETTINGS if kind == "settings" else {}
+    flat = {**usual, **config, **(config.get(kind) or {})}
     if isinstance(flat.get("metadata"), dict):
         flat["metadata"] = {
             key: value for key, value in flat["metadata"].items() if not is_server_metadata(key)

@@ -302,14 +302,20 @@ def _read_limits(config: Json) -> Limits:
 _ELSEWHERE = frozenset({"name", "storage", "num_replicas", "placement", "max_msgs", "max_bytes", "retention"})
 """What rows and limits have."""
 
-_USUAL: Mapping[str, Any] = {"discard": "old", "compression": "none", "duplicate_window": 2 * MINUTE}
+USUAL_SETTINGS: Mapping[str, Any] = {
+    "discard": "old",
+    "compression": "none",
+    "duplicate_window": 2 * MINUTE,
+}
+"""Values that the settings of streams leave out."""
 
 
 def _read_settings(config: Json) -> Json:
     return {
         key: value
         for key, value in config.items()
-        if value and value != -1 and key not in _ELSEWHERE and value != _USUAL.get(key)
+        if key not in _ELSEWHERE
+        and (value != USUAL_SETTINGS[key] if key in USUAL_SETTINGS else value and value != -1)
     }
 
 
