@@ -104,7 +104,7 @@ def find_network(environ: Mapping[str, str], name: str = "") -> LocalNetwork:
                 "there is no local network", f"start one with {build_line('server network up', 'hub-leaf')}"
             )
         names = ", ".join(network.state.name for network in candidates)
-        raise BadInput(f"there are several networks: {names}", "name one")
+        raise BadInput(f"there are several networks: {names}", f"name one, or set {VARIABLE}")
     same = [network for network in networks if network.state.name == name]
     if len(same) > 1:
         folders = ", ".join(str(network.folder) for network in same)
