@@ -124,7 +124,7 @@ def kv(env: Env, options: Options) -> Result:
             keys=keys,
             history=options.history,
             layout=layout,
-            fail_on_bad=options.decoding.fail_on_bad,
+            fail_on_bad=options.decoding.fail_on_bad or 0,
         )
         for name in options.buckets
     ]

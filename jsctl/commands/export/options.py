@@ -95,10 +95,10 @@ class DecodeOptions:
     registry: str
     decompress: str | None
     keep_data: bool
-    fail_on_bad: int
+    fail_on_bad: int | None
 
     def __post_init__(self) -> None:
-        if self.fail_on_bad < 0:
+        if self.fail_on_bad is not None and self.fail_on_bad < 1:
             raise BadInput("--fail-on-bad must be 1 or more")
         if self.fail_on_bad and not (self.decode or self.decompress):
             raise BadInput("--fail-on-bad is for payloads that are decoded", "add --decode")
@@ -177,7 +177,6 @@ decode_options = declare_all(
         "--fail-on-bad",
         type=int,
         metavar="N",
-        default=0,
         help="Fail, and write nothing, when N payloads or more cannot be decoded",
     ),
     option("--keep-data", is_flag=True, help="Beside decoded fields: also a column with the payload"),

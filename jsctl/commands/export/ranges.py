@@ -51,7 +51,7 @@ class RangeOptions:
         """Whether a start or an end is given."""
         return self.has_end or bool(self.since) or self.from_seq is not None
 
-    def build_selection(self, env: Env, *, fail_on_bad: int) -> Selection:
+    def build_selection(self, env: Env, *, fail_on_bad: int | None) -> Selection:
         """Return the selection, with times. Raises BadInput."""
         since, until = (
             parse_time_flag(env, "--since", self.since),
@@ -67,7 +67,7 @@ class RangeOptions:
             until=until,
             fail_on_loss=self.fail_on_loss,
             fail_on_deleted=self.fail_on_deleted,
-            fail_on_bad=fail_on_bad,
+            fail_on_bad=fail_on_bad or 0,
         )
 
 

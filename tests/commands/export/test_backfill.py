@@ -151,6 +151,7 @@ def test_too_many_bad_payloads(cli: Cli, url: str, spark: Any, tmp_path: Path) -
     for flags, words in (
         ("--fail-on-bad 1", "--fail-on-bad is for payloads that are decoded; add --decode"),
         ("--decode json --fail-on-bad -1", "--fail-on-bad must be 1 or more"),
+        ("--decode json --fail-on-bad 0", "--fail-on-bad must be 1 or more"),
     ):
         assert words in cli(f"export stream ORDERS --to {tmp_path}/x {flags}", status=64).err
 
