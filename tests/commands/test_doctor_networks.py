@@ -62,3 +62,14 @@ def test_a_leader_elsewhere_is_none_here() -> None:
     lonely, other = server("n1", "prod", ""), server("n1", "test", "n1")
     assert ("META_NO_LEADER", "JetStream") in _diagnose([lonely, other])
     assert ("META_NO_LEADER", "JetStream") not in _diagnose([other, other._replace(id="n2")])
+
+
+def test_a_server_that_answers_elsewhere_is_silent_here() -> None:
+    leafs = {"leafs": [{"name": "spoke", "account": "SYS"}]}
+    gateway = {"name": "hub", "gateways": [{"name": "west"}]}
+    varz = {"system_account": "SYS", "gateway": gateway}
+    here = ServerView("n1", "n1", "hub", varz=varz, leafz=leafs, network="prod")
+    there = ServerView("n2", "spoke", "west", varz={"a": 1}, network="test")
+    silent = {("SERVER_SILENT", "server spoke"), ("SERVER_SILENT", "cluster west")}
+    assert silent <= set(_diagnose([here, there]))
+    assert not silent & set(_diagnose([here, there._replace(network="prod")]))

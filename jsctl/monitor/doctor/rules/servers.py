@@ -265,14 +265,15 @@ def server_silent(snapshot: Snapshot) -> Iterator[Trouble]:
     A machine that hangs keeps its connections for minutes; only the links of the system account show that it
     should answer.
     """
-    answering = {server.name for server in snapshot.servers}
-    linked: dict[str, set[str]] = defaultdict(set)
+    answering = {(server.network, server.name) for server in snapshot.servers}
+    linked: dict[tuple[str, str], set[str]] = defaultdict(set)
     for server in snapshot.servers:
         for leaf in server.leafz.get("leafs") or ():
-            name = str(leaf.get("name") or "")
-            if name not in ("", *answering) and leaf.get("account") == server.varz.get("system_account"):
-                linked[name].add(server.name)
-    for name, others in sorted(linked.items()):
+            place = server.network, str(leaf.get("name") or "")
+            is_system = leaf.get("account") == server.varz.get("system_account")
+            if place[1] and place not in answering and is_system:
+                linked[place].add(server.name)
+    for (_, name), others in sorted(linked.items()):
         verb = "is" if len(others) == 1 else "are"
         # Which domain it has is not known: whatever is not answered may be its.
         cut_off = [link.object for link in snapshot.links() if is_unanswered(link)]
@@ -294,13 +295,13 @@ def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Trouble]:
 
     What only such a cluster holds is in no answer of the others.
     """
-    answering = {server.cluster for server in snapshot.servers if server.varz}
-    configured: dict[str, set[str]] = defaultdict(set)
+    answering = {(server.network, server.cluster) for server in snapshot.servers if server.varz}
+    configured: dict[tuple[str, str], set[str]] = defaultdict(set)
     for server in snapshot.servers:
         for gateway in (server.varz.get("gateway") or {}).get("gateways") or ():
-            configured[str(gateway.get("name") or "")].add(server.cluster)
-    for name, others in sorted(configured.items()):
-        if name in answering:
+            configured[server.network, str(gateway.get("name") or "")].add(server.cluster)
+    for (network, name), others in sorted(configured.items()):
+        if (network, name) in answering:
             continue
         verb = "has" if len(others) == 1 else "have"
         yield Trouble.of_network(
