@@ -38,6 +38,10 @@ class Alerting:
         """Whether an alert fires."""
         return any(list_firing(self._store.states))
 
+    def list_firing(self) -> list[str]:
+        """Return a line for each alert that fires."""
+        return [f"{one.alert} fires: {one.name}" for one in list_firing(self._store.states)]
+
     @property
     def needs(self) -> Needs:
         """What the rules need of places."""

@@ -144,6 +144,8 @@ def build_screen(
         places.listing = query().part
         async for current_places in places.one_round(selection.interval / SECOND):
             last_board = view.board(current_places, env.clock(), number, queries(), places.listing)
+            firing = [] if alerting is None else [Text(line, "bad") for line in alerting.list_firing()]
+            last_board = last_board._replace(notices=[*firing, *last_board.notices])
             yield last_board
         _record(recorder, places, current_places, env.clock(), alerting)
         condition.evaluate(current_places)

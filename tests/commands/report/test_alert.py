@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support import js
+from tests.support.emulator import Watched
 from tests.support.rounds import with_lag, write_rounds
 from tests.support.run import Cli
 
@@ -111,3 +112,16 @@ def test_a_recording_gives_the_alerts_of_the_live_report(
     told = read_messages(said)
     cli([*record.split(), "--count", "2"], status=0)
     assert read_messages(said) == told, "a restart repeats nothing"
+
+
+@pytest.mark.slow
+def test_the_screen_names_what_fires(cli: Cli, real: Path, url: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("alerts: [{name: late, when: lag > 100}]")
+    watched = Watched(cli.terminal(f"report --watch 200ms --alert {tmp_path / 'f'}"))
+    watched.until(lambda text: "ORDERS" in text and "late fires" not in text)
+    js.publish(url, "orders.new", count=200)
+    watched.until(lambda text: "late fires: " in text and "consumer ORDERS > C" in text)
+    js.ask(url, "STREAM.PURGE.ORDERS")
+    watched.until(lambda text: "late fires" not in text)
+    watched.press("q")
+    assert watched.end() == 0
