@@ -252,16 +252,16 @@ def test_what_was_sent_twice_is_undone(own_account: Account, tmp_path: Path) -> 
     url, journal = own_account.url, tmp_path / "j"
     js.stream(url, "W", "w.*")
     js.stream(url, "R", "retry.>")
-    js.publish(url, "w.a", b"x" * 1000, count=200)
+    js.publish(url, "w.a", b"x" * 4000, count=60)  # which are read before the first is published
     with relay(own_account.server.port) as line:
         cli = Cli(tmp_path, url.replace(str(own_account.server.port), str(line.port)))
-        line.then.append((60_000, line.cut))
+        line.then.append((100_000, line.cut_at_answer))
         redrive = ["redrive", "W", "--first-seq", "1", "--subject", "retry.x", "--journal", str(journal)]
         result = cli([*redrive, "--force", "--json"], status=0).json
-    assert (result["stored"], result["duplicates"] > 0) == (200, True)
-    assert js.info(url, "R")["state"]["messages"] == 200
+    assert (result["stored"], result["duplicates"] > 0) == (60, True)
+    assert js.info(url, "R")["state"]["messages"] == 60
     undone = Cli(tmp_path, url)(["redrive", "--undo", str(journal), "--force", "--json"], status=0).json
-    assert (undone["removed"], undone["earlier"], undone["gone"]) == (200, 0, 0)
+    assert (undone["removed"], undone["earlier"], undone["gone"]) == (60, 0, 0)
 
 
 def test_journals_are_checked(cli: Cli, url: str, tmp_path: Path, retry: None) -> None:

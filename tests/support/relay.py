@@ -27,6 +27,7 @@ class Relay:
         self.open = threading.Event()
         self.open.set()
         self.then: list[tuple[int, Callable[[], object]]] = []
+        self._loses_next = False
         self._open: list[socket.socket] = []
 
     @property
@@ -43,6 +44,10 @@ class Relay:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
         self._open.clear()
+
+    def cut_at_answer(self) -> None:
+        """Break all connections in place of passing on what comes next from the server."""
+        self._loses_next = True
 
     def stop(self) -> None:
         """Stop accepting connections."""
@@ -67,6 +72,10 @@ class Relay:
     def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
         with suppress(OSError):
             while self.open.wait() and (data := source.recv(_PIECE)):
+                if self._loses_next and not up:
+                    self._loses_next = False
+                    self.cut()
+                    break
                 target.sendall(data)
                 if up:
                     self.up += len(data)
