@@ -138,6 +138,7 @@ class Server:
         self._connection = self._runner.run(Connection.open(Settings(url=url)))
         self.api = Api(self._connection)
         self._numbers = itertools.count()
+        self._fed: dict[str, int] = {}
         # A server (2.15) removes the folder of an account's last stream in the background, and may refuse one
         # that is created meanwhile (10049).
         self.ask("STREAM.CREATE.KEPT", {"name": "KEPT", "subjects": ["kept"]})
@@ -182,6 +183,7 @@ class Server:
         for op in history:
             self.run(self._do(name, op, prefix="o" if stream.get("mirror") else "s"))
             if copies:
+                self._fed["ORIGIN"] = time.monotonic_ns()
                 self.run(self._do(name, ("publish", "s.b", 1, 10), prefix="o"))
                 self.wait_for_copies()
         self.wait_for_copies()
@@ -201,7 +203,12 @@ class Server:
             links = [
                 link for info in infos for link in (info.get("mirror"), *(info.get("sources") or ())) if link
             ]
-            return all((link["active"] >= 0 and not link["lag"]) or not last[link["name"]] for link in links)
+            now = time.monotonic_ns()  # a lag of 0 may be from before the last message
+            return all(
+                (0 <= link["active"] <= now - self._fed.get(link["name"], 0) and not link["lag"])
+                or not last[link["name"]]
+                for link in links
+            )
 
         wait_for(are_complete, "copies are incomplete")
 
