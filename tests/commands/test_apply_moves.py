@@ -71,3 +71,15 @@ def test_a_renamed_stream_that_is_sealed_lacks_nothing(cli: Cli, url: str, tmp_p
     refused = cli(f"apply -f {path} --force --allow-data-loss", status=1)
     assert "the copy would lack 2 messages" in refused.err
     assert js.info(url, "A")["state"]["messages"] == 4
+
+
+def test_a_sealed_stream_is_not_unsealed_by_a_swap(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "A", "a")
+    js.stream(url, "B", "b")
+    js.ask(url, "STREAM.UPDATE.B", {"name": "B", "subjects": ["b"], "sealed": True})
+    path = tmp_path / "s.yaml"
+    path.write_text("streams: [{name: A, subjects: b}, {name: B, subjects: a, sealed: false}]")
+    for verb in ("diff", "apply"):
+        refused = cli(f"{verb} -f {path}", status=1)
+        assert "a stream that is sealed stays so" in refused.out + refused.err
+    assert js.info(url, "A")["config"]["subjects"] == ["a"]

@@ -261,6 +261,8 @@ def _compare(
     if not changes:
         return None
     refused = rules.find_other_owner(get_label(after), live)
+    if live.get("sealed") and not after.get("sealed"):  # a trial on another server does not tell it of a swap
+        refused = {**refused, "sealed": "a stream that is sealed stays so: leave it out, or say true"}
     return Step("change", target, *names, item.position, before, after, changes, refused, item=item)
 
 
