@@ -75,6 +75,12 @@ class StreamSchema(Schema):
             yield "--discard-per-subject needs --discard new"
         elif config.get("discard_new_per_subject") and int(config.get("max_msgs_per_subject") or 0) < 1:
             yield "--discard-per-subject needs --max-msgs-per-subject"
+        if config.get("allow_msg_counter") and config.get("subject_delete_marker_ttl"):
+            # Servers create it, and refuse it when they load their streams (stream.go: checkStreamCfg).
+            yield (
+                "--allow-counter and --subject-del-markers-ttl cannot be used together: at its next start the"
+                " server drops the stream"
+            )
         if int(config.get("num_replicas") or 1) < 1:
             yield "--replicas must be 1 or more"
         if republish is not None and not republish.get("dest"):

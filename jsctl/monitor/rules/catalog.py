@@ -227,6 +227,14 @@ RULES = (
         why="they wait for ever",
         fix="create a consumer for them, or remove them",
     ),
+    Rule(
+        "COUNTER_NOT_LOADED",
+        "a counter is gone at the next start of its server",
+        "streams",
+        why="the server refuses the configuration then (10052), and any change of it before",
+        fix="save it with {backup stream}, remove it, and restore it with a --config of"
+        " subject_delete_marker_ttl: 0 and allow_msg_ttl: false",
+    ),
     Rule("API_LEVEL_DIFFERS", "servers of a cluster have different API levels", "servers"),
     Rule("CLOCKS_APART", "clocks of servers differ", "servers"),
     Rule(

@@ -38,7 +38,8 @@ SILENT = 30 * SECOND  #: ns since an origin was last heard from
 
 def check_stream(info: Json, now: datetime) -> list[Trouble]:
     """Return the problems of a stream: leader, replicas, lost messages, limits that refuse messages or lose
-    unread ones, a restore that has not ended, interest retention without consumers."""
+    unread ones, a restore that has not ended, a counter that is not loaded again, interest retention without
+    consumers."""
     leader_troubles = [] if has_leader(info) else [Trouble("no leader", True, "STREAM_NO_LEADER")]
     return [
         *leader_troubles,
@@ -48,6 +49,7 @@ def check_stream(info: Json, now: datetime) -> list[Trouble]:
         *_check_lost(info),
         *_check_stream_limits(info),
         *_check_mark(info),
+        *_check_counter(info["config"]),
         *_check_interest(info, now),
     ]
 
@@ -215,6 +217,12 @@ def _check_mark(info: Json) -> Iterator[Trouble]:
             "STREAM_UNFINISHED",
             f"a {'copy' if step == 'compare' else 'restore or copy'} of it has not ended{since}",
         )
+
+
+def _check_counter(config: Json) -> Iterator[Trouble]:
+    if config.get("allow_msg_counter") and config.get("subject_delete_marker_ttl"):
+        says = "it is a counter whose delete markers have a TTL, which a server creates and does not load"
+        yield Trouble("gone at the next start of its server", True, "COUNTER_NOT_LOADED", says)
 
 
 def _check_interest(info: Json, now: datetime) -> Iterator[Trouble]:
