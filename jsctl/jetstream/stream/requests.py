@@ -81,7 +81,13 @@ async def create(api: Api, config: Json) -> tuple[Json, bool]:
         existing = await fetch_info_or_none(api, name)
     except Denied:
         existing = None  # an account may be allowed to create streams and not to look at them
-    created = await _send_config(api, "CREATE", config)
+    try:
+        created = await _send_config(api, "CREATE", config)
+    except ApiError as error:
+        # The folders of an account's last stream go after its removal was answered, and new ones with them.
+        if error.err_code != ErrorCode.STREAM_CREATE or "creating store" not in error.description:
+            raise
+        created = await _send_config(api, "CREATE", config)
     created.pop("did_create", None)
     # The server answers the same for a new stream and for an identical old one (ADR-1: idempotent).
     return created, existing is None or existing.get("created") != created.get("created")
