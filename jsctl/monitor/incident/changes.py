@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from jsctl.base.units import format_exact_duration, format_time, parse_time_ns, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.kind import is_server_metadata
+from jsctl.jetstream.config.schema import without_metadata
 from jsctl.monitor.alerts.conditions import Row, list_rows
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.overview import USUAL_SETTINGS
@@ -310,11 +311,7 @@ def _list_settings(config: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return what is configured; without what servers add by themselves. kind: key of the settings that both
     rounds have, empty if only one has them."""
     usual = USUAL_SETTINGS if kind == "settings" else {}
-    flat = {**usual, **config, **(config.get(kind) or {})}
-    if isinstance(flat.get("metadata"), dict):
-        flat["metadata"] = {
-            key: value for key, value in flat["metadata"].items() if not is_server_metadata(key)
-        }
+    flat = without_metadata({**usual, **config, **(config.get(kind) or {})}, is_server_metadata)
     return {key: value for key, value in flat.items() if key not in _NOT_SAID and value not in ({}, None)}
 
 
