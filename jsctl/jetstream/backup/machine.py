@@ -67,11 +67,13 @@ class Machine:
 def _compile(name: str) -> "tuple[Engine, Module]":
     """Return a compiled module, which all threads share. Raises JsctlError."""
     try:
-        from wasmtime import Engine, Module
+        from wasmtime import Config, Engine, Module
     except (ImportError, OSError) as error:  # wasmtime has no build for this machine
         raise JsctlError(f"archives cannot be read on this machine: {error}") from None
     from importlib.resources import files
 
     atexit.register(_compile.cache_clear)  # wasmtime cannot free anything while the interpreter ends
-    engine = Engine()
+    config = Config()
+    config.parallel_compilation = False  # a forked process would wait for threads that it lacks
+    engine = Engine(config)
     return engine, Module(engine, files(__package__).joinpath(f"{name}.wat").read_text("utf-8"))
