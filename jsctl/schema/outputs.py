@@ -15,6 +15,9 @@ ANY = "*"
 """The key of an object whose keys are names, of users or of servers."""
 
 _TYPES = {"text": "string", "bool": "boolean", "list": "array"}
+FORMS = ("--dry-run", "--missing-ok")
+"""Flags with which a verb writes something else; it has a line of its own: `stream rm --dry-run`."""
+
 KINDS = re.compile(r"\[([^]]*)]|(\w+)")
 """The words of a kind: what the items of a list are, or another one."""
 
@@ -79,29 +82,35 @@ def parse(text: str) -> dict[str, Output]:
 
 
 @cache
-def load_outputs() -> Mapping[str, Output]:
-    """Return the outputs by the name of their schema, of the verbs that write a document."""
+def load_outputs() -> Mapping[str, Mapping[str, Output]]:
+    """Return the outputs by the name of their schema and the flag of FORMS, empty without one, of the verbs
+    that write a document."""
     text = files("jsctl.schema").joinpath("outputs.txt").read_text(encoding="utf-8")
-    return {
-        PREFIX + verb.replace(" ", "_"): output
-        for verb, output in parse(text).items()
-        if output.keys[""] or output.kind != "object"
-    }
+    outputs: dict[str, dict[str, Output]] = {}
+    for line, output in parse(text).items():
+        verb, dashes, flag = line.partition(" --")
+        if output.keys[""] or output.kind != "object":
+            outputs.setdefault(PREFIX + verb.replace(" ", "_"), {})[f"{dashes}{flag}".lstrip()] = output
+    return outputs
 
 
 def build_schema(name: str) -> Json:
     """Return the schema of what a verb writes. Raises KeyError.
 
     The keys that were in every output of the tests are required. Which others are there depends on the
-    server, on what it holds and on flags; more may come.
+    server, on what it holds and on flags; more may come. Of a verb with flags of FORMS, it is `anyOf` of what
+    the verb writes without and with each.
     """
-    output, verb = load_outputs()[name], name.removeprefix(PREFIX).replace("_", " ")
-    subject = "Each line that" if output.status == "until ctrl-C" else "What"
-    return {
+    outputs, verb = load_outputs()[name], name.removeprefix(PREFIX).replace("_", " ")
+    subject = "Each line that" if any(one.status == "until ctrl-C" for one in outputs.values()) else "What"
+    described = {
         "title": name,
         "description": f"{subject} {verb} writes with --json: {registry.list_commands()[verb].help}",
-        **describe(output),
     }
+    if outputs.keys() == {""}:
+        return {**described, **describe(outputs[""])}
+    forms = [{"title": f"{verb} {flag}".rstrip(), **describe(form)} for flag, form in outputs.items()]
+    return {**described, "anyOf": forms}
 
 
 def describe(output: Output) -> Json:

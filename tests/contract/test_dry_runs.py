@@ -37,6 +37,7 @@ DIFFERENCES = {
 
 WITHOUT_PLACE = (
     *("auth", "backup edit", "backup prune", "context", "server network", "audit analyze", "server stop"),
+    "exporter dashboards",
 )
 """Verbs that change something on this machine alone."""
 
@@ -90,6 +91,7 @@ LINES = [
     "object edit FILES --description new",
     "object sync FILES site --up --delete",
     "apply -f declared.yaml",
+    "exporter dashboards --to boards",
 ]
 
 
@@ -107,7 +109,7 @@ def test_what_asks_has_a_dry_run() -> None:
 
 
 def test_every_dry_run_is_tried() -> None:
-    tried = [*LINES, *OF_SYSTEM, *OF_STORE, *OF_CLUSTER, *ELSEWHERE]
+    tried = [*LINES, *OF_GROUPS, *OF_SYSTEM, *OF_STORE, *OF_CLUSTER, *ELSEWHERE]
     missing = [
         path
         for path in VERBS
@@ -194,6 +196,31 @@ def test_nothing_is_changed(filled: Cli, url: str, here: Path) -> None:
     for line in LINES:
         assert_dry(filled, line)
         assert (state_of(url), files_of(here, filled.home)) == before, line
+
+
+OF_GROUPS = [
+    "consumer pcgroup create ORDERS NEXT 2",
+    "consumer pcgroup add ORDERS GROUP m3",
+    "consumer pcgroup drop ORDERS GROUP m2",
+    "consumer pcgroup create-mapping ORDERS GROUP m1:0,1",
+    "consumer pcgroup delete-mapping ORDERS MAPPED",
+    "consumer pcgroup rm ORDERS GROUP",
+    "schedule add JOBS jobs.plan.next body --after 1h --dest jobs.out",
+    "schedule rm JOBS jobs.plan.report",
+]
+
+
+def test_verbs_of_groups_and_schedules(filled: Cli, url: str) -> None:
+    for name in ("GROUP", "MAPPED"):
+        filled(f"consumer pcgroup create ORDERS {name} 2 m1 m2", status=0)
+    filled("consumer pcgroup create-mapping ORDERS MAPPED m1:0,1 --force", status=0)
+    js.stream(url, "JOBS", "jobs.>", allow_msg_schedules=True)
+    filled("schedule add JOBS jobs.plan.report body --every 1h --dest jobs.out", status=0)
+    for line in OF_GROUPS:
+        assert_dry(filled, line)
+    [schedule] = filled("schedule ls JOBS --json", status=0).json
+    assert schedule["subject"] == "jobs.plan.report"
+    assert filled("consumer pcgroup ls ORDERS --json", status=0).out.count('"MAPPED"') == 1
 
 
 def test_what_is_missing_is_reported(filled: Cli) -> None:
@@ -371,13 +398,9 @@ ELSEWHERE = [
     "stream cluster cancel-move",  # tests/commands/stream/cluster/test_cancel_move.py
     "consumer cluster cancel-move",  # tests/commands/consumer/test_cancel_move.py
     "consumer unpin",  # tests/commands/consumer/test_unpin.py
-    *(f"consumer pcgroup {verb}" for verb in ("create", "add", "drop", "step-down", "rm")),
-    *(f"consumer pcgroup {verb}-mapping" for verb in ("create", "delete")),  # tests/commands/consumer/pcgroup
-    "schedule add",  # tests/commands/schedule
-    "schedule rm",
+    "consumer pcgroup step-down",  # tests/commands/consumer/pcgroup
     "auth import",  # tests/commands/auth/test_import.py
     *("stream gaps", "doctor"),  # the first only reads; tests/commands/test_doctor_fix.py
-    "exporter dashboards",  # tests/commands/exporter/test_dashboards.py
     "export stream",  # tests/commands/export
     "export kv",
     "export objects",

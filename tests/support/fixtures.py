@@ -1,13 +1,15 @@
 """Fixtures: real servers, a command line, a Spark."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import nkeys
 import pytest
 
+from jsctl.env import Env
+from tests.support import run, verb_shapes
 from tests.support.jwt import Key, Operator, new_key
 from tests.support.run import Cli
 from tests.support.servers import Account, AccountServers, Cluster, HubLeaf, RealServer
@@ -33,6 +35,19 @@ def _handlers_are_restored(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     assert [signal.getsignal(number) for number in numbers] == before
     signal.signal(signal.SIGINT, of_worker)
+
+
+@pytest.fixture
+def outputs_are_valid(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every output of the test has the form that its schema describes."""
+    faults: list[str] = []
+
+    def observe(env: Env, args: Sequence[str], outcome: run.Outcome) -> None:
+        faults.extend(verb_shapes.find_faults(env, args, outcome))
+
+    monkeypatch.setattr(run, "observers", [observe])
+    yield
+    assert not faults, "\n".join(faults)
 
 
 @pytest.fixture(scope="session")

@@ -97,7 +97,7 @@ own; with "agent", within an agent. What fails with the last and passes with the
 replaces_functions = pytest.mark.skipif(bool(CALLS), reason="it replaces what another process would not")
 
 
-observers: list[Callable[[Env, Outcome], object]] = []
+observers: list[Callable[[Env, Sequence[str], Outcome], object]] = []
 """What is called after each line that ran in this process."""
 
 
@@ -150,7 +150,7 @@ class Cli:
         if status is not None:
             assert outcome.status == status, f"{args}: {outcome}"
         for observe in observers:
-            observe(env, outcome)
+            observe(env, args, outcome)
         return outcome
 
     def _call(self, args: Sequence[str], stdin: str, width: int, environ: Mapping[str, str]) -> Outcome:

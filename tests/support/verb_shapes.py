@@ -3,7 +3,7 @@ frozen in jsctl/schema/outputs.txt, from which the schemas of outputs are made.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -125,22 +125,32 @@ def find_difference(
     return difference
 
 
-def find_faults(env: Env, outcome: Outcome) -> list[str]:
+def find_faults(env: Env, args: Sequence[str], outcome: Outcome) -> list[str]:
     """Return what is not valid in an output by the schema of its verb, if it has a form that the schema
-    describes: flags such as --names and --dry-run have others. JSCTL_GOLDEN=write makes keys optional that an
-    output lacks, and adds kinds."""
-    verb, known = env.verb, read().get(env.verb)
-    if known is None or not env.wants_json or env.dry_run or not outcome.out:
+    describes: flags such as --names have others. JSCTL_GOLDEN=write makes keys optional that an output lacks,
+    and adds kinds, and of --dry-run and --missing-ok whole forms."""
+    lines = read()
+    if env.verb not in lines or not env.wants_json or not outcome.out:
         return []
     try:
-        shape = find_output(str(outcome.status), outcome.out, verb)
+        shape = find_output(str(outcome.status), outcome.out, env.verb)
     except ValueError:  # text, such as that of --help
         return []
-    if known.status not in (str(outcome.status), "until ctrl-C") or shape.kind != known.kind:
-        return []
+    flag = "--dry-run" * ("--dry-run" in args)
     if shape.keys.get("", {}).keys() == {"removed", "missing"}:
-        return []  # the form of --missing-ok
-    if shape.keys.get("") and not shape.keys[""].keys() & known.keys[""].keys():
+        flag = "--missing-ok"
+    form = f"{env.verb} {flag}".rstrip()
+    known = lines.get(form)
+    if flag and is_writing():
+        rewrite(FILE, lambda text: _add(text, form, shape))
+        return []
+    if known is None:
+        return [f"{form} is not in {FILE.name}; python -m tests.support.generate writes it"]
+    if not flag and (
+        known.status not in (str(outcome.status), "until ctrl-C")
+        or shape.kind != known.kind
+        or (shape.keys.get("") and not shape.keys[""].keys() & known.keys[""].keys())
+    ):
         return []  # another form, such as that of doctor --spark
     if is_writing():
         marked = {
@@ -153,14 +163,29 @@ def find_faults(env: Env, outcome: Outcome) -> list[str]:
             for path, members in known.keys.items()
         }
         if marked != known.keys:
-            rewrite(FILE, lambda text: _replace(text, {**parse(text), verb: known._replace(keys=marked)}))
+            rewrite(FILE, lambda text: _replace(text, {**parse(text), form: known._replace(keys=marked)}))
         return []
     schema = describe(known)
     return [
-        f"{verb}: {error}"
+        f"{form}: {error}"
         for document in _list_documents(outcome.out)
         for error in validate(document, schema)
     ]
+
+
+def _add(text: str, form: str, shape: Output) -> str:
+    """Return the file with what one more output of a form has."""
+    known = parse(text).get(form, shape)
+    keys = {
+        path: mark_sent(
+            form,
+            path,
+            merge_members(*(one.keys[path] for one in (known, shape) if path in one.keys)),
+        )
+        for path in {**known.keys, **shape.keys}
+    }
+    merged = Output(known.status, merge_kinds(shape.kind, known.kind), keys)
+    return _replace(text, {**parse(text), form: merged})
 
 
 def _list_documents(out: str) -> list[Any]:
@@ -254,7 +279,9 @@ def _merge(text: str, path: str, shape: Output) -> str:
 
 def keep(text: str, verbs: Set[str]) -> str:
     """Return the file without the lines of other verbs."""
-    return _replace(text, {path: shape for path, shape in parse(text).items() if path in verbs})
+    return _replace(
+        text, {path: shape for path, shape in parse(text).items() if path.partition(" --")[0] in verbs}
+    )
 
 
 def require_all(text: str, verbs: Set[str]) -> str:

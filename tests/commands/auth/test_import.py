@@ -29,8 +29,10 @@ def test_a_user_is_stored_with_its_seed(auth_cli: Cli, store: Store, alice: Path
     auth_cli(f"auth import {alice}", status=0)  # it is there
 
 
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_dry_run_writes_nothing(auth_cli: Cli, store: Store, alice: Path) -> None:
     assert "store alice of account SHOP" in auth_cli(f"auth import {alice} --dry-run", status=0).out
+    assert auth_cli(f"auth import {alice} --dry-run --json", status=0).json["dry_run"]
     assert not store.files.has_seed(store.users["SHOP/alice"].public)
 
 

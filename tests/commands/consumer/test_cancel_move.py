@@ -25,6 +25,7 @@ def test_a_consumer_that_is_not_moving(cluster_cli: Cli, shared_cluster: Cluster
 
 @pytest.mark.cluster
 @pytest.mark.slow
+@pytest.mark.usefixtures("outputs_are_valid")
 @pytest.mark.parametrize("edited_back", [False, True])
 def test_replicas_whose_servers_are_away(tmp_path: Path, edited_back: bool) -> None:
     """The consumer returns to its one server while the others are paused, edited back by hand or not."""

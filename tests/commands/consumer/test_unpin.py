@@ -5,7 +5,7 @@ import pytest
 from tests.support import js
 from tests.support.run import Cli
 
-pytestmark = pytest.mark.usefixtures("orders")
+pytestmark = pytest.mark.usefixtures("orders", "outputs_are_valid")
 
 
 def test_unpin(cli: Cli, url: str, pull: None) -> None:

@@ -11,6 +11,7 @@ from tests.support.run import Cli
 
 @pytest.mark.spark
 @pytest.mark.timeout(300)
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_verbs_of_spark(
     cli: Cli, url: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -31,6 +32,8 @@ def test_verbs_of_spark(
         "import": f"import {to}/streams --stream COPY --map ORDERS=COPY",
         "spark warm-up": "spark warm-up --remove",
     }.items():
+        if path in ("export stream", "export kv", "export objects", "import"):
+            assert cli(f"{line} --dry-run --json", status=0).json
         verbs.check(cli, path, line)
     query = cli(["export", "query", "--from", f"{to}/kv", "SELECT count(*) AS n FROM B", "--json"])
     assert verb_shapes.find_difference("export query", query.status, query.out) == ""

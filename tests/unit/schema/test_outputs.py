@@ -10,6 +10,7 @@ from jsctl.schema import outputs
 from jsctl.schema.catalog import list_names, load_schema
 from jsctl.schema.outputs import Output, describe, load_outputs, parse
 from jsctl.schema.validator import validate
+from tests.contract.test_commands import VERBS, resolve
 from tests.support import verb_shapes
 from tests.support.verb_shapes import merge_kinds, merge_members
 
@@ -73,7 +74,9 @@ def test_what_verbs_always_write_is_required() -> None:
         "server_network_down": "down folder network",
         "stream_purge": "config created state",
     }.items():
-        assert load_schema(f"io.jsctl.v1.{verb}")["required"] == keys.split(), verb
+        schema = load_schema(f"io.jsctl.v1.{verb}")
+        plain = next(form for form in schema.get("anyOf", [schema]) if "--" not in form["title"])
+        assert plain["required"] == keys.split(), verb
 
 
 def test_keys_of_verbs_are_found_anew() -> None:
@@ -103,6 +106,25 @@ def test_every_verb_with_a_document_has_a_schema() -> None:
         schema = load_schema(name)
         assert schema["title"] == name and schema["description"] and schema["$schema"]
     read = parse(verb_shapes.FILE.read_text())
+    verbs = {line.partition(" --")[0] for line in read}
     assert len(load_outputs()) > 280 and len(
-        {outputs.PREFIX + verb.replace(" ", "_") for verb in read}
-    ) == len(read)
+        {outputs.PREFIX + verb.replace(" ", "_") for verb in verbs}
+    ) == len(verbs)
+
+
+def test_what_other_flags_write_is_a_form_of_the_same_schema() -> None:
+    flags = {path: {name for param in resolve(path.split()).params for name in param.opts} for path in VERBS}
+    for flag in outputs.FORMS:
+        expected = {path for path in VERBS if flag in flags[path]} - {"stream gaps", "agent stop"}
+        known = {line.removesuffix(f" {flag}") for line in verb_shapes.read() if line.endswith(f" {flag}")}
+        same = set() if flag == "--dry-run" else {"consumer pcgroup rm", "context rm", "kv purge"}
+        assert known == expected - same, flag
+    schema = load_schema("io.jsctl.v1.stream_rm")
+    assert [form["title"] for form in schema["anyOf"]] == [
+        "stream rm",
+        "stream rm --dry-run",
+        "stream rm --missing-ok",
+    ]
+    assert validate({"dry_run": True, "would": "delete Stream A"}, schema)  # which lacks what it would lose
+    assert validate({"removed": False, "missing": "there is no stream A"}, schema) == []
+    assert validate({"removed": "no", "missing": "there is no stream A"}, schema)

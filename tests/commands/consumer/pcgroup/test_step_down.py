@@ -1,10 +1,13 @@
 """`consumer pcgroup step-down`."""
 
+import pytest
+
 from tests.commands.consumer.pcgroup.conftest import Join
 from tests.support import js
 from tests.support.run import Cli
 
 
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_step_down(orders: Cli, url: str, join: Join) -> None:
     orders("consumer pcgroup create ORDERS WORK 2 m1 m2", status=0)
     step_down = "consumer pcgroup step-down ORDERS WORK"

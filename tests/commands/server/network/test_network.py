@@ -30,6 +30,7 @@ def test_each_error_is_one_line(networks: Networks, pair: str, line: str, status
     assert len(result.splitlines()) == 1
 
 
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_dry_runs_change_nothing(networks: Networks, pair: str) -> None:
     def state() -> dict[str, int]:
         return {name: one.pid for name, one in processes.find_all(networks.folder(pair)).items()}
@@ -38,6 +39,7 @@ def test_dry_runs_change_nothing(networks: Networks, pair: str) -> None:
     before = state()
     for verb in ("stop", "restart", "kill", "pause", "lame-duck"):
         assert f"Would {verb} hub of network {pair}" in networks(f"{verb} hub -n {pair} --dry-run")
+        assert json.loads(networks(f"{verb} hub -n {pair} --dry-run --json"))["dry_run"]
     assert f"Would stop network {pair}; its data" in networks(f"down {pair} --dry-run --keep-data")
     gone = json.loads(networks(f"down {pair} --dry-run --json"))
     assert gone["dry_run"] and gone["folder"] == str(networks.folder(pair))

@@ -5,7 +5,7 @@ import pytest
 from jsctl.localserver import processes
 from tests.support.networks import Networks
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("outputs_are_valid")]
 
 
 def test_a_cluster_grows_and_shrinks(networks: Networks) -> None:
@@ -15,6 +15,7 @@ def test_a_cluster_grows_and_shrinks(networks: Networks) -> None:
     assert len(networks.servers("grown")) == 4
     networks.at("grown", "stream add R3 --subjects r3 --replicas 3 --defaults --context grown-cluster")
     assert "Would stop cluster-4 of network grown" in networks("scale cluster 3 -n grown --dry-run")
+    assert networks.cli("server network scale cluster 3 -n grown --dry-run --json", status=0).json["dry_run"]
     assert "Would start cluster-5 of network grown" in networks("scale cluster 5 -n grown --dry-run")
     assert len(networks.servers("grown")) == 4
     networks("scale cluster 3 -n grown")

@@ -30,6 +30,7 @@ def test_without_a_cluster(cli: Cli, url: str) -> None:
 
 @pytest.mark.cluster
 @pytest.mark.slow
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_a_move_that_stands_still(tmp_path: Path) -> None:
     """Of the three servers that the stream should be on, two are paused: they cannot be added."""
     cluster = Cluster(tmp_path / "servers", 5)
