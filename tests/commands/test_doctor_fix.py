@@ -16,6 +16,7 @@ from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.doctor import Patient, hub, running
 from tests.support.run import Cli
+from tests.support.servers import Cluster
 from tests.support.waiting import wait_for
 
 UNTIL = "2090-01-01T00:00:00Z"
@@ -51,6 +52,7 @@ def ill(url: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_the_plan_changes_nothing(cli: Cli, ill: str) -> None:
     before = state(ill)
     shown = cli("doctor --fix --dry-run", status=1)
@@ -189,13 +191,54 @@ def test_what_comes_at_the_same_time(
 
 
 @pytest.mark.slow
+@pytest.mark.cluster
+@pytest.mark.parametrize(("returns", "outcome"), [(True, "fixed"), (False, "run")])
+def test_a_server_that_goes_away_by_itself_undoes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: bool, outcome: str
+) -> None:
+    from jsctl.monitor.doctor import repairing
+
+    monkeypatch.setattr(repairing, "PATIENCE", 60 if returns else 1)
+    cluster = Cluster(tmp_path).start()
+    patient = Patient(tmp_path)
+    try:
+        patient.context("here", ",".join(server.url_for("acc") for server in cluster.servers.values()))
+        patient.context("system", cluster.system_url)
+        js.stream(cluster.url, "ORDERS", "orders.>", discard="new", max_msgs=10, num_replicas=3)
+        js.publish(cluster.url, "orders.1", count=9)
+        wait_for(lambda: patient.codes() == ["LIMIT_NEAR"], "the cluster is well otherwise", 60)
+        leader = js.info(cluster.url, "ORDERS")["cluster"]["leader"]
+        away = next(server for name, server in cluster.servers.items() if name not in (leader, "n1"))
+        real_wait = repairing._wait
+
+        async def stop_and_wait(*arguments: Any) -> Any:
+            await asyncio.to_thread(away.stop)
+            await asyncio.to_thread(
+                wait_for, lambda: "REPLICA_OFFLINE" in patient.codes(), "the server is seen to be away", 60
+            )
+            if returns:
+                await asyncio.to_thread(away.start)
+            return await real_wait(*arguments)
+
+        monkeypatch.setattr(repairing, "_wait", stop_and_wait)
+        [step] = patient.cli("doctor --fix --yes --json --all-contexts").json["steps"]
+        assert step["outcome"] == outcome, step
+        assert returns or "cannot be judged" in step["why"]
+        url = cluster.servers[leader].url_for("acc")
+        assert js.info(url, "ORDERS")["config"]["max_msgs"] == 20
+    finally:
+        cluster.stop()
+
+
+@pytest.mark.slow
 def test_the_schema_requires_what_is_always_there(cli: Cli, ill: str) -> None:
     schema = load_schema("io.jsctl.v1.doctor")
-    assert {"at", "findings", "contexts", "rules"} <= {*schema["required"]}
+    required = schema["anyOf"][0]["required"]
+    assert {"at", "findings", "contexts", "rules"} <= {*required}
     for line in ("doctor", "doctor --fix --dry-run", "doctor --fix --yes"):
         document = cli(f"{line} --json", status=1).json
         assert document["findings"] and validate(document, schema) == [], line
-        for key in schema["required"]:
+        for key in required:
             assert validate({name: value for name, value in document.items() if name != key}, schema), key
 
 

@@ -16,9 +16,18 @@ PATIENCE = 30.0
 """Seconds within which a command must have helped: replicas need a while."""
 _PAUSE = 0.5  #: seconds between two looks
 
+_UNSEEN = frozenset(
+    {
+        *("CONTEXT_FAILED", "SERVER_SILENT", "DOMAIN_MISSING", "META_NO_LEADER", "JETSTREAM_SILENT"),
+        *("ORIGIN_SILENT", "REPLICA_OFFLINE"),
+    }
+)
+"""Codes of findings that a server which is away has. No command of a plan stops one, and nobody can tell what
+else is due to it."""
+
 Outcome = Literal["not_run", "run", "fixed", "not_needed", "failed", "undone", "not_undone"]
-"""run: whether it helps is not known yet. not_needed: its finding was gone before. failed: its command was
-refused. undone, not_undone: the command did not help."""
+"""run: whether it helps is not known, yet or, with a reason, at all. not_needed: its finding was gone before.
+failed: its command was refused. undone, not_undone: the command did not help."""
 
 Look = Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]]
 Run = Callable[[Sequence[str]], Awaitable[None]]
@@ -42,8 +51,8 @@ def plan_steps(findings: Sequence[Trouble]) -> list[Step]:
 async def run_steps(
     steps: Sequence[Step], planned: Sequence[Trouble], look: Look, run: Run
 ) -> tuple[Snapshot, list[Trouble]]:
-    """Run the steps until one does not help and cannot be undone, and note in each what came of it. Return
-    the last look.
+    """Run the steps until one does not help and cannot be undone, or cannot be judged, and note in each what
+    came of it. Return the last look.
 
     planned: the findings that the steps were made of. run: runs the words of a command line; raises
     JsctlError.
@@ -61,7 +70,9 @@ async def run_steps(
             step.outcome, step.why = "failed", str(error)
             seen = await look()
             continue
-        seen = await _wait(step, before, look)
+        seen, is_judged = await _wait(step, before, look)
+        if not is_judged:
+            break
         if step.outcome == "run":
             is_undone = await _undo(step, run)
             seen = await look()
@@ -124,19 +135,29 @@ def _list_streams(name: str) -> set[str]:
     return {stream.rpartition(" > ")[2], *([origin.rpartition(".")[2]] if origin else ())}
 
 
-async def _wait(step: Step, before: Sequence[Trouble], look: Look) -> tuple[Snapshot, list[Trouble]]:
-    """Look until the step has helped, or too long; note in it what did not become better."""
+async def _wait(
+    step: Step, before: Sequence[Trouble], look: Look
+) -> tuple[tuple[Snapshot, list[Trouble]], bool]:
+    """Look until the step has helped, or too long, also after the first finding that came with it; note in it
+    what did not become better. Return the last look, and whether that shows what the step did: not if a
+    server is away since."""
     key = (step.finding.code, step.finding.about)
     deadline = time.monotonic() + PATIENCE
+    is_extended = False
     while True:
         seen = await look()
         new = list_new(step.finding, before, seen[1])
         if _count(seen[1])[key] < _count(before)[key] and not new:
             step.outcome, step.why = "fixed", ""
-            return seen
+            return seen, True
         step.why = f"{', '.join(new)} came with it" if new else "the finding is still there"
+        is_hidden = any(code.partition(" ")[0] in _UNSEEN for code in new)
+        if new and not is_extended:  # a server counts as away only after a while
+            is_extended, deadline = True, time.monotonic() + PATIENCE
         if time.monotonic() > deadline:
-            return seen
+            if is_hidden:
+                step.why = f"{', '.join(new)} came meanwhile, so that this cannot be judged"
+            return seen, not is_hidden
         await asyncio.sleep(_PAUSE)
 
 
