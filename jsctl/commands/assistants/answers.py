@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jsctl.base.user_folders import expand_home
 from jsctl.contexts.settings import SETTINGS
@@ -21,7 +22,7 @@ _MAX_TEXT = 4_000
 _HIDDEN = "[hidden]"
 _MIN_SECRET = 6  #: characters of a secret that is looked for; a shorter one would hide ordinary words
 _PATTERNS = re.compile(
-    r"\bS[ACNOUX][A-Z2-7]{56}\b"  # seeds of NKeys
+    r"(?i:\bS[ACNOUX][A-Z2-7]{56}\b)"  # seeds of NKeys; those in lower case can be read, too
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JWTs
     r"|-----BEGIN [^-]*-----.*?(?:-----+END [^-]*-----+|\Z)"  # keys and creds
     r"|(?<=://)[^/\s@\"']+(?=@)"  # logins in addresses
@@ -30,24 +31,41 @@ _PATTERNS = re.compile(
     r"|\$2[aby]\$\d\d\$[./\w]{53}",  # bcrypt
     re.DOTALL,
 )
-_NAME = (
-    r"(?:pass|seed|bearer|jwt|nkey_seed|[\w-]*(?:password|passwd|passphrase|token|secret|user_jwt"
-    r"|(?:api|access|secret|private)[_-]?key))"
+_KEYS = [
+    f"{kind}{sign}key"
+    for kind in ("api", "access", "secret", "private", "signing", "encryption", "shared", "auth")
+    for sign in ("", "_", "-")
+]
+_ALWAYS = [
+    *("password", "passwords", "passwd", "passphrase", "passcode", "token", "secret", "secrets"),
+    *_KEYS,
+]
+_ENDS = "|".join(
+    [
+        *(f"(?<={word})" for word in _ALWAYS),
+        *(rf"(?<=(?<![^\W_]){word})" for word in ("pass", "pw", "pwd", "pword", "seed", "bearer", "jwt")),
+        *(f"(?-i:(?<=(?<=[a-z0-9]){word}))" for word in ("Pass", "Pw", "Pwd", "Seed", "Jwt")),
+    ]
 )
-_ASSIGNED = re.compile(rf"(?i)\b({_NAME})(\\?[\"']?\s*[:=]\s*\\?[\"']?)((?<=[\"'])[^\"'\\]+|[^\s\"',;}}\\]+)")
+"""How the name of a secret ends, ignoring case: in what is always one, or in a word that is nothing else."""
+
+_ASSIGNED = re.compile(
+    rf"(?i)(?<![\w-])([\w-]++(?:{_ENDS}))"
+    r"(\\?[\"']?\s*(?::?=>?|:)\s*\\?[\"']?)((?<=[\"'])[^\"'\\]+|[^\s\"',;}}\\]+)"
+)
 """A secret with its name, as in JSON and in configurations of servers."""
 
-_FLAGGED = re.compile(rf"(?i)(?<!\S)(--{_NAME})(\s+[\"']?)(?!-)[^\s\"']{{4,}}")
+_FLAGGED = re.compile(rf"(?i)(?<!\S)(--[\w-]++(?:{_ENDS}))(\s+[\"']?)(?!-)[^\s\"']{{4,}}")
 """A secret behind a flag of a command line."""
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2,4}={0,2}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?")
-_SECRET_KEY = re.compile(rf"(?i)(?:^|.*[_-]){_NAME}")
+_SECRET_KEY = re.compile(rf"(?i)(?:{_ENDS})\Z")
 
 
 def collect_secrets(env: Env) -> list[str]:
-    """Return the secrets of all contexts, of the command line and of the files that they name, the longest
-    first."""
+    """Return the secrets of all contexts, of the command line and of the files that they name, also as JSON
+    and addresses have them, the longest first."""
     found: set[str] = set()
     places: list[Any] = []
     for name in env.contexts.names():
@@ -66,7 +84,9 @@ def collect_secrets(env: Env) -> list[str]:
                 found.update(_read_lines(value))
         for login in re.findall(r"://([^/@\s]+)@", settings.url):
             found.update(login.split(":")[1:] or [login])
-    return sorted((one for one in found if len(one) >= _MIN_SECRET), key=len, reverse=True)
+    long = {one for one in found if len(one) >= _MIN_SECRET}
+    written = {form for one in long for form in (one, json.dumps(one)[1:-1], quote(one, safe=""))}
+    return sorted(written, key=len, reverse=True)
 
 
 def _read_lines(path: str) -> Iterable[str]:
@@ -114,7 +134,8 @@ def _hide_in_text(text: str, secrets: list[str]) -> str:
         text = pattern.sub(rf"\1\2{_HIDDEN}", text)
     text = strip_logins(_PATTERNS.sub(_HIDDEN, text))
     for secret in secrets:
-        text = text.replace(secret, _HIDDEN)
+        if secret.lower() in text.lower():
+            text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return text
 
 
@@ -141,7 +162,7 @@ def hide_secrets(value: Any, secrets: list[str], *, is_secret: bool = False) -> 
     if isinstance(value, dict):
         return {
             hide_secrets(key, secrets): hide_secrets(
-                one, secrets, is_secret=is_secret or bool(_SECRET_KEY.fullmatch(key))
+                one, secrets, is_secret=is_secret or bool(_SECRET_KEY.search(key))
             )
             for key, one in value.items()
         }
