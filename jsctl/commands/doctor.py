@@ -198,9 +198,11 @@ async def doctor(env: Env, options: Options) -> Result:
         return ages(folder, newest, seconds_to_ns(env.clock()), max_age)
     places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])
 
+    stored = env.contexts.names()
+
     async def look() -> tuple[Snapshot, list[Trouble]]:
         snapshot = await take_snapshot(places, trace=env.trace)
-        snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken])
+        snapshot = snapshot._replace(contexts=[*snapshot.contexts, *broken], stored=stored)
         return snapshot, diagnose(snapshot, options.ignore)
 
     snapshot, findings = await look()

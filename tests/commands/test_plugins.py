@@ -59,6 +59,12 @@ def test_help_and_completion_name_them(folder: Path, offline_cli: Cli) -> None:
     assert "no command 'helo'; did you mean" in offline_cli("helo", status=64).err
 
 
+def test_a_misspelled_name(folder: Path, offline_cli: Cli) -> None:
+    add_program(folder, "hello", "echo hello")
+    assert "did you mean 'hello'?" in offline_cli("helo", status=64).err
+    assert "did you mean 'stream'?" in offline_cli("strem", status=64).err
+
+
 def test_ours_cannot_be_hidden(folder: Path, offline_cli: Cli) -> None:
     for name in ("stream", "st", "restore", "help", "version"):
         add_program(folder, name, "echo hidden")

@@ -122,7 +122,11 @@ class Group(GlobalFlagsCommand, click.Group):
         except click.UsageError as error:
             if args[0][:1] != "-" and (default := self._load_default(ctx)):
                 return default.name, default, args if args[0] else args[1:]
-            hint = suggest_command(args[0], self.path, children) or f"{ctx.command_path} --help lists them"
+            others = () if self.path else (name for name, _ in self._list_plugins())
+            hint = (
+                suggest_command(args[0], self.path, [*children, *others])
+                or f"{ctx.command_path} --help lists them"
+            )
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

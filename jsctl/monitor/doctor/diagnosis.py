@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from jsctl.base.command_lines import build_flag, build_line, note_questions
 from jsctl.monitor.doctor.rules import accounts, consumers, origins, reach, servers, subjects
 from jsctl.monitor.doctor.rules.seen import find_seen, group_by_code
-from jsctl.monitor.doctor.snapshot import Snapshot
+from jsctl.monitor.doctor.snapshot import SYSTEM, Snapshot, choose_name
 from jsctl.monitor.rules.catalog import RULES
 from jsctl.monitor.trouble import Trouble
 
@@ -91,11 +91,21 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Trouble]:
 
 
 def _name_contexts(finding: Trouble, snapshot: Snapshot) -> str:
-    """Return what to do, with how to make the contexts which its command lines name and are not known."""
+    """Return what to do, with how to make the contexts which its command lines name and are not known. One
+    that was not looked at may be the right one."""
     known = {context.name for context in snapshot.contexts}
     for name, whose in dict(snapshot.list_unknown_logins()).items():
-        flag = build_line("", place=build_flag("--context", name)).removeprefix("jsctl")
-        if name not in known and re.search(rf"{re.escape(flag)}(?=[ ;,]|$)", finding.advice):
-            line = build_line("context add", name, place=())
-            return f"give {whose} a context with {line}; then {finding.advice}"
+        flag = _format_context_flag(name)
+        pattern = rf"{re.escape(flag)}(?=[ ;,]|$)"
+        if (name in known and name != SYSTEM) or not re.search(pattern, finding.advice):
+            continue
+        if name not in known and name in snapshot.stored:
+            return f"make sure that{flag} is a context of {whose}; then {finding.advice}"
+        free = choose_name(name, known)
+        advice = _format_context_flag(free).join(re.split(pattern, finding.advice))
+        return f"give {whose} a context with {build_line('context add', free, place=())}; then {advice}"
     return finding.advice
+
+
+def _format_context_flag(name: str) -> str:
+    return build_line("", place=build_flag("--context", name)).removeprefix("jsctl")

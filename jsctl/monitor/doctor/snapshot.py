@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain, count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from jsctl.monitor.stream.rows import LinkKey, build_origin_key, get_external
 from jsctl.monitor.trouble import Gap, is_away
 
 Json = dict[str, Any]
-_SYSTEM, _ORIGIN = "system", "origin"
+SYSTEM, _ORIGIN = "system", "origin"
 """The contexts that command lines name where none is known: of the system account, and of an account of which
 not even the name is known."""
 
@@ -153,7 +154,7 @@ class Snapshot(NamedTuple):
     """A network at one point in time.
 
     gaps: what was left out. answers: how many JetStreams answer in a domain of several
-    clusters, by domain; empty if that was not tried.
+    clusters, by domain; empty if that was not tried. stored: the names of all contexts of this machine.
     """
 
     at: datetime
@@ -162,6 +163,7 @@ class Snapshot(NamedTuple):
     servers: Sequence[ServerView] = ()
     gaps: Sequence[Gap] = ()
     answers: Mapping[str, int] = _NOTHING
+    stored: Collection[str] = ()
 
     @property
     def has_system(self) -> bool:
@@ -171,7 +173,7 @@ class Snapshot(NamedTuple):
     def build_system_line(self, verb: str, *names: str, flags: Sequence[str] = ()) -> str:
         """Return a command line that works with the system account; see `jsctl.base.command_lines`."""
         login = next((context.login for context in self.contexts if context.is_system), None)
-        return build_line(verb, *names, flags=flags, place=login or choose_login(_SYSTEM))
+        return build_line(verb, *names, flags=flags, place=login or choose_login(SYSTEM))
 
     def build_account_line(
         self, account: str, domain: str, verb: str, *names: str, flags: Sequence[str] = ()
@@ -188,7 +190,7 @@ class Snapshot(NamedTuple):
         """Yield the contexts that command lines name although no such context was seen, each with the words
         for its account."""
         if not any(context.is_system for context in self.contexts):
-            yield _SYSTEM, "the system account"
+            yield SYSTEM, "the system account"
         yield _ORIGIN, "the account of the origin"
         for view in self.domains:
             if view.is_page and view.login:
@@ -304,7 +306,13 @@ def choose_login(account: str, taken: Collection[str] = ()) -> list[str]:
 
     taken: names of contexts of other accounts.
     """
-    return build_flag("--context", account if account not in taken else f"{account}-account")
+    return build_flag("--context", choose_name(account, taken))
+
+
+def choose_name(account: str, taken: Collection[str]) -> str:
+    """Return a name of a context for an account that no other context has."""
+    names = chain((account, f"{account}-account"), (f"{account}-{number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def list_links(view: DomainView) -> Iterator[Link]:

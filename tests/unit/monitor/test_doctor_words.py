@@ -1,5 +1,6 @@
 """What `doctor` says of servers that are away: how many more may fail, and what is safe to remove."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -127,3 +128,31 @@ def test_the_command_lines_of_a_fix_name_their_context() -> None:
     [finding] = diagnose(Snapshot(NOW, contexts, [place]))
     assert finding.code == "REPLICA_BEHIND"
     assert finding.advice.endswith("see its server: jsctl server report jetstream --context ops")
+
+
+@pytest.mark.parametrize(
+    ("seen", "stored", "advice"),
+    [
+        ((), (), "give the system account a context with jsctl context add system; then "),
+        ((), ("system",), "make sure that --context system is a context of the system account; then "),
+        (
+            ("system",),
+            ("system",),
+            "give the system account a context with jsctl context add system-account; then ",
+        ),
+        (
+            ("system", "system-account"),
+            (),
+            "give the system account a context with jsctl context add system-2; then ",
+        ),
+    ],
+)
+def test_a_context_of_that_name_may_be_another_ones(
+    seen: Sequence[str], stored: Sequence[str], advice: str
+) -> None:
+    domain = DomainView("here", "A", "A", "", "$JS.API", streams={"S": stream(3, 1)}, consumers=())
+    contexts = [ContextView(name, account="A") for name in ("here", *seen)]
+    finding, *_ = diagnose(Snapshot(NOW, contexts, [domain], stored=stored))
+    assert finding.advice.startswith(advice) and finding.advice.count("give") <= 1, finding.advice
+    name = advice.partition("; ")[0].split()[-1] if "add" in advice else "system"
+    assert f"--context {name}" in finding.advice.partition("; then ")[2]
