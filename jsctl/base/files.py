@@ -10,8 +10,7 @@ import os
 import re
 import stat
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -164,63 +163,79 @@ def open_atomically(path: Path, *, mode: int | None = PRIVATE, durable: bool = T
 
 
 @contextlib.contextmanager
-def temporary_folder(prefix: str) -> Iterator[Path]:
+def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     """Yield a folder that only this user can read, which is removed at the end, with those that killed
-    processes left.
+    processes left, unless `keep_folder` was called.
 
-    prefix: of its name, in the folder for temporary files.
+    prefix: of its name. parent: by default the folder for temporary files.
     """
-    import shutil  # 5 ms
-    import tempfile
+    import tempfile  # 5 ms with shutil
 
-    parent = Path(tempfile.gettempdir())
-    for leftover in parent.glob(f"{prefix}*"):
-        remove_unused(leftover, _is_leftover)
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
-    lock = posix.open_folder(folder)
+    parent = parent or Path(tempfile.gettempdir())
+    remove_leftovers(parent, prefix)
+    with removing(Path(tempfile.mkdtemp(prefix=prefix, dir=parent))) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def removing(folder: Path) -> Iterator[Path]:
+    """Remove a new folder at the end of the block, unless `keep_folder` was called. If this process is
+    killed, `remove_leftovers` does it."""
+    lock, key = posix.open_folder(folder), folder.resolve()
     posix.lock(lock)
-    _locks[folder] = lock
+    (folder / _UNFINISHED).touch()
+    _locks[key] = lock
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        del _locks[folder]
+        if (folder / _UNFINISHED).exists():
+            _remove(folder)
+        del _locks[key]
         os.close(lock)
 
 
+def keep_folder(folder: Path) -> None:
+    """Let a folder stay that `removing` or `temporary_folder` would remove."""
+    (folder / _UNFINISHED).unlink(missing_ok=True)
+
+
+_UNFINISHED = ".unfinished"
+"""The name of a file in a folder that is to be removed."""
+
 _locks: dict[Path, int] = {}
-"""The open, locked folders that `temporary_folder` has made."""
+"""The open, locked folders that `removing` is to remove."""
 
 
 def list_locks(folder: Path) -> list[int]:
     """Return the descriptor to pass to a process that uses a temporary folder, if this is one: it is in
     use, and stays, until that process ends, too."""
-    return [_locks[folder]] if folder in _locks and os.name != "nt" else []
+    key = folder.resolve()
+    return [_locks[key]] if key in _locks and os.name != "nt" else []
 
 
-def _is_leftover(folder: Path, status: os.stat_result) -> bool:
-    """Return whether an unlocked folder was left behind. A new one may not be locked yet."""
-    return any(folder.iterdir()) or time.time() - status.st_mtime > 60
+def remove_leftovers(parent: Path, prefix: str) -> None:
+    """Remove this user's folders whose names begin with a prefix, that killed processes left to be removed,
+    and that no process has locked.
 
-
-def remove_unused(folder: Path, is_leftover: Callable[[Path, os.stat_result], bool]) -> None:
-    """Remove a folder of this user that no process has locked, if `is_left(folder, status)`.
-
-    Without locks (Windows) it stays, as it may be in use.
+    Without locks (Windows) they stay, as they may be in use.
     """
+    for folder in parent.glob(f"{prefix}*") if posix.has_locks() else ():
+        with contextlib.suppress(OSError):  # another user's, in use, or gone
+            handle = posix.open_folder(folder)
+            try:
+                posix.lock(handle, wait=False)
+                if posix.is_own(os.fstat(handle)) and (folder / _UNFINISHED).exists():
+                    _remove(folder)
+            finally:
+                os.close(handle)
+
+
+def _remove(folder: Path) -> None:
     import shutil
 
-    if not posix.has_locks():
-        return
-    with contextlib.suppress(OSError):  # another user's, in use, or gone
-        handle = posix.open_folder(folder)
-        try:
-            posix.lock(handle, wait=False)
-            status = os.fstat(handle)
-            if posix.is_own(status) and is_leftover(folder, status):
-                shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(handle)
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # it is gone
+        (folder / _UNFINISHED).touch()  # what cannot be removed now is removed by the next run
 
 
 def _build_temporary_prefix() -> str:

@@ -9,11 +9,12 @@ import contextlib
 import os
 import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from jsctl.base.files import remove_leftovers, removing
 from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.contexts.settings import Settings
@@ -199,12 +200,18 @@ class FolderExists(BadInput):
     """The folder that is to be created exists."""
 
 
-def create_demo_folder(name: str) -> Path:
-    """Create a folder and return it: `name`, or else the first of `jsctl-demo`, `jsctl-demo-2` and so on that
-    no other demo has. Raises what `create_folder` raises.
+@contextlib.contextmanager
+def demo_folder(name: str) -> Iterator[Path]:
+    """Create a folder for the block, which `keep_folder` keeps: `name`, or else the first of `jsctl-demo`,
+    `jsctl-demo-2` and so on that no other demo has. Those that killed demos left are removed first. Raises
+    what `create_folder` raises.
     """
-    if name:
-        return create_folder(expand_home(name))
+    remove_leftovers(Path(), _FOLDER)
+    with removing(create_folder(expand_home(name)) if name else _create_next()) as folder:
+        yield folder
+
+
+def _create_next() -> Path:
     for number in count(1):
         with contextlib.suppress(FolderExists):
             return create_folder(Path(_FOLDER if number == 1 else f"{_FOLDER}-{number}"))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jsctl.base.command_lines import build_flag, build_line, format_arguments
+from jsctl.base.files import keep_folder
 from jsctl.base.json_text import parse_json
 from jsctl.base.signals import Stopped, stoppable
 from jsctl.commands.cli import command, option
@@ -18,7 +19,7 @@ from jsctl.env import Env
 from jsctl.errors import ExitStatus, JsctlError, MissingDependency
 from jsctl.localserver import binary
 from jsctl.localserver.compile import compile_network
-from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, create_demo_folder
+from jsctl.localserver.demo import GUIDE, LIVE, SPARK, Demo, Step, demo_folder
 from jsctl.localserver.network import Network, Plan
 from jsctl.localserver.short_forms import load_named
 from jsctl.spark.session.session import check_environment as check_spark
@@ -95,14 +96,16 @@ async def _run_and_clean(
     """to: the folder; empty to choose one."""
     try:
         async with stoppable() as signals:
-            folder = create_demo_folder(to)
-            try:
-                async with contextlib.aclosing(_run(env, server, folder, keep, no_spark, ending)) as shown:
-                    async for result in shown:
-                        yield result
-            finally:
-                if signals:
-                    shutil.rmtree(folder, ignore_errors=True)
+            with demo_folder(to) as folder:
+                try:
+                    async with contextlib.aclosing(
+                        _run(env, server, folder, keep, no_spark, ending)
+                    ) as shown:
+                        async for result in shown:
+                            yield result
+                finally:
+                    if not signals:
+                        keep_folder(folder)
     except Stopped:
         raise Stopped("the demo was stopped and removed") from None
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from jsctl.base.files import list_locks
 from jsctl.base.json_text import parse_json
 from jsctl.commands.demo.line_runner import LineRunner, ShownPrompter
 from jsctl.env import Env
@@ -61,6 +62,7 @@ class Player:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=list_locks(self._folder),  # its folder stays until the servers have stopped
         )
         return self
 

@@ -1,11 +1,10 @@
 """`jsctl demo guide` and `jsctl demo hub-spokes`: the leaf node documents, played on real servers."""
 
-import shutil
-import tempfile
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from jsctl.base.files import keep_folder, removing, temporary_folder
 from jsctl.base.signals import Stopped, signals_as_interrupts
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.cli import command, declare_all, option
@@ -95,32 +94,27 @@ def _walk(
     if step and not (env.streams.stdin.isatty() and env.streams.stderr.isatty()):
         raise BadInput("--step waits for keys, which needs a terminal", "leave it out")
     binary.find(env.environ)
-    folder = _create_folder(to)
-    player = Player(env, walkthrough, folder, wait_for_key=step)
-    is_complete = False
-    try:
-        with signals_as_interrupts(), player:
-            with suppress(UserQuit):
-                for result in player.play(first, last):
-                    if not env.wants_json:
-                        yield result
-            if keep:
-                player.keep()
-        is_complete = True
-    except (KeyboardInterrupt, Stopped):
-        shutil.rmtree(folder, ignore_errors=True)
-        raise Stopped("the walkthrough was stopped and removed") from None
-    except JsctlError as error:
-        error = JsctlError(str(error), f"configurations and logs are in {folder}")
-        return view.ended(folder, player.records)._replace(error=error)
-    finally:
-        if is_complete and not to and not keep:
-            shutil.rmtree(folder, ignore_errors=True)
-    return view.done(folder, player.records, keep=keep, temporary=not to)
+    with _create_folder(to) as folder:
+        player = Player(env, walkthrough, folder, wait_for_key=step)
+        try:
+            with signals_as_interrupts(), player:
+                with suppress(UserQuit):
+                    for result in player.play(first, last):
+                        if not env.wants_json:
+                            yield result
+                if keep:
+                    player.keep()
+        except (KeyboardInterrupt, Stopped):
+            raise Stopped("the walkthrough was stopped and removed") from None
+        except JsctlError as error:
+            keep_folder(folder)
+            error = JsctlError(str(error), f"configurations and logs are in {folder}")
+            return view.ended(folder, player.records)._replace(error=error)
+        if to or keep:
+            keep_folder(folder)
+        return view.done(folder, player.records, keep=keep, temporary=not to)
 
 
-def _create_folder(to: str) -> Path:
-    """Create the folder of a walkthrough. Raises BadInput, JsctlError."""
-    if not to:
-        return Path(tempfile.mkdtemp(prefix="jsctl-demo-")).resolve()
-    return create_folder(expand_home(to).absolute())
+def _create_folder(to: str) -> AbstractContextManager[Path]:
+    """Create the folder of a walkthrough, which is removed unless it is kept. Raises BadInput, JsctlError."""
+    return removing(create_folder(expand_home(to).absolute())) if to else temporary_folder("jsctl-demo-")

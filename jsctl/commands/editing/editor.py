@@ -1,26 +1,21 @@
 """Text in the user's own editor."""
 
-import os
 import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from jsctl.base import posix
-from jsctl.base.files import CONFIG_SIZE, read_text, remove_unused
+from jsctl.base.files import CONFIG_SIZE, keep_folder, read_text, temporary_folder
 from jsctl.base.signals import interrupt_handler
 from jsctl.env import Env
 from jsctl.errors import BadInput, Cancelled, ExitStatus, JsctlError
 
 T = TypeVar("T")
 
-_FOLDER_PREFIX = "jsctl-edit-"
 _DEFAULTS = ("vi", "nano")
-_UNFINISHED = ".unfinished"  #: marks a text that no error has named yet
 
 
 async def edit_text(
@@ -38,23 +33,18 @@ async def edit_text(
     """
     editor = _find_editor(env)
     # A folder of its own (0700): editors leave backups and swap files beside the text.
-    _remove_leftovers(parent or Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=parent))
-    lock = posix.open_folder(folder)
-    posix.lock(lock)
-    (folder / _UNFINISHED).touch()
-    file = folder / name
-    file.touch(mode=0o600)
-    file.write_text(text, encoding="utf-8", errors="backslashreplace")
-    keep = False
-    try:
+    with temporary_folder("jsctl-edit-", parent) as folder:
+        file = folder / name
+        file.touch(mode=0o600)
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
         while True:
             failure = _run_editor(editor, file)
             edited = read_text(file, "", CONFIG_SIZE, regular=True, errors="replace")
             is_changed = edited.rstrip() != text.rstrip()
             if failure is not None:
-                keep = is_changed
-                hint = f"nothing was changed, your text is in {file}" if keep else "nothing was changed"
+                if is_changed:
+                    keep_folder(folder)
+                hint = f"nothing was changed, your text is in {file}" if is_changed else "nothing was changed"
                 raise JsctlError(failure, hint)
             if not is_changed:
                 return None
@@ -66,20 +56,14 @@ async def edit_text(
                 question = f"{error}. Edit again?"
                 if env.can_ask and await env.prompter.confirm(question, flag="EDITOR", default=True):
                     continue
-                keep = True
+                keep_folder(folder)
                 refusal = JsctlError(str(error), f"nothing was changed, your text is in {file}")
                 refusal.status = error.status if isinstance(error, JsctlError) else ExitStatus.USAGE
                 raise refusal from None
             except BaseException:  # ctrl-C
-                keep = True
+                keep_folder(folder)
                 env.say(f"jsctl: your text is in {file}")
                 raise
-    finally:
-        if keep:
-            (folder / _UNFINISHED).unlink(missing_ok=True)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
 
 
 def _find_editor(env: Env) -> list[str]:
@@ -95,12 +79,6 @@ def _find_editor(env: Env) -> list[str]:
     if not words:
         raise BadInput("no editor is set", "set EDITOR to your editor")
     return words
-
-
-def _remove_leftovers(parent: Path) -> None:
-    """Remove the texts that killed processes left: those that are not locked and that no error named."""
-    for leftover in parent.glob(f"{_FOLDER_PREFIX}*"):
-        remove_unused(leftover, lambda folder, _: (folder / _UNFINISHED).exists())
 
 
 def _run_editor(editor: Sequence[str], file: Path) -> str | None:

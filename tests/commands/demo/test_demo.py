@@ -102,12 +102,20 @@ def test_a_signal_at_any_point_leaves_nothing(demo: Demo, there: str, number: si
     demo.leaves_nothing()
 
 
-def test_kill_9_leaves_no_process(demo: Demo) -> None:
+def test_kill_9_leaves_no_process_and_the_next_demo_removes_its_folder(demo: Demo) -> None:
+    (demo.work / "jsctl-demo-notes").mkdir()
+    (demo.work / "jsctl-demo-notes" / "mine").touch()
     process = demo.start("demo", "--no-spark")
     wait_for(lambda: len(children(demo.work)) >= 3, "no servers")
     process.kill()
     process.communicate(timeout=60)
     wait_for(lambda: not children(demo.work), "a server outlived the demo")
+    process = demo.start("demo", "--no-spark")
+    wait_for(lambda: (demo.work / "jsctl-demo").exists() and len(children(demo.work)) >= 3, "no servers")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert [path.name for path in demo.work.iterdir()] == ["jsctl-demo-notes"]
+    assert (demo.work / "jsctl-demo-notes" / "mine").exists()
 
 
 @pytest.mark.long

@@ -251,9 +251,15 @@ def test_a_signal_at_any_moment_leaves_nothing(demo: Demo, number: signal.Signal
 
 
 @pytest.mark.slow
-def test_a_kill_leaves_no_server(demo: Demo) -> None:
+def test_a_kill_leaves_no_server_and_the_next_one_removes_its_folder(demo: Demo) -> None:
     process = demo.start("demo", "guide")
     wait_for(lambda: [line for line in children(demo.home) if "nats-server" in line], "no server")
     process.kill()
     process.communicate(timeout=60)
     wait_for(lambda: not children(demo.home), "a server is left")
+    assert list(demo.temporary.glob("jsctl-demo-*/hub.conf"))
+    process = demo.start("demo", "guide")
+    wait_for(lambda: not list(demo.temporary.glob("jsctl-demo-*/hub.conf")), "the folder is left")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    demo.leaves_nothing()

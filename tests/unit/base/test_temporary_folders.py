@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jsctl.base import posix
-from jsctl.base.files import temporary_folder, write_atomically
+from jsctl.base.files import keep_folder, temporary_folder, write_atomically
 
 
 @pytest.fixture
@@ -47,6 +47,15 @@ def test_without_locks_no_folder_is_swept(parent: Path, monkeypatch: pytest.Monk
         (folder / "in use").touch()
         with temporary_folder("mine-"):
             assert (folder / "in use").exists()
+
+
+def test_what_is_kept_stays(parent: Path) -> None:
+    with temporary_folder("mine-") as folder:
+        (folder / "text").touch()
+        keep_folder(folder)
+    with temporary_folder("mine-"):
+        assert (folder / "text").exists()
+    assert list(folder.iterdir()) == [folder / "text"]
 
 
 def test_what_is_not_ours_stays(parent: Path) -> None:
