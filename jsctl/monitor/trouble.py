@@ -28,7 +28,7 @@ class Trouble(NamedTuple):
     """Something that is wrong, as the rules find it; a finding of `doctor` also says where.
 
     words: a few, empty for a rule of a whole network. bad: whether something does not work; otherwise it may
-    soon fail. code: of its rule in `rules.catalog`; stable, for scripts. says: a sentence on what was seen;
+    soon fail. code: of its `Rule`; stable, for scripts. says: a sentence on what was seen;
     empty when the words say it. help: command lines that fix it, one after the other. advice: what to do,
     when it is not what the rule says; of a finding complete, with its command lines.
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from jsctl.base.units import format_rfc3339, pluralize, to_ns
 from jsctl.errors import ExitStatus
+from jsctl.monitor.doctor.diagnosis import RULES
 from jsctl.monitor.doctor.snapshot import Json, Snapshot
-from jsctl.monitor.rules.catalog import RULES
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text
 

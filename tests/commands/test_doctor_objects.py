@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsctl.base.command_lines import ASKING, WITHOUT_TERMINAL
-from jsctl.monitor.rules.catalog import BY_CODE
+from jsctl.monitor.doctor.diagnosis import CODES
 from tests.support import js
 from tests.support.run import Cli
 from tests.support.subscribing import subscribing
@@ -65,7 +65,7 @@ def only(cli: Cli, code: str) -> dict[str, Any]:
     assert reported(cli) == [code]
     condition = f"'{code}' in codes"
     assert cli(["report", "--fail-on", condition]).status == 1
-    assert finding["why"] and code in BY_CODE
+    assert finding["why"] and code in CODES
     assert cli(f"doctor --ignore {code}").status == 0
     return finding
 
@@ -264,7 +264,7 @@ def test_each_rule_says_what_it_looked_at(cli: Cli, well: str) -> None:
         and "system account" in rules["CLOCKS_APART"]["not_checked"][0]
     )
     assert "several rounds" in rules["FALLING_BEHIND"]["not_checked"][0]
-    assert list(rules) == list(BY_CODE)
+    assert list(rules) == list(CODES)
 
 
 @pytest.mark.slow

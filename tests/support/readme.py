@@ -7,7 +7,7 @@ from jsctl import manual, registry
 from jsctl.commands.compatibility.differences import DIFFERENCES
 from jsctl.contexts.settings import SETTINGS
 from jsctl.errors import ExitStatus
-from jsctl.monitor.rules.catalog import RULES
+from jsctl.monitor.doctor.diagnosis import RULES
 from tests.conformance.results import build_table
 
 README = Path(__file__).parents[2] / "README.md"

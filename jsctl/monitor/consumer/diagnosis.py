@@ -9,8 +9,6 @@ from typing import Any
 
 from jsctl.base.command_lines import Suggestion, build_flag
 from jsctl.base.units import (
-    NEVER,
-    SECOND,
     format_count,
     format_duration,
     format_time,
@@ -20,9 +18,10 @@ from jsctl.base.units import (
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.state import format_followers as follower_names
+from jsctl.monitor.consumer import clients, unacknowledged
+from jsctl.monitor.consumer.clients import diagnose_clients
 from jsctl.monitor.consumer.facts import (
     FINE,
-    NOBODY,
     PARTIAL,
     SLOW,
     STOPPED,
@@ -38,13 +37,11 @@ from jsctl.monitor.consumer.unacknowledged import (
     diagnose_given_up,
     diagnose_missing_acks,
 )
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble, check_migration, find_lagging_replicas, has_leader
 from jsctl.nats.subjects import covers, overlaps
 
 _ORDER = {STOPPED: 0, SLOW: 1, PARTIAL: 2, WAITING: 3, FINE: 4}
-_RECENT = (
-    10 * SECOND
-)  #: ns since a delivery: a client that pulls repeatedly does not have a pull open all the time
 
 
 def find_causes(facts: Facts) -> list[Cause]:
@@ -123,7 +120,7 @@ def _diagnose_delivery(facts: Facts, now: Delivery) -> Iterator[Cause]:
         yield _diagnose_pause(facts, config)
     if now.at_limit and now.pending:
         yield diagnose_ack_limit(facts, now)
-    yield from _diagnose_clients(facts, config, now)
+    yield from diagnose_clients(facts, config, now)
     yield from diagnose_given_up(facts, config, now)
     yield from _diagnose_removed(facts, config)
     yield from _diagnose_login(facts)
@@ -159,78 +156,6 @@ def _diagnose_pause(facts: Facts, config: Json) -> Cause:
         numbers={"pause_until": until, "pause_remaining": remaining},
         help=[facts.suggest("resume")._replace(is_safe=True, undo=facts.suggest("pause", until))],
         trouble=Trouble("paused", False, "CONSUMER_PAUSED"),
-    )
-
-
-def _diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """Yield the causes in the clients: none requests messages, or only one may."""
-    info = facts.consumer
-    due = now.pending + (now.unacked - now.exhausted if now.overdue else 0)
-    pinned = [group for group in info.get("priority_groups") or [] if group.get("pinned_client_id")]
-    deliverable = now.deliverable and not now.paused
-    # Whoever receives a message to look at it must not be the only one who ever does.
-    can_look = config.get("ack_policy") == "explicit" and not now.max_deliver
-    if now.is_push and not now.has_client:
-        target, group = config["deliver_subject"], config.get("deliver_group")
-        in_group = f" in queue group {group}" if group else ""
-        queue = build_flag("--queue", group) if group else []
-        yield Cause(
-            kind="no interest",
-            weight=STOPPED if due else FINE,
-            says=f"nobody listens on its delivery subject {target}{in_group}; the subscription must name"
-            " exactly this subject, without wildcards",
-            numbers={"num_pending": now.pending, "deliver_subject": target, "push_bound": False},
-            help=[Suggestion("sub", [target], queue)] if can_look and (deliverable or not due) else (),
-            trouble=Trouble(NOBODY[1], True, "NO_SUBSCRIBER") if due else None,
-        )
-    elif not now.is_push and not now.has_client and due:
-        yield _diagnose_missing_pulls(
-            facts, config, now, due, can_pull=bool(deliverable) and not pinned and can_look
-        )
-    for pin in pinned:
-        if now.pending and config.get("priority_policy") == "pinned_client":
-            yield _diagnose_pin(facts, now, pin, is_idle=bool(deliverable) and now.has_client)
-
-
-def _diagnose_pin(facts: Facts, now: Delivery, pin: Json, *, is_idle: bool) -> Cause:
-    """Return the cause that only one client gets messages. is_idle: whether others wait while there are
-    some."""
-    group, client = pin.get("group"), pin["pinned_client_id"]
-    is_gone = is_idle and (now.age == NEVER or now.age >= _RECENT)
-    says = ": others wait"
-    if is_gone:
-        says = (
-            f", which has asked for nothing for {format_duration(now.age)}: it may be gone, and others wait"
-            " until its pin times out"
-        )
-    return Cause(
-        kind="pinned",
-        weight=STOPPED if is_gone else SLOW,
-        says=f"group {group} is pinned to client {client}{says}",
-        numbers={"pinned_client_id": client, "pinned_ts": pin.get("pinned_ts")},
-        help=[facts.suggest("unpin", group)],
-        trouble=Trouble("its pinned client asks for nothing", True, "PIN_IDLE") if is_gone else None,
-    )
-
-
-def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int, *, can_pull: bool) -> Cause:
-    groups = config.get("priority_groups") or []
-    group = build_flag("--group", groups[0]) if groups else []
-    since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
-    # Clients that ask repeatedly, and those that still work on what they have, have no pull open.
-    is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
-    again = due - now.pending
-    waiting = [f"{count_messages(now.pending, 'is', 'are')} pending"] if now.pending else []
-    if again:
-        subject = format_count(again) if waiting else count_messages(again, "is", "are")
-        waiting.append(f"{subject} to be redelivered")
-    return Cause(
-        kind="no waiting pulls",
-        weight=WAITING if is_busy else STOPPED,
-        says=f"{' and '.join(waiting)}, and no client requests them: 0 pulls wait{since}",
-        numbers={"num_pending": now.pending, "num_waiting": 0},
-        help=[facts.suggest("next", flags=[*group, "--no-ack"])] if can_pull else (),
-        trouble=None if is_busy else Trouble(NOBODY[0], True, "NOBODY_PULLS"),
     )
 
 
@@ -347,3 +272,52 @@ def _describe_healthy(facts: Facts) -> Cause:
             numbers,
         )
     return Cause("done", FINE, "it has delivered everything there is", numbers)
+
+
+RULES = (
+    Rule(
+        "ACK_DENIED",
+        "a login may request messages, and not acknowledge them",
+        "consumers",
+        why="what its clients receive is delivered again and again",
+        fix="let it publish to $JS.ACK.STREAM.CONSUMER.>, or reply to what it receives (allow_responses)",
+    ),
+    *clients.RULES,
+    *unacknowledged.RULES,
+    Rule(
+        "CONSUMER_NO_LEADER",
+        "a consumer has no leader",
+        "consumers",
+        ("META_NO_LEADER", "STREAM_NO_LEADER"),
+        why="nothing is delivered until most of its replicas are there",
+        fix="start the servers that hold it: {server report jetstream} shows which are away",
+    ),
+    Rule(
+        "UNREAD_REMOVED",
+        "a stream removed messages before a consumer got them",
+        "consumers",
+        why="no client of it ever processes them",
+        fix="read faster, or raise the limits of the stream",
+    ),
+    Rule(
+        "CONSUMER_PAUSED",
+        "a consumer is paused",
+        "consumers",
+        why="nothing is delivered until then",
+        fix="resume it",
+    ),
+    Rule(
+        "STARTS_LATER",
+        "a consumer starts at a sequence that the stream has not reached",
+        "consumers",
+        why="nothing is delivered until then",
+        fix="wait until the stream is there",
+    ),
+    Rule(
+        "FALLING_BEHIND",
+        "a consumer falls behind",
+        "consumers",
+        rounds=True,
+        fix="start more clients",
+    ),
+)

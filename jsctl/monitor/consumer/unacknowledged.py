@@ -12,6 +12,7 @@ from jsctl.base.units import NEVER, SECOND, format_count, format_duration, forma
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import RESETTABLE
 from jsctl.monitor.consumer.facts import FINE, SLOW, STOPPED, Cause, Delivery, Facts
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 
 
@@ -185,3 +186,28 @@ def _describe_next_delivery(
 def count_messages(number: int, singular: str, plural: str) -> str:
     """Return `1 message waits`, `3 messages wait`."""
     return f"1 message {singular}" if number == 1 else f"{format_count(number)} messages {plural}"
+
+
+RULES = (
+    Rule(
+        "ACKS_FULL",
+        "a consumer stopped at its maximum of unacknowledged messages",
+        "consumers",
+        why="nothing more is delivered to any of its clients until some are acknowledged",
+        fix="let its clients acknowledge what they have",
+    ),
+    Rule(
+        "GIVEN_UP",
+        "a consumer gave messages up after its maximum of deliveries",
+        "consumers",
+        why="no client has processed them, and they are not delivered again",
+        fix="when clients can process them, have them delivered again",
+    ),
+    Rule(
+        "REDELIVERED",
+        "messages are delivered again because they are not acknowledged",
+        "consumers",
+        why="clients fail, or take longer than the consumer waits: the same work is done again",
+        fix="let clients acknowledge within the time that the consumer waits, or let it wait longer",
+    ),
+)

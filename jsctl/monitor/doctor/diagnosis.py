@@ -1,54 +1,48 @@
 """All rules, and their findings on a snapshot. No I/O."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from jsctl.base.command_lines import build_flag, build_line, note_questions
-from jsctl.monitor.doctor.rules import accounts, consumers, origins, reach, servers, subjects
-from jsctl.monitor.doctor.rules.seen import find_seen, group_by_code
+from jsctl.monitor.doctor.rules import accounts, consumers, origins, reach, seen, servers, subjects
 from jsctl.monitor.doctor.snapshot import SYSTEM, Snapshot, choose_name
-from jsctl.monitor.rules.catalog import RULES
+from jsctl.monitor.rules import contexts
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 
 _MALFORMED = "ANSWER_MALFORMED"
 
 Check = Callable[[Snapshot], Iterable[Trouble]]
 
-_CHECKS: Mapping[str, Check] = {
-    "CONTEXT_FAILED": reach.context_failed,
-    "DOMAIN_MISSING": reach.domain_missing,
-    "META_RESCUE": servers.meta_rescue,
-    "META_NO_LEADER": servers.meta_no_leader,
-    "JETSTREAM_SILENT": reach.jetstream_silent,
-    "DOMAIN_TWICE": reach.domain_twice,
-    "DOMAIN_UNNAMED": reach.domain_unnamed,
-    "SERVER_SILENT": servers.server_silent,
-    "SYSTEM_NOT_LINKED": servers.system_not_linked,
-    "IMPORT_INVALID": accounts.import_invalid,
-    "IMPORT_DEAD": accounts.import_dead,
-    "ORIGIN_MISSING": origins.origin_missing,
-    "ORIGIN_SILENT": origins.origin_silent,
-    "DELIVERY_NOT_IMPORTED": accounts.delivery_not_imported,
-    "FLOW_CONTROL_MISSING": accounts.flow_control_missing,
-    "CONSUMER_ORPHANED": consumers.consumer_orphaned,
-    "LINK_IDLE": origins.link_idle,
-    "LINK_FAILED": origins.link_failed,
-    "SUBJECT_TWICE": subjects.subject_twice,
-    "REPLICA_OFFLINE": servers.replica_offline,
-    "STREAM_NO_LEADER": servers.stream_without_leader,
-    "API_LEVEL_DIFFERS": servers.api_level_differs,
-    "CLOCKS_APART": servers.clocks_apart,
-    "LIMIT_NEAR": servers.server_limit_near,
-    "LOGIN_EXPIRES": reach.login_expires,
-    "SLOW_CONSUMERS": reach.slow_consumers,
-}
-"""What the rules of a network check. Those of single objects are in `rules.seen`."""
+_MODULES = (seen, reach, servers, accounts, origins, consumers, subjects)
+_CHECKS: Sequence[Check] = [check for module in _MODULES for check in module.CHECKS]
+
+
+def _list_rules() -> list[Rule]:
+    """Return the rules of all modules, causes before their effects."""
+    checked = (*reach.RULES, *servers.RULES, *accounts.RULES, *consumers.RULES, *subjects.RULES)
+    by_code = {rule.code: rule for rule in (*contexts.RULES, *checked, *seen.RULES)}
+    ordered: dict[str, Rule] = {}
+
+    def add(rule: Rule) -> None:
+        for cause in rule.causes:
+            add(by_code[cause])
+        ordered.setdefault(rule.code, rule)
+
+    for rule in by_code.values():
+        add(rule)
+    return [*ordered.values(), Rule(_MALFORMED, "a server's answer is malformed", "servers")]
+
+
+RULES = _list_rules()
+"""All rules, in the order in which findings are shown."""
 
 CODES = tuple(rule.code for rule in RULES)
 
 
-def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Trouble]:
-    """Return a rule's findings. What servers report to the system account is not checked, and may have any
+def _run_check(check: Check, snapshot: Snapshot) -> list[Trouble]:
+    """Return a check's findings. What servers report to the system account is not checked, and may have any
     shape.
     """
     try:
@@ -57,7 +51,7 @@ def _run_check(code: str, check: Check, snapshot: Snapshot) -> list[Trouble]:
         return [
             Trouble.of_network(
                 _MALFORMED,
-                f"rule {code}",
+                f"rule {check.__name__.upper()}",
                 f"a server's answer is malformed: {type(error).__name__} {error}",
                 "this rule could not be checked",
                 f"see what the servers answer: {snapshot.build_system_line('server request jetstream')};"
@@ -71,14 +65,15 @@ def diagnose(snapshot: Snapshot, ignore: Collection[str] = ()) -> list[Trouble]:
 
     ignore: codes to leave out; what such findings explain is left out, too.
     """
-    seen = group_by_code(iter(_run_check("of objects", find_seen, snapshot)))
+    found: dict[str, list[Trouble]] = defaultdict(list)
+    for check in _CHECKS:
+        for finding in _run_check(check, snapshot):
+            found[finding.code].append(finding)
     findings: list[Trouble] = []
     explained: dict[str, set[str]] = {}
     for rule in RULES:
         explained_objects = {name for code in rule.causes for name in explained.get(code, ())}
-        check = _CHECKS.get(rule.code)
-        findings_of_rule = [] if check is None else _run_check(rule.code, check, snapshot)
-        for finding in [*findings_of_rule, *seen.get(rule.code, ())]:
+        for finding in found[rule.code]:
             if explained_objects and set(finding.objects) <= explained_objects:
                 continue
             explained.setdefault(rule.code, set()).update(finding.objects)

@@ -2,11 +2,20 @@
 
 from jsctl.base.units import HOUR, format_duration, format_time, truncate_to_seconds
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.error_codes import ErrorCode
 
 SOON = 7 * 24 * HOUR
 """ns before the end of a token or certificate from which it is named."""
+
+LOGIN_EXPIRES = Rule(
+    "LOGIN_EXPIRES",
+    "a login or a certificate has expired, or expires soon",
+    "contexts",
+    why="from then on the server refuses it",
+    fix="use new credentials",
+)
 
 
 def choose_code(error: JsctlError | None) -> str:
@@ -32,3 +41,12 @@ def check_expiry(what: str, expires: int, now: int) -> list[Trouble]:
     return [
         Trouble(f"{what} expires in {span}", False, "LOGIN_EXPIRES", f"{what} expires in {span}, at {at}")
     ]
+
+
+RULES = (
+    Rule("CONTEXT_FAILED", "a context cannot be used", "contexts"),
+    LOGIN_EXPIRES,
+    Rule("DOMAIN_MISSING", "nobody answers in a domain that a context names", "contexts"),
+    Rule("META_NO_LEADER", "the servers of a domain have no majority", "servers"),
+    Rule("JETSTREAM_SILENT", "a domain does not answer in time", "contexts", ("META_NO_LEADER",)),
+)

@@ -10,6 +10,7 @@ from jsctl.base.units import format_count, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import format_origin, list_origin_filters
 from jsctl.jetstream.message.progress import Progress
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import overlaps
 
@@ -297,3 +298,52 @@ def _intersect(first: str, second: str) -> str | None:
             return None
         tokens.append(right[at] if left[at] == "*" else left[at])
     return ".".join(tokens)
+
+
+RULES = (
+    Rule(
+        "ORIGIN_MISSING",
+        "a mirror or source of a stream that does not exist",
+        "links",
+        why="nothing is copied; once a stream of that name is created, all of it is",
+        fix="create it",
+    ),
+    Rule(
+        "ORIGIN_SILENT",
+        "nobody answers where mirrors and sources copy from",
+        "links",
+        ("SERVER_SILENT", "IMPORT_DEAD", "DOMAIN_MISSING", "META_NO_LEADER", "JETSTREAM_SILENT"),
+    ),
+    Rule(
+        "SOURCE_LOOP",
+        "streams copy from each other in a circle",
+        "links",
+        why="each message goes round for ever, and is stored again until a limit or the disk ends it",
+        fix="let each of these sources take only what clients publish to its origin",
+    ),
+    Rule(
+        "FILTER_EMPTY",
+        "a filter can never match a message",
+        "links",
+        why="nothing that the stream will ever store passes it",
+        fix="set a filter that can match",
+    ),
+    Rule(
+        "LINK_AHEAD",
+        "a mirror or source is ahead of its origin",
+        "links",
+        why="nothing is copied until the origin is as far, and what it has stored again by then is missing",
+    ),
+    Rule(
+        "LINK_DIFFERS",
+        "a mirror holds other messages than its origin under the same sequences",
+        "links",
+        why="messages of the origin are missing for good, and sequences do not mean the same in both",
+    ),
+    Rule(
+        "MIRROR_FULL",
+        "a mirror that discards new messages is full",
+        "links",
+        why="what the origin stores is missing in it, and its server reports no lag",
+    ),
+)

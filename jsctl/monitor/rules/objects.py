@@ -25,6 +25,7 @@ from jsctl.base.units import (
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.state import count_lost, get_mark
 from jsctl.jetstream.stream.replicas import count_replicas
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.rules.links import is_full
 from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.monitor.trouble import Trouble, check_migration, check_replicas, has_leader, is_settled
@@ -34,6 +35,14 @@ _SERVER_FIX = (
     "raise max_file_store or max_memory_store in its jetstream block, add servers, or move streams to others"
 )
 SILENT = 30 * SECOND  #: ns since an origin was last heard from
+
+META_RESCUE = Rule(
+    "META_RESCUE",
+    "servers act without a majority",
+    "servers",
+    why="if the others run after all, both sides change streams, and what one side changed is lost",
+    fix="it ends after five minutes, or when the servers that will not come back are removed",
+)
 
 
 def check_stream(info: Json, now: datetime) -> list[Trouble]:
@@ -248,3 +257,133 @@ def _check_interest(info: Json, now: datetime) -> Iterator[Trouble]:
 
 def _format_share(used: int, limit: int) -> str:
     return f"{used * 100 // limit}%"
+
+
+RULES = (
+    META_RESCUE,
+    Rule(
+        "LINK_IDLE",
+        "a mirror or source looks active and copies nothing",
+        "links",
+        (
+            *("LINK_AHEAD", "LINK_DIFFERS", "MIRROR_FULL"),
+            "DELIVERY_NOT_IMPORTED",
+            "FLOW_CONTROL_MISSING",
+            "CONSUMER_ORPHANED",
+            "ORIGIN_SILENT",
+            "IMPORT_DEAD",
+        ),
+        fix="see who has the messages: {stream report}",
+    ),
+    Rule(
+        "LINK_FAILED",
+        "a mirror or source does not reach its origin",
+        "links",
+        (
+            *("DELIVERY_NOT_IMPORTED", "FLOW_CONTROL_MISSING", "CONSUMER_ORPHANED", "ORIGIN_SILENT"),
+            *(
+                "SERVER_SILENT",
+                "IMPORT_DEAD",
+                "ORIGIN_MISSING",
+                "LINK_IDLE",
+                "META_NO_LEADER",
+                "JETSTREAM_SILENT",
+            ),
+        ),
+        fix="see the origin",
+    ),
+    Rule(
+        "LAG_GROWING",
+        "a mirror or source falls behind",
+        "links",
+        rounds=True,
+        fix="see what limits it: {stream report}",
+    ),
+    Rule(
+        "REPLICA_OFFLINE",
+        "a server with replicas is away",
+        "servers",
+        ("META_NO_LEADER",),
+        fix="start its server: {server list} shows which run",
+    ),
+    Rule(
+        "REPLICA_BEHIND",
+        "a replica is behind its leader",
+        "streams",
+        ("REPLICA_OFFLINE",),
+        why="if the leader fails now, what the replica lacks is missing until the leader is back",
+        fix="wait; if it stays behind, see its server: {server report jetstream}",
+    ),
+    Rule(
+        "REPLICAS_FEW",
+        "a stream has fewer replicas than it should",
+        "streams",
+        why="each further server that fails brings it closer to a stop, or to losing messages",
+        fix="start a server that can hold them (one that was removed from the cluster comes back only"
+        " under a new name), then make the replicas again",
+    ),
+    Rule(
+        "MIGRATION_STALLED",
+        "a change of the servers of a stream or consumer stands still",
+        "streams",
+        ("META_NO_LEADER", "STREAM_NO_LEADER"),
+        why="until it ends, it is not where it should be, and other changes of its servers are refused",
+        fix="see its servers",
+    ),
+    Rule(
+        "STREAM_NO_LEADER",
+        "a stream has no leader",
+        "streams",
+        ("META_NO_LEADER",),
+        fix="start the servers that hold it: {server report jetstream} shows which are away",
+    ),
+    Rule(
+        "STREAM_UNFINISHED",
+        "a restore or copy of a stream has not ended",
+        "streams",
+        why="it does not hold everything yet: who reads it now misses messages",
+        fix="wait until it has ended; if it was interrupted, run the same restore or copy again",
+    ),
+    Rule(
+        "INTEREST_MISSING",
+        "a stream that keeps messages for its consumers has none",
+        "streams",
+        why="with interest retention, what is published while there is no consumer is dropped at once",
+        fix="create the consumer that its clients need",
+    ),
+    Rule(
+        "NOT_CONSUMED",
+        "a work queue holds messages that no consumer takes",
+        "consumers",
+        why="they wait for ever",
+        fix="create a consumer for them, or remove them",
+    ),
+    Rule(
+        "COUNTER_NOT_LOADED",
+        "a counter is gone at the next start of its server",
+        "streams",
+        why="the server refuses the configuration then (10052), and any change of it before",
+        fix="save it with {backup stream}, remove it, and restore it with a --config of"
+        " subject_delete_marker_ttl: 0 and allow_msg_ttl: false",
+    ),
+    Rule(
+        "LIMIT_NEAR",
+        "a limit is nearly reached",
+        "streams",
+        fix="raise the limit",
+    ),
+    Rule(
+        "API_ERRORS",
+        "requests to JetStream fail",
+        "servers",
+        rounds=True,
+        fix="see which requests fail: {events --js-advisory}",
+    ),
+    Rule(
+        "MESSAGES_LOST",
+        "a stream lost messages",
+        "streams",
+        why="they are lost on this server",
+        fix="look for them in a backup, or in a mirror of the stream",
+    ),
+)

@@ -13,10 +13,13 @@ from jsctl.monitor.doctor.imports import (
 )
 from jsctl.monitor.doctor.sharing import Gap, find_account_name, fix_gap, fix_invalid
 from jsctl.monitor.doctor.snapshot import Link, Snapshot
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.rules.links import build_create_subject
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.subjects import covers
+
+_COPY_CAUSES = ("ORIGIN_SILENT", "IMPORT_DEAD", "ORIGIN_MISSING")
 
 
 def delivery_not_imported(snapshot: Snapshot) -> Iterator[Trouble]:
@@ -177,3 +180,23 @@ def _is_reachable(snapshot: Snapshot, account: str, remote: str) -> bool:
         for _, local, _ in list_service_imports(detail)
     )
     return not leads_on and any(not domain or server.domain == domain for server in servers)
+
+
+RULES = (
+    Rule("IMPORT_INVALID", "an account imports what is not exported", "accounts"),
+    Rule("IMPORT_DEAD", "a reload left a service import dead", "accounts"),
+    Rule(
+        "DELIVERY_NOT_IMPORTED",
+        "the delivery prefix of a mirror or source is not imported",
+        "accounts",
+        _COPY_CAUSES,
+    ),
+    Rule(
+        "FLOW_CONTROL_MISSING",
+        "flow control of a mirror or source does not pass between accounts",
+        "accounts",
+        (*_COPY_CAUSES, "DELIVERY_NOT_IMPORTED"),
+    ),
+)
+
+CHECKS = (import_invalid, import_dead, delivery_not_imported, flow_control_missing)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from jsctl.monitor.doctor.imports import find_details, list_account_details, list_service_imports
 from jsctl.monitor.doctor.sharing import find_account_name
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Snapshot
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import covers
 
@@ -128,3 +129,8 @@ def _find_missing_named_consumers(snapshot: Snapshot) -> Iterator[Trouble]:
                 f"create it at the origin: {link.build_origin_line('consumer add', link.name, name)}",
                 [link.object],
             )
+
+
+RULES = (Rule("CONSUMER_ORPHANED", "a consumer between accounts has lost one side", "consumers"),)
+
+CHECKS = (consumer_orphaned,)

@@ -190,3 +190,6 @@ def _format_last_heard(links: Sequence[Link]) -> str:
     if not known_spans:
         return "its leader has not heard from it"
     return f"last heard from {format_exact_duration(truncate_to_seconds(min(known_spans)))} ago"
+
+
+CHECKS = (origin_missing, origin_silent, link_idle, link_failed)

@@ -18,9 +18,17 @@ from jsctl.errors import Unreachable
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.imports import list_account_details
 from jsctl.monitor.doctor.snapshot import ContextView, ServerView, Snapshot
-from jsctl.monitor.rules.catalog import BY_CODE
-from jsctl.monitor.rules.contexts import check_expiry, choose_code
+from jsctl.monitor.rules.catalog import Rule
+from jsctl.monitor.rules.contexts import LOGIN_EXPIRES, check_expiry, choose_code
 from jsctl.monitor.trouble import Trouble
+
+_SLOW_CONSUMERS = Rule(
+    "SLOW_CONSUMERS",
+    "servers closed connections that read too slowly",
+    "servers",
+    why="what was sent to them meanwhile did not arrive; with core NATS it is lost",
+    fix="let these clients do less for each message, or share their subscription in a queue group",
+)
 
 
 def context_failed(snapshot: Snapshot) -> Iterator[Trouble]:
@@ -153,7 +161,7 @@ def login_expires(snapshot: Snapshot) -> Iterator[Trouble]:
             continue  # which says so
         for trouble in check_expiry("its login", context.expires, now):
             fix = f"use new credentials: {build_line('context edit', context.name)}"
-            yield _build(trouble, f"context {context.name}", fix)
+            yield trouble.locate(f"context {context.name}", LOGIN_EXPIRES.why, fix)
     seen: set[str] = set()
     for _, account, detail in list_account_details(snapshot):
         claims = detail.get("decoded_jwt") or {}
@@ -163,12 +171,16 @@ def login_expires(snapshot: Snapshot) -> Iterator[Trouble]:
             for trouble in check_expiry("its JWT", int(claims.get("exp") or 0) * SECOND, now):
                 edit = build_line("auth account edit", name, flags=["--expiry", "1y"])
                 push = build_line("auth account push", name)
-                yield _build(trouble, f"account {name}", f"sign it again, and push it: {edit} && {push}")
+                yield trouble.locate(
+                    f"account {name}", LOGIN_EXPIRES.why, f"sign it again, and push it: {edit} && {push}"
+                )
     for server in snapshot.servers:
         for part, whom in _CERTIFICATES.items():
             end = _read_certificate(server.varz, part)
             for trouble in check_expiry(f"its certificate for {whom}", end, now):
-                yield _build(trouble, f"server {server.name}", "replace it, and reload the configuration")
+                yield trouble.locate(
+                    f"server {server.name}", LOGIN_EXPIRES.why, "replace it, and reload the configuration"
+                )
 
 
 def _read_certificate(varz: Mapping[str, Any], part: str) -> int:
@@ -176,25 +188,36 @@ def _read_certificate(varz: Mapping[str, Any], part: str) -> int:
     return parse_time_ns(text) if text else 0
 
 
-def _build(trouble: Trouble, about: str, fix: str) -> Trouble:
-    rule = BY_CODE[trouble.code]
-    return trouble.locate(about, rule.why, fix or rule.fix)
-
-
 def slow_consumers(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers that closed connections in the last hour because they read too slowly."""
-    rule = BY_CODE["SLOW_CONSUMERS"]
     for server in snapshot.servers:
         if not server.slow:
             continue
         names = sorted({str(each.get("name") or each.get("ip") or each.get("cid")) for each in server.slow})
         last = max(str(each.get("stop") or "") for each in server.slow)
         yield Trouble.of_network(
-            rule.code,
+            _SLOW_CONSUMERS.code,
             f"server {server.name}",
             f"it closed {pluralize(len(server.slow), 'connection')} within an hour, the last one at"
             f" {format_time(last)}: {', '.join(names[:4])}{' and others' if len(names) > 4 else ''}",
-            rule.why,
-            rule.fix,
+            _SLOW_CONSUMERS.why,
+            _SLOW_CONSUMERS.fix,
             [f"server {server.name}"],
         )
+
+
+RULES = (
+    Rule("DOMAIN_TWICE", "two JetStreams have one domain", "servers"),
+    Rule("DOMAIN_UNNAMED", "JetStream behind a leaf node has no domain", "servers"),
+    _SLOW_CONSUMERS,
+)
+
+CHECKS = (
+    context_failed,
+    domain_missing,
+    jetstream_silent,
+    domain_twice,
+    domain_unnamed,
+    login_expires,
+    slow_consumers,
+)

@@ -1,26 +1,37 @@
 """The rules of single objects, on all streams, copies, consumers and accounts of a snapshot."""
 
+import itertools
 import re
-from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.jetstream.config.origins import api_to_domain, list_origins
+from jsctl.monitor.consumer import diagnosis
 from jsctl.monitor.consumer.diagnosis import find_troubles
 from jsctl.monitor.consumer.facts import Facts, select_stream_facts
 from jsctl.monitor.doctor.snapshot import DomainView, Json, Link, Snapshot, list_links
 from jsctl.monitor.rights import describe_ack_denials
-from jsctl.monitor.rules import objects
-from jsctl.monitor.rules.catalog import BY_CODE
+from jsctl.monitor.rules import contexts, objects
+from jsctl.monitor.rules import links as link_rules
 from jsctl.monitor.rules.links import Edge, Node, check_links, check_progress, read_ends
 from jsctl.monitor.trouble import Repair, Trouble
+
+RULES = (*contexts.RULES, *link_rules.RULES, *objects.RULES, *diagnosis.RULES)
+_BY_CODE = {rule.code: rule for rule in RULES}
 
 _REPORTED_ELSEWHERE = frozenset({"STREAM_NO_LEADER", "REPLICA_OFFLINE", "ORIGIN_MISSING"})
 """Codes whose findings name what several objects have in common: a server, a domain."""
 
 
-def find_seen(snapshot: Snapshot) -> Iterator[Trouble]:
-    """Yield what is wrong with each stream, mirror, source, consumer and account, as a report does."""
+def seen_objects(snapshot: Snapshot) -> Iterator[Trouble]:
+    """Yield what is wrong with each stream, mirror, source, consumer and account, as a report does,
+    except what several of them have in common."""
+    for finding in itertools.chain(_find_in_views(snapshot), _find_of_links(snapshot)):
+        if finding.code not in _REPORTED_ELSEWHERE:
+            yield finding
+
+
+def _find_in_views(snapshot: Snapshot) -> Iterator[Trouble]:
     for view in snapshot.domains:
         for trouble in describe_ack_denials(view.denied):
             yield build_finding(trouble, snapshot, view, f"context {view.context}")
@@ -34,7 +45,6 @@ def find_seen(snapshot: Snapshot) -> Iterator[Trouble]:
                 yield build_finding(trouble, snapshot, view, f"stream {view.format_stream(name)}")
         for info in view.consumers or ():
             yield from _find_of_consumer(snapshot, view, info)
-    yield from _find_of_links(snapshot)
 
 
 def _find_of_consumer(snapshot: Snapshot, view: DomainView, info: Json) -> Iterator[Trouble]:
@@ -99,7 +109,7 @@ def build_finding(
 
     Its command lines work in the object's account, those that ask servers with the system account.
     """
-    rule = BY_CODE[trouble.code]
+    rule = _BY_CODE[trouble.code]
 
     def build(command: Suggestion) -> str:
         builder = snapshot.build_system_line if command.asks_servers else view.build_line
@@ -138,11 +148,4 @@ _LIMIT_REASONS: Mapping[str, str] = {
     "stream": "at the limit it refuses messages, or consumers",
 }
 
-
-def group_by_code(findings: Iterator[Trouble]) -> Mapping[str, Sequence[Trouble]]:
-    """Return findings by their code, without those that other rules report."""
-    groups: dict[str, list[Trouble]] = defaultdict(list)
-    for finding in findings:
-        if finding.code not in _REPORTED_ELSEWHERE:
-            groups[finding.code].append(finding)
-    return groups
+CHECKS = (seen_objects,)

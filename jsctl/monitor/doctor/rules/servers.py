@@ -10,7 +10,7 @@ from jsctl.jetstream.api import build_api_prefix
 from jsctl.monitor.doctor.rules.origins import is_unanswered
 from jsctl.monitor.doctor.snapshot import ServerView, Snapshot
 from jsctl.monitor.rules import objects as object_rules
-from jsctl.monitor.rules.catalog import BY_CODE
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.rules.contexts import choose_code
 from jsctl.monitor.trouble import Trouble, find_lagging_replicas, has_leader
 
@@ -182,7 +182,7 @@ def _describe_removal(snapshot: Snapshot, peer: str) -> str:
     return f"; if it will not come back, and held no stream of one replica: {line}"
 
 
-def stream_without_leader(snapshot: Snapshot) -> Iterator[Trouble]:
+def stream_no_leader(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield streams that have no leader or do not answer."""
     for view in snapshot.domains:
         silent = {name: f"the server says: {reason}" for name, reason in view.silent.items()}
@@ -212,14 +212,14 @@ def _find_away(info: dict[str, Any], snapshot: Snapshot) -> Iterator[tuple[str, 
             yield f"it is {replica.state}", replica.server
 
 
-def server_limit_near(snapshot: Snapshot) -> Iterator[Trouble]:
+def limit_near(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers whose storage is nearly used."""
     yield from _find_in_servers(snapshot, "LIMIT_NEAR", "at the limit no stream on it takes messages")
 
 
 def meta_rescue(snapshot: Snapshot) -> Iterator[Trouble]:
     """Yield servers whose meta group acts without a majority."""
-    rule = BY_CODE["META_RESCUE"]
+    rule = object_rules.META_RESCUE
     remove = snapshot.build_system_line("server cluster peer-remove")
     yield from _find_in_servers(snapshot, rule.code, rule.why, f"{rule.fix}: {remove}")
 
@@ -315,3 +315,23 @@ def _find_silent_clusters(snapshot: Snapshot) -> Iterator[Trouble]:
             " take its gateway out of the configurations",
             [f"cluster {name}"],
         )
+
+
+RULES = (
+    Rule("SERVER_SILENT", "a server that others are connected with does not answer", "servers"),
+    Rule("SYSTEM_NOT_LINKED", "a leaf node does not connect the system account", "servers"),
+    Rule("API_LEVEL_DIFFERS", "servers of a cluster have different API levels", "servers"),
+    Rule("CLOCKS_APART", "clocks of servers differ", "servers"),
+)
+
+CHECKS = (
+    meta_rescue,
+    meta_no_leader,
+    server_silent,
+    system_not_linked,
+    replica_offline,
+    stream_no_leader,
+    api_level_differs,
+    clocks_apart,
+    limit_near,
+)

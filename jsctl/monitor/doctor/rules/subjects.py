@@ -7,6 +7,7 @@ from typing import NamedTuple
 from jsctl.base.command_lines import build_flag
 from jsctl.base.units import format_count
 from jsctl.monitor.doctor.snapshot import DomainView, Snapshot
+from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 from jsctl.nats.subjects import overlaps
 
@@ -80,3 +81,8 @@ def _group_overlapping(snapshot: Snapshot, stored: list[_Stored]) -> Iterator[li
     for index, entry in enumerate(stored):
         groups[root(index)].append(entry)
     yield from (group for group in groups.values() if len(group) > 1)
+
+
+RULES = (Rule("SUBJECT_TWICE", "streams of several domains store one subject", "streams"),)
+
+CHECKS = (subject_twice,)
