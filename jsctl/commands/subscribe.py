@@ -35,7 +35,9 @@ command with a summary and status 0, or 130 if --count was not reached.
 --json writes a line of JSON for each message; --dump FILE.jsonl saves these lines, for pub --from-dump.
 """
 
-_STARTS = ("start_sequence", "all_", "new", "last", "since", "last_per_subject")
+_STARTS = ("start_sequence", "last", "all_", "new", "since", "last_per_subject")
+"""The flags that say where in a stream to start. Of several, nats takes the first of these."""
+
 _FLAGS = {"match": "--match-replies", "all_": "--all"}
 
 
@@ -76,9 +78,6 @@ class Options:
     decoding: Decoding
 
     def __post_init__(self) -> None:
-        starts = self.starts
-        if len(starts) > 1:
-            raise BadInput(f"{_format_flag(starts[0])} and {_format_flag(starts[1])} cannot be used together")
         if self.durable and self.direct:
             raise BadInput("--durable and --direct cannot be used together")
         if self.show.timestamp and self.show.delta:
@@ -119,7 +118,7 @@ class Options:
 
     @property
     def starts(self) -> list[str]:
-        """The flags that say where in a stream to start."""
+        """Those of _STARTS that are given."""
         return [name for name in _STARTS if getattr(self, name) not in (None, False)]
 
     @property
@@ -187,6 +186,9 @@ class Options:
 @match_flag
 @decoding_flags
 async def subscribe(env: Env, options: Options) -> Events[Any]:
+    if len(options.starts) > 1 and not env.mirrors_nats:  # SEVERAL_STARTS
+        first, second, *_ = map(_format_flag, options.starts)
+        raise BadInput(f"{first} and {second} cannot be used together")
     reader = options.decoding.build_reader(env, options.condition)
     connection = await env.connection()
     quiet = options.show.is_raw or bool(options.dump) or env.wants_json

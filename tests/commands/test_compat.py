@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,17 @@ def test_each_difference(cli: Cli, url: str) -> None:
     cli("consumer add ORDERS C --pull --defaults --max-deliver 7", status=1)
     cli("compat -- consumer add ORDERS C --pull --defaults --max-deliver 7", status=0)
     assert cli("consumer info ORDERS C --json", status=0).json["config"]["max_deliver"] == 7
+
+
+def test_the_first_of_several_starts(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=9)
+    flags = ("--start-sequence 5", "--last", "--all", "--new", "--since 1h", "--last-per-subject")
+    for first, second in combinations(flags, 2):
+        line = f"sub --stream ORDERS {second} {first} --raw --wait 300ms --count 9"
+        assert "cannot be used together" in cli(line, status=64).err
+        shown = cli(f"compat -- {line}")
+        assert shown.out == cli(line.replace(f" {second}", "")).out, line
 
 
 def test_a_file_is_the_whole_configuration(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -85,6 +85,11 @@ def test_calls_that_other_commands_run(line: str) -> None:
         ("nats schema validate x x.json", "jsctl compat -- schema validate x x.json"),
         ("nats server ls 3", "jsctl compat -- server ls 3"),
         ("nats server ls", ""),
+        (
+            "nats sub --stream A --last --start-sequence=4",
+            "jsctl compat -- sub --stream A --last --start-sequence=4",
+        ),
+        ("nats sub --stream A --last", ""),
         ("nats str edit A --config a.json --replace", ""),
     ],
 )

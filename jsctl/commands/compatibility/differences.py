@@ -66,6 +66,12 @@ DIFFERENCES: Mapping[str, Difference] = {
         "refused, status 1",
         "`--update`",
     ),
+    "SEVERAL_STARTS": Difference(
+        ("subscribe",),
+        "takes one of several flags for the start, such as --last with --start-sequence",
+        "refused, status 64",
+        "`jsctl compat --` before the verb, or only the flag that nats takes",
+    ),
     "LOOP_STDIN": Difference(
         ("publish", "request", "kv put", "kv create", "kv update"),
         "without a body, takes the rest of the list that a loop reads",

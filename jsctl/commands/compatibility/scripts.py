@@ -254,6 +254,11 @@ def _ends_with_1(call: Call) -> Edit | None:
     return _run_as_nats if expects and not call.is_piped else None
 
 
+def _start_once(call: Call) -> Edit | None:
+    starts = ("--start-sequence", "--last", "--all", "--new", "--since", "--last-per-subject")
+    return _run_as_nats if sum(call.has(flag) for flag in starts) > 1 else None
+
+
 def _read_list(call: Call) -> Edit | None:
     bodies = {"publish": 1, "request": 1}.get(call.path, 2)
     return (
@@ -276,6 +281,7 @@ _RULES = {
         "REQUEST_UNANSWERED": _may_be_unanswered,
         "RTT_UNREACHABLE": _may_be_unanswered,
         "RESULT_STATUS": _ends_with_1,
+        "SEVERAL_STARTS": _start_once,
     }.items()
 }
 """What looks for each difference in a call; edits are made in this order."""

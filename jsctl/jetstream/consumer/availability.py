@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from jsctl.base.command_lines import build_line
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.nats.subjects import overlaps
@@ -31,18 +32,20 @@ async def check_filters(api: Api, stream_config: Json | None, filters: Sequence[
     """
     if stream_config is None:
         return
-    subjects = stream_config.get("subjects") or []
-    copies = stream_config.get("mirror") or stream_config.get("sources")
-    for subject in filters:
-        if (
-            subjects
-            and not copies
-            and not any(overlaps(subject, stream_subject) for stream_subject in subjects)
-        ):
-            name = stream_config["name"]
-            raise ValueError(f"{subject} matches nothing: stream {name} stores {', '.join(subjects)}")
+    for subject in list_unmatched(filters, stream_config):
+        name, subjects = stream_config["name"], stream_config["subjects"]
+        raise ValueError(f"{subject} matches nothing: stream {name} stores {', '.join(subjects)}")
     if stream_config.get("retention") == "workqueue":
         await _check_work_queue(api, str(stream_config["name"]), filters)
+
+
+def list_unmatched(filters: Sequence[str], stream_config: Json) -> list[str]:
+    """Return the filters that match none of a stream's subjects. A mirror, or a stream with sources or a
+    transformation of its subjects, may have any."""
+    subjects = stream_config.get("subjects") or ()
+    if not subjects or list_origins(stream_config) or stream_config.get("subject_transform"):
+        return []
+    return [subject for subject in filters if not any(overlaps(subject, own) for own in subjects)]
 
 
 async def _check_work_queue(api: Api, stream: str, filters: Sequence[str]) -> None:

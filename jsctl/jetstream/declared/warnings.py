@@ -8,6 +8,7 @@ from jsctl.base.loops import gather
 from jsctl.errors import ApiError, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import domain_to_api, list_origin_filters, list_origins
+from jsctl.jetstream.consumer.availability import list_unmatched
 from jsctl.jetstream.consumer.config import find_warnings as find_consumer_warnings
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.declared.model import Stream, find_bucket_kind
@@ -16,7 +17,6 @@ from jsctl.jetstream.message.held import find_change_warnings, warn_of_ids
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import find_warnings
 from jsctl.nats.error_codes import ErrorCode
-from jsctl.nats.subjects import overlaps
 
 _MAX_PARALLEL = 16
 _UNFINISHED = frozenset(("mirror", "num_replicas", "allow_msg_schedules"))
@@ -140,10 +140,5 @@ async def _fetch_config(step: Step) -> Json | None:
 
 
 def _warn_of_filters(filters: Sequence[str], stream: Json) -> Iterator[str]:
-    """Yield warnings about filters that match none of a stream's subjects. A mirror, or a stream with
-    sources or a transformation of its subjects, may have any."""
-    if not stream.get("subjects") or list_origins(stream) or stream.get("subject_transform"):
-        return
-    for subject in filters:
-        if not any(overlaps(subject, own) for own in stream["subjects"]):
-            yield f"the filter {subject} matches none of the subjects of stream {stream['name']}"
+    for subject in list_unmatched(filters, stream):
+        yield f"the filter {subject} matches none of the subjects of stream {stream['name']}"

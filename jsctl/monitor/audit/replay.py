@@ -52,12 +52,16 @@ def read_archived(
 
     Connections have their account, which an archive holds in other files, and each is there once. body: of
     the request; what it leaves out of the answers, they do not have. Raises BadInput when the archive holds
-    no such answers, or cannot be filtered as the body asks.
+    no such answers, or cannot be filtered as the body asks, NotFound for an account that it knows nothing of.
     """
     kinds = [kind for kind in (KINDS.get(endpoint), _ACCOUNT_KINDS.get(endpoint)) if kind]
     if not kinds:
         raise BadInput(f"an archive has no answers to {endpoint}", "leave out --archive")
     selectors = [*_find_selectors(endpoint, body or {})]
+    account = (body or {}).get("account") or (body or {}).get("acc")
+    about: list[Json] = []
+    if account and (endpoint == "ACCOUNTZ" or archive.values("account", artifact_type="account_info")):
+        about = _load_account(archive, account)
     replies: dict[str, Json] = {}
     for kind in kinds:
         for tags, document in _load_answers(archive, endpoint, kind):
@@ -71,8 +75,8 @@ def read_archived(
         raise _NoAnswers(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
     if endpoint == "CONNZ":
         _join_connections(archive, replies)
-    if endpoint == "ACCOUNTZ" and (account := (body or {}).get("account")):
-        for document in _load_account(archive, account):
+    if endpoint == "ACCOUNTZ":
+        for document in about:
             replies[str(document["server"]["id"])]["data"]["account_detail"] = document.get("data")
     if (body or {}).get("leader_only"):
         replies = {key: reply for key, reply in replies.items() if _is_meta_leader(reply)}

@@ -15,12 +15,12 @@ _SHOWN = 3  #: next runs on a page
 COLUMNS = (
     Column("Subject", "subject"),
     Column("Schedule", "schedule", read=attrgetter("pattern")),
-    Column("Zone", "zone", optional=True),
+    Column("Zone", "zone", optional=True, hideable=2),
     Column("Target", "target", hideable=1),
     Column("Source", "source", optional=True),
     Column("Next Run", "next", "time"),
-    Column("Last Written", "written", "time", hideable=2),
-    Column("Sequence", "sequence", "number", hideable=3),
+    Column("Last Written", "written", "time", hideable=3),
+    Column("Sequence", "sequence", "number", hideable=4),
 )
 RUNS = (Column("Run", "run"), Column("In", "left", "duration"))
 

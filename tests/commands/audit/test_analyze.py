@@ -105,13 +105,16 @@ def test_filters_of_an_archive_filter_or_are_refused(
     replies = rows("request accounts --account ACC")
     assert {reply["data"]["account_detail"]["account_name"] for reply in replies} == {"ACC"}
     assert len(replies) == 2 and not any("accounts" in reply["data"] for reply in replies)
-    assert (
-        "its accounts: "
-        in offline_cli(f"server request accounts --account NO --archive {path}", status=3).err
-    )
+    for line in (
+        *(f"request {kind} --account NO" for kind in ("accounts", "raft", "jetstream")),
+        *(f"request {kind} --filter-account NO" for kind in ("connections", "subscriptions")),
+        *(f"report {kind} --account NO" for kind in ("leafnodes", "jetstream")),
+    ):
+        refused = offline_cli(f"server {line} --archive {path}", status=3).err
+        assert "has nothing about account NO; its accounts: " in refused, line
     assert len(rows("request jetstream --leader")) == 2, "without a cluster, each leads itself"
     assert len(rows("request raft")) == 2 and len(rows("request ipqueue")) == 2
-    assert rows("report leafnodes --account NONE") == []
+    assert {row["account"] for row in rows("report leafnodes --account ACC")} == {"ACC"}
     for line, words in (
         ("report connections --username acc", "by user"),
         ("report connections --state closed", "by state"),

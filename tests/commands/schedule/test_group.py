@@ -74,6 +74,12 @@ def test_schedules_are_listed_with_their_next_run(jobs: Cli, url: str) -> None:
     jobs("schedule ls JOBS --zone X/Y", status=64)
 
 
+def test_a_narrow_terminal_shows_where_they_go(jobs: Cli) -> None:
+    terminal = jobs.terminal("schedule ls JOBS", columns=80)
+    shown = terminal.read()
+    assert "jobs.report" in shown and "left out: Zone, Sequence;" in shown
+
+
 @pytest.mark.slow
 def test_what_was_written_last_and_when_it_runs_again(jobs: Cli, url: str) -> None:
     jobs("schedule add JOBS jobs.plan.often x --every 1s --dest jobs.often", status=0)

@@ -15,6 +15,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput
 from jsctl.jetstream import partitioned_groups as groups
 from jsctl.jetstream.api import Json
+from jsctl.jetstream.consumer.availability import list_unmatched
 from jsctl.jetstream.stream import requests as streams
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result
@@ -105,6 +106,10 @@ async def create(env: Env, options: Options, permits: LossOptions) -> Result:
         env.inform(f"jsctl: {group.label} already exists, nothing was changed")
         return view_group(existing, await groups.fetch_consumers(api, existing))
     facts = {"stream": stream, "group": group.name, "kind": kind, "config": group.config}
+    own = "" if kind == "elastic" else "*."  # the partition, which a static group's subjects begin with
+    filters = [own + subject for subject in group.subjects if subject != ">"]
+    for subject in list_unmatched(filters, source):
+        env.say(f"jsctl: the filter {subject} matches none of the subjects of stream {stream}")
     queue = f" and stream {group.queue}" if kind == "elastic" else ""
     env.announce(Intent(f"create {kind} {group.label}{queue}", facts))
     if kind == "elastic":

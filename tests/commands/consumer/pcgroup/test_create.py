@@ -29,6 +29,19 @@ def test_an_elastic_group(orders: Cli, url: str) -> None:
     wait_for(lambda: js.info(url, "ORDERS-WORK")["state"]["messages"] == 20, "the messages are copied")
 
 
+def test_a_filter_that_matches_nothing_is_said(orders: Cli, parts: Cli, url: str) -> None:
+    says = "the filter {} matches none of the subjects of stream {}\n"
+    elastic = f"{CREATE} ORDERS WORK 4 --filter 'other.*:1' --filter 'orders.*'"
+    assert orders(elastic, status=0).err == f"jsctl: {says.format('other.*', 'ORDERS')}"
+    static = f"{CREATE} PARTS SG 4 a --static --filter 'o.*.x.>'"
+    assert parts(static, status=0).err == ""
+    js.stream(url, "TAKEN", "8.taken", "9.taken", allow_direct=True)
+    missing = f"{CREATE} TAKEN SG 2 a --static --filter left --filter taken"
+    assert says.format("*.left", "TAKEN") in parts(missing, status=0).err
+    js.stream(url, "COPY", "copy.*", sources=[{"name": "ORDERS"}])
+    assert orders(f"{CREATE} COPY WORK 4 --filter 'orders.*'", status=0).err == ""
+
+
 def test_a_static_group(parts: Cli, url: str) -> None:
     parts(f"{CREATE} PARTS SG 4 a:0,3 b:1,2 --static", status=0)
     assert read_config(parts, "static", "PARTS.SG") == {
