@@ -3,7 +3,7 @@
 Keys have the names of prompt_toolkit: a character, or `up`, `pagedown`, `enter`, `escape`, `c-c`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from jsctl.screen.choosing import open_choice, press_in_choice
 from jsctl.screen.model import (
@@ -178,20 +178,35 @@ def _leave(model: Model) -> Model:
 
 
 def _go(model: Model, text: str) -> Model:
-    """Go to the part whose name begins with a text, or to the first row that contains it; `q` quits."""
-    words = text.strip().lower()
+    """Go to the part or row of this name, whatever part the row is in; else to the part whose name begins
+    with the text, or to the first row that contains it. `q` quits."""
+    name = text.strip()
+    words = name.lower()
     if not words:
         return model
     if words in ("q", "quit", "exit"):
         return model._replace(ended="quit")
-    for part in model.board.parts:
-        if part.title.lower().startswith(words) or part.key.startswith(words):
-            return with_part(model, part.key)
-    if model.grid is not None:
-        for index, row in enumerate(model.rows):
-            if words in model.grid.words(row).lower():
-                return move_to(model, index)
-    return model._replace(notice=f"no part or row is called {text.strip()!r}")
+    parts = model.board.parts
+    exact = [part.key for part in parts if words in (part.title.lower(), part.key)]
+    begun = [part.key for part in parts if part.title.lower().startswith(words) or part.key.startswith(words)]
+    states = [model, *(with_part(model, part.key) for part in parts if part.key != model.part)]
+    if exact:
+        return with_part(model, exact[0])
+    found = _find_row(states, lambda texts: name in texts)
+    found = found or _find_row(states, lambda texts: words in map(str.lower, texts))
+    if found is None and begun:
+        return with_part(model, begun[0])
+    found = found or _find_row(states, lambda texts: words in " ".join(texts).lower())
+    return found or model._replace(notice=f"no part or row is called {name!r}")
+
+
+def _find_row(states: Sequence[Model], matches: Callable[[Sequence[str]], bool]) -> Model | None:
+    """Return the first of some states that shows a row whose texts match, with that row selected."""
+    for state in states:
+        for index, row in enumerate(state.rows):
+            if state.grid is not None and matches(state.grid.texts(row)):
+                return move_to(state, index)
+    return None
 
 
 def _switch_part(model: Model, step: int) -> Model:

@@ -117,9 +117,13 @@ class Grid:
         """The rows by their key."""
         return {self.key(row): row for row in self.rows}
 
+    def texts(self, row: Any) -> list[str]:
+        """Return the texts of a row."""
+        return [_to_words(value(row)) for value in self._texts]
+
     def words(self, row: Any) -> str:
         """Return the texts of a row, which a filter searches."""
-        return " ".join(_to_words(value(row)) for value in self._texts)
+        return " ".join(self.texts(row))
 
 
 def _to_words(value: Any) -> str:

@@ -133,6 +133,7 @@ def build_screen(
     open_pages = OpenPages(places, env.clock, changes)
     number = 0
     last_board = Board(())
+    production = _find_production(targets)
 
     async def fetch(query: Callable[[], Query]) -> AsyncIterator[Board]:
         nonlocal number, last_board
@@ -143,7 +144,9 @@ def build_screen(
         number += 1
         places.listing = query().part
         async for current_places in places.one_round(selection.interval / SECOND):
-            last_board = view.board(current_places, env.clock(), number, queries(), places.listing)
+            last_board = view.board(
+                current_places, env.clock(), number, queries(), places.listing, marked=production
+            )
             firing = [] if alerting is None else [Text(line, "bad") for line in alerting.list_firing()]
             last_board = last_board._replace(notices=[*firing, *last_board.notices])
             yield last_board
@@ -207,10 +210,14 @@ def build_replay_screen(replay: Replay, selection: Selection) -> Live:
     return Live(fetch, _build_start(selection), interval, times=times)
 
 
+def _find_production(targets: Sequence[Settings]) -> dict[str, str]:
+    """Return the color of each context that is marked as production."""
+    return {one.context: one.colors or "red" for one in targets if one.production and one.context}
+
+
 def _build_start(selection: Selection, targets: Sequence[Settings] = ()) -> Start:
     part = selection.part or "streams"
-    production = {one.context: one.colors or "red" for one in targets if one.production and one.context}
-    marks = [(f"scheme-{color}", name) for name, color in production.items()]
+    marks = [(f"scheme-{color}", name) for name, color in _find_production(targets).items()]
     marks += [("bad", "changes allowed")] * selection.allow_changes
     return Start(
         "jsctl report",

@@ -1,7 +1,7 @@
 """The parts of `jsctl report --watch`: streams, consumers, replication, servers, accounts, problems, and what
 is fetched only where it is shown. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -265,9 +265,11 @@ def board(
     number: int,
     queries: Sequence[SparkQuery] | None = None,
     listing: str | None = None,
+    marked: Container[str] = (),
 ) -> Board:
     """Return the board of a round. now: seconds since 1970. queries: Spark's; None when they were not asked
-    for. listing: which of LISTED is shown; None where there are none.
+    for. listing: which of LISTED is shown; None where there are none. marked: the places that the screen's
+    title names without the heading.
     """
 
     def count(list_name: str) -> int | None:
@@ -298,10 +300,9 @@ def board(
         notices += list_notices(places, listing) if listing else []
     if queries is not None:
         parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))
-    titles = ", ".join(place.title for place in places[:4])
-    if len(places) > 4:
-        titles += f" and {len(places) - 4} more"
-    heading = f"{titles}  {format_clock(seconds_to_ns(now))}"
+    named = [place.title for place in places if place.title not in marked]
+    titles = ", ".join(named[:4]) + (f" and {len(named) - 4} more" if len(named) > 4 else "")
+    heading = f"{titles}  {format_clock(seconds_to_ns(now))}".lstrip()
     return Board(parts, heading, notices, number)
 
 

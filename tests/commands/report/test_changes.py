@@ -145,7 +145,7 @@ def test_a_context_for_production(cli: Cli, url: str, tmp_path: Path) -> None:
     cli(f"context add west --server {url} --colors blue --production", status=0)
     assert cli("context info west --json", status=0).json["jsctl_production"] is True
     watched = Watched(cli.terminal("report --watch 200ms --context west"))
-    watched.until(lambda text: "jsctl report  west  " in text)
+    watched.until(lambda text: re.search(r"jsctl report  west  \d\d:\d\d:\d\d ", text))
     watched.press("q")
     assert watched.end() == 0
     for typed, status in (("east", 64), ("west", 0)):

@@ -11,6 +11,7 @@ from jsctl.screen.keys import HELP
 from jsctl.screen.model import with_board
 from jsctl.screen.mouse import apply_click
 from jsctl.views.board import Board, Detail, Grid, Link, Part
+from jsctl.views.result import Column
 from tests.unit.screen.support import COLUMNS, board, grid, model, names, pressed, texts
 
 ROWS = [("alpha", 3, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
@@ -48,6 +49,31 @@ def test_sorting() -> None:
     assert names(state) == ["alpha", "gamma", "beta"], "the largest first"
     assert names(pressed(state, "S")) == ["beta", "gamma", "alpha"]
     assert names(model(ROWS, sort="messages")) == ["alpha", "gamma", "beta"]
+
+
+def test_names_of_other_parts_are_gone_to() -> None:
+    """An exact name of any part comes before the beginning of a part's, and before a part of a name."""
+    readers = [("alpha", "A1", ""), ("beta", "s", ""), ("beta", "work-gamma", "stuck")]
+    columns = [COLUMNS[0], Column("Consumer", "consumer", "text", read=itemgetter(1))]
+    consumers = Grid(columns, readers, key=itemgetter(0, 1))
+    parts = [
+        Part("streams", "Streams", lambda: grid(ROWS)),
+        Part("consumers", "Consumers", lambda: consumers),
+    ]
+    state = with_board(model(ROWS), Board(parts, number=2))
+
+    def go(text: str) -> tuple[str, str]:
+        there = pressed(state, ":", *text, "enter")
+        return there.part, there.selected[0 if there.part == "streams" else 1]
+
+    assert [go(text) for text in ("a1", "S", "gamma", "st", "work", "consumers")] == [
+        ("consumers", "A1"),
+        ("consumers", "s"),
+        ("streams", "gamma"),
+        ("streams", "beta"),
+        ("consumers", "work-gamma"),
+        ("consumers", "A1"),
+    ]
 
 
 def test_from_a_stream_to_its_consumers_and_back_with_one_key() -> None:
