@@ -19,6 +19,7 @@ _SEQUENCE = re.compile(
 
 
 _BLANK = (" ", "")
+_MOST_READS = 20  #: of what a program writes without a pause
 
 
 class Emulator:
@@ -165,17 +166,27 @@ class Watched:
         return True
 
     def until(self, is_there: "str | Callable[[str], object]", seconds: float = 15) -> str:
-        """Wait until the screen has a text, or what a function finds in it. Returns the screen."""
+        """Wait until the screen has a text, or what a function finds in it. Returns the screen, as it is when
+        nothing more is written for a moment: what a single read gets may be half a picture."""
         find = (lambda text: is_there in text) if isinstance(is_there, str) else is_there
         end = time.monotonic() + seconds
         alive = True
         while alive and time.monotonic() < end:
             if find(self.screen.text):
-                return self.screen.text
+                return self._settle(find, self.screen.text)
             alive = self.read()
         if find(self.screen.text):
             return self.screen.text
         raise AssertionError(f"{is_there!r} is not on the screen:\n{self.screen.text}")
+
+    def _settle(self, find: Callable[[str], object], text: str) -> str:
+        """Read until the program pauses; return the last screen in which `find` finds something."""
+        for _ in range(_MOST_READS):
+            before = len(self.written)
+            if not self.read() or len(self.written) == before:
+                break
+            text = self.screen.text if find(self.screen.text) else text
+        return text
 
     def press(self, keys: str) -> None:
         """Press keys."""

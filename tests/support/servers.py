@@ -1,5 +1,6 @@
 """Real nats-servers for tests: free ports on 127.0.0.1, stores in temporary folders, stopped by pid."""
 
+import fcntl
 import os
 import random
 import shutil
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -19,24 +21,26 @@ from tests.support.waiting import wait_for
 ACCOUNTS = 100
 """Accounts of a server of `AccountServers`. A server with 100 starts in 20 ms, one with 1,000 in a second."""
 
-_WORKERS = 16
-"""How many workers have ports of their own."""
-
-_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _taken: set[int] = set()
+_ports_file = os.open(
+    Path(tempfile.gettempdir(), f"jsctl-test-ports-{os.getuid()}"), os.O_RDWR | os.O_CREAT, 0o600
+)
+"""Each byte is a port; this process has locked those that it uses until it ends."""
 
 
 def free_port() -> int:
-    """Return a free port that no other call or worker returned, below the system's ephemeral ports."""
+    """Return a free port that no other call returned, nor any other test run of this user that still runs:
+    a server that was killed gets it back. It is below the system's ephemeral ports."""
     while True:
-        port = random.randrange(15_000 + _worker % _WORKERS, 32_000, _WORKERS)
+        port = random.randrange(15_000, 32_000)
         if port in _taken:
             continue
-        with socket.socket() as probe:
-            try:
+        try:
+            fcntl.lockf(_ports_file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            with socket.socket() as probe:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
+        except OSError:
+            continue
         _taken.add(port)
         return port
 
