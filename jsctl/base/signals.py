@@ -90,6 +90,17 @@ def handle_signals(
             os.kill(os.getpid(), arrived[0])
 
 
+def suspend() -> None:
+    """Stop this process and its group, as ctrl-Z does, until the shell continues them; nothing without a
+    shell that could, or on Windows."""
+    if hasattr(signal, "SIGTSTP"):
+        previous = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        try:
+            os.kill(0, signal.SIGTSTP)
+        finally:
+            signal.signal(signal.SIGTSTP, previous)
+
+
 def _can_handle(number: int) -> bool:
     """Return whether this thread handles signals, and nohup has not had the process ignore this one."""
     is_ignored = number in HANGUP and signal.getsignal(number) is signal.SIG_IGN

@@ -179,7 +179,7 @@ def _leave(model: Model) -> Model:
 
 def _go(model: Model, text: str) -> Model:
     """Go to the part or row of this name, whatever part the row is in; else to the part whose name begins
-    with the text, or to the first row that contains it. `q` quits."""
+    with the text, or to the first row on the screen that contains it. `q` quits."""
     name = text.strip()
     words = name.lower()
     if not words:
@@ -196,7 +196,7 @@ def _go(model: Model, text: str) -> Model:
     found = found or _find_row(states, lambda texts: words in map(str.lower, texts))
     if found is None and begun:
         return with_part(model, begun[0])
-    found = found or _find_row(states, lambda texts: words in " ".join(texts).lower())
+    found = found or _find_row([model], lambda texts: words in " ".join(texts).lower())
     return found or model._replace(notice=f"no part or row is called {name!r}")
 
 

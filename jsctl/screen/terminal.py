@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TextIO
 
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application.current import set_app
 from prompt_toolkit.data_structures import Point
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input, create_input, create_pipe_input
@@ -25,7 +26,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import DynamicStyle, Style
 
-from jsctl.base.signals import TERMINATION, handle_signals
+from jsctl.base.signals import TERMINATION, handle_signals, suspend
 from jsctl.render.style import SCHEMES, paint
 from jsctl.screen import background
 from jsctl.screen.drawing import Line
@@ -202,8 +203,8 @@ class Terminal:
             event.app.invalidate()
 
         @bindings.add("c-z")
-        def suspend(event: KeyPressEvent) -> None:
-            event.app.suspend_to_background()
+        def stop(event: KeyPressEvent) -> None:
+            self._suspend()
 
         @bindings.add("c-l")
         def clear(event: KeyPressEvent) -> None:
@@ -252,8 +253,10 @@ class Terminal:
             yield create_input(self._stdin)
 
     def _suspend(self) -> None:
+        """Give the terminal back, and stop. prompt_toolkit's own way sends a signal that we handle here."""
         if self._application is not None:
-            self._application.suspend_to_background()
+            with set_app(self._application):
+                run_in_terminal(suspend)
 
 
 def _is_in_background(terminal: int) -> bool:

@@ -179,19 +179,26 @@ class Cli:
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         )
 
-    def terminal(self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40) -> Terminal:
-        """Start `jsctl` in a pseudo-terminal; the caller closes it."""
+    def terminal(
+        self, line: str | Sequence[str], *, columns: int = 120, rows: int = 40, shell: Sequence[str] = ()
+    ) -> Terminal:
+        """Start `jsctl` in a pseudo-terminal; the caller closes it. shell: types the line in this one."""
         args = shlex.split(line) if isinstance(line, str) else list(line)
         variables = {
             "TERM": "xterm-256color",
             "PYTHONUNBUFFERED": "1",
             "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody answers where the cursor is: a second a question
         }
-        return pexpect.spawn(
-            sys.executable,
-            ["-m", "jsctl", *args],
+        command = [sys.executable, "-m", "jsctl", *args]
+        program, *arguments = shell or command
+        child = pexpect.spawn(
+            program,
+            arguments,
             env={**os.environ, **self.environ, **variables},
             dimensions=(rows, columns),
             encoding="utf-8",
             timeout=60,
         )
+        if shell:
+            child.send(f"{shlex.join(command)}\r")
+        return child
