@@ -113,11 +113,9 @@ async def dead(env: Env, options: Options) -> Report | Events[_Pair]:
         letters = await fetch_dead_letters(api, stream, consumer)
         for doubt in letters.doubts:
             env.say(f"warning: {doubt}")
-        if missing := letters.explain_missing(stream, consumer):
-            if env.is_selective or env.form not in _SAYING:
-                env.say(missing)
-            elif options.output or options.show:
-                env.inform(missing)
+        has_table = env.form in _SAYING and not (env.is_selective or options.output or options.show)
+        if not has_table and (missing := letters.explain_missing(stream, consumer)):
+            env.say(missing)
         return letters
 
     async def fetch_view() -> Result:

@@ -129,7 +129,7 @@ class ChoiceOptions:
             for doubt in dead.doubts:
                 env.say(f"warning: {doubt}")
             if missing := dead.explain_missing(stream, consumer):
-                env.inform(missing)
+                env.say(missing)
             sequences = [letter.sequence for letter in dead.letters]
         elif self.sequences:
             name = "stdin" if self.sequences == "-" else self.sequences
