@@ -7,15 +7,25 @@ ns. The server leaves out values that are zero, empty or false; a missing field 
 """
 
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import parse_duration
-from jsctl.errors import BadInput
-
-Names = Mapping[str, Any]
-Node = Callable[[Names], Any]
+from jsctl.jetstream.find.expression_nodes import (
+    COMPARISONS,
+    FUNCTIONS,
+    ORDERS,
+    WORDS,
+    Names,
+    Node,
+    build_and,
+    build_arithmetic,
+    build_comparison,
+    build_name,
+    build_negation,
+    build_or,
+    build_step,
+)
 
 _TOKEN = (
     r"\s*(?:(?P<duration>(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|[smhdDwWMyY]))+(?!\w))"
@@ -29,17 +39,27 @@ _CONSTANTS = {
 _MAX_DEPTH = 50
 
 
+class Part(NamedTuple):
+    """A part of an expression. text: as it was written."""
+
+    text: str
+    node: Node
+
+
 class Comparison(NamedTuple):
-    """The two sides of a comparison. names: all that it asks for. units: `duration` and `number`, for each
+    """A comparison of two sides. names: all that it asks for. units: `duration` and `number`, for each
     that is written in it."""
 
+    operator: str
+    sides: tuple[Part, Part]
+    node: Node
     names: frozenset[str]
     units: frozenset[str]
 
 
 class Condition:
     """A compiled condition. text: as it was written. names: all that it asks for. alternatives: what its
-    outermost `or` separates."""
+    outermost `or` separates. operands: those of `and`, `or` and `not`."""
 
     def __init__(
         self,
@@ -48,11 +68,13 @@ class Condition:
         names: frozenset[str],
         alternatives: Sequence["Condition"] = (),
         comparisons: Sequence[Comparison] = (),
+        operands: Sequence[Part] = (),
     ) -> None:
         self.text = text
         self._node = node
         self.names = names
         self.comparisons = comparisons
+        self.operands = operands
         self.alternatives = alternatives or (self,)
 
     def __call__(self, names: Names) -> bool:
@@ -79,7 +101,8 @@ def compile_expression(text: str, phrases: Collection[str] = (), *, orders_missi
     """
     parser = _Parser(text, phrases, orders_missing=orders_missing)
     node = parser.parse()
-    return Condition(text, node, frozenset(parser.names), parser.alternatives, parser.comparisons)
+    names = frozenset(parser.names)
+    return Condition(text, node, names, parser.alternatives, parser.comparisons, parser.operands)
 
 
 class _Parser:
@@ -91,6 +114,7 @@ class _Parser:
         self._orders_missing = orders_missing
         self.names: set[str] = set()
         self.comparisons: list[Comparison] = []
+        self.operands: list[Part] = []
         self.alternatives: list[Condition] = []
         self._tokens: list[_Token] = []
         self._next = 0
@@ -142,9 +166,13 @@ class _Parser:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"the expression is nested too deeply, at most {_MAX_DEPTH} levels are valid")
+        first = self._next
         left = self._parse_alternative()
         while self._take("or", "||"):
-            left = _build_or(left, self._parse_alternative())
+            second = self._next
+            right = self._parse_alternative()
+            self.operands += [self._cut(first, second - 1, left), self._cut(second, self._next, right)]
+            left = build_or(left, right)
         self._depth -= 1
         return left
 
@@ -158,64 +186,81 @@ class _Parser:
         return node
 
     def _parse_and(self) -> Node:
+        first = self._next
         left = self._parse_not()
         while self._take("and", "&&"):
-            left = _build_and(left, self._parse_not())
+            second = self._next
+            right = self._parse_not()
+            self.operands += [self._cut(first, second - 1, left), self._cut(second, self._next, right)]
+            left = build_and(left, right)
         return left
 
     def _parse_not(self) -> Node:
         negated = False
         while self._take("not", "!"):
             negated = not negated
+        first = self._next
         node = self._parse_comparison()
-        return _build_negation(node) if negated else node
+        self.operands += [self._cut(first, self._next, node)] if negated else []
+        return build_negation(node) if negated else node
 
     def _parse_comparison(self) -> Node:
         first = self._next
         left = self._parse_sum()
         while True:
-            negated = self._peek() == "not" and self._peek(1) in _COMPARISONS
+            end = self._next
+            negated = self._peek() == "not" and self._peek(1) in COMPARISONS
             self._next += negated
-            operator = self._take(*_COMPARISONS)
+            operator = self._take(*COMPARISONS)
             if not operator:
                 return left
-            is_false_if_missing = operator in _ORDERS and not self._orders_missing
-            node = _build_comparison(operator, left, self._parse_sum(), is_false_if_missing)
+            is_false_if_missing = operator in ORDERS and not self._orders_missing
+            second = self._next
+            right = self._parse_sum()
+            node = build_comparison(operator, left, right, is_false_if_missing)
             tokens = self._tokens[first : self._next]
             self.comparisons.append(
                 Comparison(
+                    operator,
+                    (self._cut(first, end, left), self._cut(second, self._next, right)),
+                    node,
                     frozenset(self._join(at) for at in range(first, self._next)),
                     frozenset(token.kind for token in tokens if token.text.strip("0.")) - {"word", "mark"},
                 )
             )
-            left = _build_negation(node) if negated else node
+            left = build_negation(node) if negated else node
+
+    def _cut(self, first: int, end: int, node: Node) -> Part:
+        """Return the part between two tokens, as it was written."""
+        last = self._tokens[end].at if end < len(self._tokens) else len(self._text)
+        return Part(self._text[self._tokens[first].at : last].strip(), node)
 
     def _parse_sum(self) -> Node:
         left = self._parse_product()
         while operator := self._take("+", "-"):
-            left = _build_arithmetic(operator, left, self._parse_product())
+            left = build_arithmetic(operator, left, self._parse_product())
         return left
 
     def _parse_product(self) -> Node:
         left = self._parse_unary()
         while operator := self._take("*", "/", "%"):
-            left = _build_arithmetic(operator, left, self._parse_unary())
+            left = build_arithmetic(operator, left, self._parse_unary())
         return left
 
     def _parse_unary(self) -> Node:
         if self._take("-"):
-            return _build_arithmetic("-", lambda names: 0, self._parse_steps())
+            return build_arithmetic("-", lambda names: 0, self._parse_steps())
         return self._parse_steps()
 
     def _parse_steps(self) -> Node:
         node = self._parse_atom()
         while True:
             if self._take(".", "?."):
-                node = _build_step(node, self._build_constant(self._parse_word()))
+                node = build_step(node, self._build_constant(self._parse_word()))
             elif self._take("["):
                 key = self._parse_or()
                 self._expect("]")
-                node = _build_step(node, key)
+                node = build_step(node, key)
             else:
                 return node
 
@@ -245,7 +290,7 @@ class _Parser:
             return node
         if token.text == "[":
             return self._parse_list()
-        if token.kind == "word" and token.text not in _WORDS:
+        if token.kind == "word" and token.text not in WORDS:
             if token.text in _CONSTANTS:
                 return self._build_constant(_CONSTANTS[token.text])
             if self._take("("):
@@ -253,14 +298,14 @@ class _Parser:
             name = self._join(self._next - 1)
             self._next += name != token.text
             self.names.add(name)
-            return _build_name(name)
+            return build_name(name)
         raise self._syntax_error(token.at)
 
     def _parse_call(self, name: str) -> Node:
-        if name not in _FUNCTIONS:
-            known = ", ".join(_FUNCTIONS)
+        if name not in FUNCTIONS:
+            known = ", ".join(FUNCTIONS)
             raise ValueError(f"the expression has an unknown function {name!r}; it may have {known}")
-        function, node = _FUNCTIONS[name], self._parse_or()
+        function, node = FUNCTIONS[name], self._parse_or()
         self._expect(")")
         return lambda names: function(node(names))
 
@@ -280,121 +325,3 @@ class _Parser:
     @staticmethod
     def _build_constant(value: Any) -> Node:
         return lambda names: value
-
-
-def _build_name(name: str) -> Node:
-    def value(names: Names) -> Any:
-        try:
-            return names[name]
-        except KeyError:
-            raise ValueError(f"unknown name {name!r}; the names are {', '.join(names)}") from None
-
-    return value
-
-
-def _build_step(node: Node, key: Node) -> Node:
-    def value(names: Names) -> Any:
-        container, index = node(names), key(names)
-        if isinstance(container, dict | Mapping) and isinstance(index, Hashable):
-            return container.get(index)
-        if isinstance(container, list) and isinstance(index, int):
-            return container[index] if -len(container) <= index < len(container) else None
-        if container is None:
-            return None
-        raise ValueError(f"{container!r} has no {index!r}")
-
-    return value
-
-
-_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
-    "len": lambda value: len(value) if isinstance(value, (str, list, Mapping)) else 0,
-}
-"""Functions of one value, by name."""
-
-
-def _build_and(left: Node, right: Node) -> Node:
-    def value(names: Names) -> bool:
-        one = left(names)
-        return one is not False and _to_truth(one) and _to_truth(right(names))
-
-    return value
-
-
-def _build_or(left: Node, right: Node) -> Node:
-    return lambda names: _to_truth(left(names)) or _to_truth(right(names))
-
-
-def _build_negation(node: Node) -> Node:
-    return lambda names: not _to_truth(node(names))
-
-
-def _to_truth(value: Any) -> bool:
-    """Return a value as a boolean; a missing switch is off. Raises ValueError."""
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    raise ValueError(f"{value!r} is neither true nor false")
-
-
-def _build_comparison(operator: str, left: Node, right: Node, is_false_if_missing: bool) -> Node:
-    compare = _COMPARISONS[operator]
-
-    def value(names: Names) -> bool:
-        one, other = left(names), right(names)
-        if one is None or other is None:
-            if is_false_if_missing:
-                return False
-            one, other = _zero_if_missing(one, other), _zero_if_missing(other, one)
-        try:
-            return bool(compare(one, other))
-        except (TypeError, AttributeError):
-            raise ValueError(f"cannot compare {one!r} {operator} {other!r}") from None
-        except BadInput as error:
-            raise ValueError(str(error)) from None
-
-    return value
-
-
-def _zero_if_missing(value: Any, other: Any) -> Any:
-    """Return a value; if it is missing, the zero of the type that it is compared with."""
-    return type(other)() if value is None and isinstance(other, (bool, int, float, str, list)) else value
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
-
-
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": _is_equal,
-    "!=": lambda one, other: not _is_equal(one, other),
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
-    "in": lambda one, other: one in (other or []),
-    "contains": lambda one, other: other in (one or []),
-    "startsWith": lambda one, other: one.startswith(other),
-    "endsWith": lambda one, other: one.endswith(other),
-    "matches": lambda one, other: compile_pattern(other).search(one) is not None,
-}
-_ORDERS = frozenset({"<", "<=", ">", ">="})
-_WORDS = frozenset({"or", "and", "not", *_COMPARISONS})
-
-
-def _build_arithmetic(operator: str, left: Node, right: Node) -> Node:
-    def value(names: Names) -> Any:
-        one, other = left(names), right(names)
-        try:
-            return _ARITHMETIC[operator](one or 0, other or 0)
-        except (TypeError, ZeroDivisionError):
-            raise ValueError(f"cannot calculate {one!r} {operator} {other!r}") from None
-
-    return value
-
-
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": lambda one, other: one + other,
-    "-": lambda one, other: one - other,
-    "*": lambda one, other: one * other,
-    "/": lambda one, other: one / other,
-    "%": lambda one, other: one % other,
-}

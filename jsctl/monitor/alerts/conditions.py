@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from jsctl.base.similar_names import find_nearest
 from jsctl.base.units import parse_duration
 from jsctl.jetstream.find.expression import Condition, compile_expression
+from jsctl.jetstream.find.expression_types import check_types
 from jsctl.monitor.report.figures.lists import FIGURES, build_recorder, list_figures
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
@@ -39,7 +40,7 @@ _NULL_ROW: Mapping[str, Any] = {
 than anything, so that `fills_in < 1h` is not about what never fills. `lag` is that of copies and
 consumers alike."""
 
-_SAMPLES: Mapping[str, Any] = {"natural": 1, "real": 1.0, "ns": 1, "bool": True, "[text]": []}
+_SAMPLES: Mapping[str, Any] = {"natural": 1, "real": 1.0, "ns": 1, "bool": True, "[text]": [""]}
 _SAMPLE_ROW: Mapping[str, Any] = {
     **{figure.key: _SAMPLES.get(figure.kind.rstrip("?"), "") for own in _FIGURES.values() for figure in own},
     **dict.fromkeys(_PLACE, ""),
@@ -47,7 +48,7 @@ _SAMPLE_ROW: Mapping[str, Any] = {
     **dict.fromkeys(PHRASES, True),
     "problems": 1,
 }
-"""A row with a value of the right type for each key."""
+"""A row with a value of the right type for each key, as `check_types` wants it."""
 
 _RECORDERS = {kind: build_recorder(own) for kind, own in _FIGURES.items()}
 _LIST_OF = {
@@ -88,9 +89,10 @@ def parse_condition(text: str) -> TimedCondition:
         nearest = find_nearest(unknown[0], [*_NULL_ROW])
         hint = f"did you mean {nearest}?" if nearest else "the keys are those of rows of jsctl report --json"
         raise ValueError(f"unknown name {unknown[0]!r}; {hint}")
-    for row in (_NULL_ROW, _SAMPLE_ROW):  # wrong names and types are found before any row is
+    for row in (_SAMPLE_ROW, _NULL_ROW):  # wrong types are found before any row is
+        check_types(condition, row)
         condition(row)
-    for names, units in condition.comparisons:
+    for *_, names, units in condition.comparisons:
         if wrong := sorted(name for name in names & _NULL_ROW.keys() if name in _SPANS and "number" in units):
             raise ValueError(f"{wrong[0]} is a duration; compare it with one, such as 1h")
         numbers = [name for name in names & _NULL_ROW.keys() if name not in _SPANS and name[-3:] != "_ns"]

@@ -1,5 +1,6 @@
 """The states of alerts, over random rounds."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -173,12 +174,41 @@ def test_what_is_not_known_is_neither_less_nor_more(name: str, order: str) -> No
         ("lag > 5 for -2s", "for -2s is negative"),
         ("lag > 5 for", "cannot read the expression at 'for'"),
         ("lag", "is not a condition"),
-        ("lag > 'x'", "cannot compare"),
+        ("lag > 'x'", "\"lag > 'x'\" compares a number with text"),
+        ("stream > 5", "'stream > 5' compares text with a number"),
+        ("lag > 5 and trouble contains 5", "'trouble contains 5' compares a list of text with a number"),
+        ("trouble == 'paused'", "compares a list of text with text"),
+        ("stream not in [1, 2]", r"'stream in \[1, 2\]' compares text with a list of numbers"),
+        ("no leader or lag matches 'x'", "compares a number with text"),
+        ("lag > 5 and not stream", "'stream' is text, not a condition"),
+        ("lag > 5 and (messages or no leader)", "'messages' is a number, not a condition"),
     ],
 )
 def test_wrong_conditions(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         parse_condition(text)
+
+
+_SIDES = ("stream", "trouble", "lag", "no leader", "drains_in", "'a'", "5", "[1]", "['a']", "nil", "true")
+
+
+def test_a_condition_that_is_read_can_be_evaluated() -> None:
+    values: dict[str, Any] = {"stream": "a", "trouble": ["a"], "lag": 5, "no_leader": True, "drains_in": 5}
+    operators = ("==", "!=", "<", ">=", "in", "not in", "contains", "startsWith", "matches")
+    outcomes = set[str]()
+    for one, operator, other in itertools.product(_SIDES, operators, _SIDES):
+        text = f"{one} {operator} {other}"
+        try:
+            condition = parse_condition(text).condition
+        except ValueError:
+            outcomes.add("refused")
+            with pytest.raises(ValueError):
+                parse_condition(f"lag > 1 and ({text})")  # also what is asked later
+            continue
+        condition(values)
+        condition(dict.fromkeys(values))
+        outcomes.add("read")
+    assert outcomes == {"refused", "read"}
 
 
 @pytest.mark.parametrize(
@@ -190,6 +220,7 @@ def test_wrong_conditions(text: str, words: str) -> None:
         ),
         ("alerts:\n- name: a\n  wen: lag > 1", "f:3: an alert has no key 'wen'; did you mean when?"),
         ("alerts:\n- name: a\n  when: lga > 1", "f:3: when: unknown name 'lga'"),
+        ("alerts:\n- name: a\n  when: trouble contains 5", "f:3: when: 'trouble contains 5' compares a list"),
         ("alerts:\n- name: a\n  when: lag > 1 for 2s\n  for: 2s", "f:4: for is also at the end of when"),
         ("alerts:\n- name: a\n  when: lag > 1\n  to: b", "f:4: there is no receiver 'b'"),
         ("alerts: [{name: a, when: lag > 1}]\nsilences:\n- alert: b", "f:3: there is no alert 'b'"),
