@@ -28,7 +28,7 @@ from jsctl.nats.events import (
 )
 from jsctl.nats.failures import choose_most_telling, connection_error, describe_error
 from jsctl.nats.message import Message, MessageHandler, OutgoingMessage
-from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, Refused
+from jsctl.nats.outcomes import ConnectionLost, EndedByServer, Event, Failed, Refused, only_reads
 from jsctl.nats.protocol import Interest, Protocol
 from jsctl.nats.tcp_link import TcpLink
 from jsctl.nats.tls import TlsOptions, build_tls_options
@@ -82,6 +82,7 @@ class AsyncioDriver:
         self._is_busy = False  #: whether something that was received is being handled
         self._size = 0  #: bytes of single frames that are pending
         self._is_scheduled = False  #: whether what is pending will be sent
+        self._reads: set[asyncio.Event] = set()  #: of requests that are repeated when the connection is lost
         self._may_receive = False  #: whether the server has accepted a subscription to an inbox
         self.protocol = Protocol(settings.connection_name or "jsctl", settings.inbox_prefix)
         self.protocol.on_refusal = self._report_refusal
@@ -194,6 +195,8 @@ class AsyncioDriver:
             self._finish(error)
         else:
             self._drop()
+            for changed in self._reads:
+                changed.set()
             self._on_event(Disconnected(f"connection lost ({self.url})"))
             if self._may_reconnect and not isinstance(error, EndedByServer):
                 if not self.is_closed:
@@ -255,17 +258,27 @@ class AsyncioDriver:
     # -- requests and subscriptions -----------------------------------------------------------------
 
     async def request(self, message: OutgoingMessage, timeout: int) -> Message:
-        """See `Connection.request`. timeout: ns."""
-        limit, ended, request = timeout / SECOND, asyncio.Event(), None
+        """See `Connection.request`. What only reads is repeated when the connection is lost. timeout: ns."""
+        limit, changed, request, was_lost = timeout / SECOND, asyncio.Event(), None, False
         try:
             async with asyncio.timeout(limit):
                 if not (self._may_receive and self.protocol.inbox_interest):
                     await self._confirm(self.protocol.open_inbox())
-                request = self.protocol.begin_request(message, ended.set)
-                if not self.is_connected:
-                    await self.wait_until_connected(limit)
-                await self.send(request.frame)
-                await ended.wait()
+                while True:
+                    request = self.protocol.begin_request(message, changed.set)
+                    if not self.is_connected:
+                        await self.wait_until_connected(limit)
+                    if only_reads(message.subject):
+                        self._reads.add(changed)
+                    await self.send(request.frame)
+                    await changed.wait()
+                    if request.is_ended and not (was_lost and request.is_unheard):
+                        break
+                    changed.clear()
+                    self.protocol.forget(request)
+                    was_lost = True
+                    if request.is_unheard:  # JetStream is not ready yet
+                        await asyncio.sleep(_PAUSE)
         except TimeoutError:
             if self.fault:
                 raise self.fault from None
@@ -274,6 +287,7 @@ class AsyncioDriver:
             if request is None:
                 raise RequestTimeout(f"no answer on {message.subject} in {limit:g}s") from None
         finally:
+            self._reads.discard(changed)
             if request:
                 self.protocol.forget(request)
         return request.get_reply(limit)

@@ -3,7 +3,6 @@
 Its methods are those of `asyncio_driver`, and block.
 """
 
-import re
 import time
 from contextlib import suppress
 from typing import Any
@@ -14,19 +13,10 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import NoResponders, Unreachable
 from jsctl.nats.blocking import BlockingConnection
 from jsctl.nats.message import Message, OutgoingMessage
-from jsctl.nats.outcomes import ConnectionLost, EndedByServer
+from jsctl.nats.outcomes import ConnectionLost, EndedByServer, only_reads
 from jsctl.nats.protocol import Protocol
 
 _PAUSE = 0.1  #: seconds between two attempts to connect again
-
-_OPERATION = r"\$JS\.(?:.+?\.)?API\.(?:(STREAM|CONSUMER|DIRECT)\.(MSG\.)?(\w+)|INFO$)"
-"""What a request of JetStream does; names of streams and consumers follow it."""
-
-
-def only_reads(subject: str) -> bool:
-    """Return whether a request of JetStream changes nothing, so that it may be repeated."""
-    found = re.match(_OPERATION, subject)
-    return found is not None and found[3] in (None, "INFO", "LIST", "NAMES", "GET")
 
 
 class BlockingDriver:

@@ -1,11 +1,15 @@
 """What comes of bytes that `protocol` receives: events, and replies to requests."""
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.nats.codec import Violation
 from jsctl.nats.message import Message, is_no_responders
+
+_OPERATION = r"\$JS\.(?:.+?\.)?API\.(?:(STREAM|CONSUMER|DIRECT)\.(MSG\.)?(\w+)|INFO$)"
+"""What a request of JetStream does; names of streams and consumers follow it."""
 
 
 class ConnectionLost(Exception):
@@ -59,6 +63,11 @@ class Request:
         """Whether there is a reply or an error."""
         return self._reply is not None or self._error is not None
 
+    @property
+    def is_unheard(self) -> bool:
+        """Whether nobody subscribes to the subject."""
+        return self._reply is not None and is_no_responders(self._reply)
+
     def end(self, reply: Message | None, error: JsctlError | None = None) -> None:
         """Set the reply or the error."""
         self._reply, self._error = reply, error
@@ -71,6 +80,12 @@ class Request:
             raise self._error
         if self._reply is None:
             raise RequestTimeout(f"no answer on {self.subject} in {timeout:g}s")
-        if is_no_responders(self._reply):
+        if self.is_unheard:
             raise NoResponders(f"nobody answers on {self.subject}")
         return self._reply
+
+
+def only_reads(subject: str) -> bool:
+    """Return whether a request of JetStream changes nothing, so that it may be repeated."""
+    found = re.match(_OPERATION, subject)
+    return found is not None and found[3] in (None, "INFO", "LIST", "NAMES", "GET")

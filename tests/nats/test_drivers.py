@@ -1,6 +1,7 @@
 """Both drivers of a connection, and the change from the blocking to the asyncio one, method by method."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,14 @@ from jsctl.base import loops
 from jsctl.base.units import SECOND
 from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, Denied, JsctlError, NoResponders, RequestTimeout, Unreachable
-from jsctl.nats.blocking_driver import only_reads
 from jsctl.nats.connection import Connection
 from jsctl.nats.headers import encode_headers, find_header
 from jsctl.nats.message import Message, OutgoingMessage
+from jsctl.nats.outcomes import only_reads
 from jsctl.nats.replies import request_many
 from tests.support import js
 from tests.support.hostile import hostile_server
+from tests.support.relay import relay
 from tests.support.servers import Account, RealServer, free_port
 
 Ask = Callable[[Connection], Awaitable[Any]]
@@ -272,6 +274,20 @@ def test_a_server_that_goes_away(driver: Driver, tmp_path: Path) -> None:
         driver.run(settings, ask)
     finally:
         server.stop()
+
+
+def test_what_only_reads_is_asked_again(driver: Driver, server: RealServer) -> None:
+    with relay(server.port) as line:
+        settings = Settings(url=f"nats://all:x@127.0.0.1:{line.port}")
+
+        async def ask(connection: Connection) -> None:
+            for _ in range(3):
+                line.cut_at_answer()
+                began = time.monotonic()
+                assert b"memory" in (await connection.request("$JS.API.INFO")).data
+                assert time.monotonic() - began < 4, "it waited for an answer that was lost"
+
+        driver.run(settings, ask)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jsctl.jetstream.find.expression import Condition, Names
+from jsctl.jetstream.find.expression import Condition
+from jsctl.jetstream.find.expression_nodes import Names
 
 
 def check_types(condition: Condition, sample: Names) -> None:
