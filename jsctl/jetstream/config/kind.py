@@ -14,6 +14,7 @@ KeepKey = Callable[[str, Collection[str], Collection[str]], bool]
 Called with the key, the known keys of the object, and all keys that it has.
 """
 
+_SERVER_METADATA = frozenset(("_nats.ver", "_nats.level", "_nats.req.level"))
 _SLIP = 0.85
 """Minimum likeness of a key and its misspelling, from 0 to 1; different keys are less alike."""
 
@@ -31,8 +32,11 @@ def keep_newer(key: str, known_keys: Collection[str], present_keys: Collection[s
 
 
 def is_server_metadata(key: str) -> bool:
-    """Return whether servers write this key of the metadata of streams and consumers."""
-    return key.startswith("_nats.")
+    """Return whether servers write this key of the metadata of streams and consumers (ADR-44).
+
+    Others below `_nats.` are of clients, such as `_nats.client.created.library`.
+    """
+    return key in _SERVER_METADATA or key.startswith(("_nats.mirror.", "_nats.src."))
 
 
 class Kind:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from jsctl.base.units import DAY, SECOND
+from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.jetstream.config.kinds import ListOf
 from jsctl.jetstream.config.schema import Object
 from jsctl.jetstream.stream.config import STREAM, StreamSchema
@@ -23,7 +24,10 @@ Json = dict[str, Any]
 
 _numbers = itertools.count()
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=12)
-KEY = TEXT.filter(lambda key: not key.startswith("_nats."))
+KEY = st.one_of(
+    TEXT.filter(lambda key: not is_server_metadata(key)),
+    st.sampled_from(["_nats.client.created.library", "_nats.x", "_nats."]),  # of clients
+)
 TOKEN = st.text(alphabet="abcXYZ019_-$", min_size=1, max_size=5)
 LIMIT = st.one_of(st.just(-1), st.integers(1, 1 << 40))
 SPAN = st.integers(2 * 120 * SECOND, 400 * DAY)
