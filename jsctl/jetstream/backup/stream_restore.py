@@ -48,6 +48,10 @@ _WATCH_SECONDS = 1
 _IDLE_SECONDS = 15
 """Seconds after which a stream that still grows is being restored; a server waits 5 s for a killed client."""
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
+_QUEUE_HINT = (
+    "servers remove from a restored work queue what its consumers have passed; all stays with `retention:"
+    " limits` in a file for --config"
+)
 
 
 class StreamRestore(NamedTuple):
@@ -256,6 +260,8 @@ def explain_differences(name: str, config: Json, differences: list[str]) -> list
     if config.get("allow_msg_schedules"):
         reasons.append("schedules that were due")
     text = f"Stream {name} differs from the backup: {', '.join(differences)}"
+    is_queue = config.get("retention") == "workqueue"
     if not reasons:
-        raise JsctlError(text)
+        raise JsctlError(text, _QUEUE_HINT if is_queue else "")
+    reasons += ["consumers that have passed messages of a work queue"] * is_queue
     return [f"{text}; its settings ({', '.join(reasons)}) apply to restored messages, too"]

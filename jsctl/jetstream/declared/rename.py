@@ -26,9 +26,11 @@ from jsctl.jetstream.declared.handover import RELEASED
 from jsctl.jetstream.declared.model import Stream, get_label
 from jsctl.jetstream.declared.step import Step, Target
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
-from jsctl.jetstream.message.data_loss import NOTHING, DataLoss
+from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, Precision
 from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream.config import STREAM
+
+_PASSED = "which consumers have passed: deliver or remove these first (jsctl consumer reset, stream rmm)"
 
 
 async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step | None] | None:
@@ -62,12 +64,16 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
     # A copy holds what its configuration keeps, also where it refuses what is new, or is sealed when all is
     # there; consumers come after it.
     loss = await estimate_stream_loss(target.api, old, {**after, "discard": "old", "sealed": False})
-    step = step._replace(refused={**(compared.refused if compared else {}), **owned, **_refuse(old, loss)})
-    if after.get("retention") == "interest" and not loss:
-        # It gets its retention when all is there, and does not keep what nobody needs.
+    refused = {**(compared.refused if compared else {}), **owned, **_refuse(old, loss)}
+    if after.get("retention") not in (None, "limits") and not loss:
+        # It does not keep what nobody needs, also where the old one does.
         unneeded = {**old, "config": {**old["config"], "retention": "limits"}}
         loss = await estimate_stream_loss(target.api, unneeded, after)
-        step = step._replace(loss=loss, together=loss, allows_loss=stream.allows_data_loss)
+        if after["retention"] == "interest":
+            step = step._replace(loss=loss, together=loss, allows_loss=stream.allows_data_loss)
+        elif loss and loss.precision is Precision.EXACT:  # what may be lost, the copy is refused for
+            refused.setdefault("name", f"the copy would lack {loss}, {_PASSED}")
+    step = step._replace(refused=refused)
     consumers = [each and each._replace(stream=stream.name) for each in consumer_steps]
     return [step, *consumers, removal]
 
@@ -103,8 +109,11 @@ async def copy_renamed(step: Step) -> None:
     """Copy a stream under its new name, with its consumers, and compare all messages. Raises JsctlError."""
     api = step.target.api
     source, target = Endpoint(api, step.other_name), Endpoint(api, step.stream)
-    copy = await copy_stream(source, target, step.after or {}, CopyOptions(consumers=True), _Observer())
-    if copy.failed:
+    config = step.after or {}
+    copy = await copy_stream(source, target, config, CopyOptions(consumers=True), _Observer())
+    # Messages that are lacking for another reason than their age would be lost with the old stream.
+    may_lack = config.get("max_age") or config.get("allow_msg_ttl") or config.get("retention") == "interest"
+    if copy.failed or (copy.warnings and not may_lack):
         raise JsctlError(
             f"the copy of {step.other_name} is not equal to it, and both stay",
             "see jsctl stream copy --data",

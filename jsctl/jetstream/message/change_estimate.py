@@ -226,7 +226,7 @@ async def _estimate_needs(api: Api, info: Json, changes: Changes) -> Losses:
     """Return what is deleted because no consumer needs it any more."""
     before = info["config"].get("retention", "limits")
     after = (changes.config or info["config"]).get("retention", "limits")
-    begins = after == "interest" != before
+    begins = after not in ("limits", before)
     if after == "limits" or not (begins or changes.consumers or changes.resets or changes.takers):
         return Losses()
     known: list[Json] = []

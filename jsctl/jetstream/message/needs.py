@@ -70,7 +70,7 @@ class Need(NamedTuple):
 
 class Rules(NamedTuple):
     """What decides which messages a server looks at: the stream's first and last sequence, whether it is a
-    work queue, and whether interest retention begins now."""
+    work queue, and whether its retention begins now: of a queue, in a copy of it."""
 
     first: int
     last: int
@@ -191,7 +191,7 @@ def count_deleted(parts: Sequence[Part], needs: Sequence[Need], rules: Rules, by
     kept: set[int] = set()
     demands: list[_Demand] = []
     for need in needs:
-        certain, possible = _find_needed(need, parts)
+        certain, possible = _find_needed(need, parts, keeps_given_up=not (rules.is_queue and rules.begins))
         kept |= certain
         demands += possible
     is_last = all(need.new_filters is None for need in needs)
@@ -204,7 +204,9 @@ def count_deleted(parts: Sequence[Part], needs: Sequence[Need], rules: Rules, by
     )
 
 
-def _find_needed(need: Need, parts: Sequence[Part]) -> tuple[set[int], list[_Demand]]:
+def _find_needed(
+    need: Need, parts: Sequence[Part], *, keeps_given_up: bool
+) -> tuple[set[int], list[_Demand]]:
     """Return the parts that a consumer certainly needs, and what it needs of others."""
     certain: set[int] = set()
     demands: list[_Demand] = []
@@ -235,7 +237,8 @@ def _find_needed(need: Need, parts: Sequence[Part]) -> tuple[set[int], list[_Dem
         unacked = Range(_ALL, _ALL)
     demand(between, unacked)
     demand(beyond, need.pending)
-    demand([n for n in (*passed, *between) if n not in certain], need.given_up)
+    if keeps_given_up:
+        demand([n for n in (*passed, *between) if n not in certain], need.given_up)
     if need.is_changed:  # the server may have passed what only the new filters match
         others = [n for n, part in enumerate(parts) if after[n] is not False and not before[n]]
         demands.append(_Demand(frozenset(others), Range(0, _add(parts, others))))
@@ -250,10 +253,12 @@ def _is_examined(
         return True
     states: list[bool | None] = []
     if rules.begins:
-        # Consumers that are ahead of the stream are left out (checkStateForInterestStream).
-        known = [need for need in needs if need.floor <= rules.last]
+        # Consumers that are ahead of the stream are left out (checkStateForInterestStream), unless a restore
+        # has put them back to its end.
+        known = [need for need in needs if rules.is_queue or need.floor <= rules.last]
         reached = [_matches(need.filters, part) for need in known if part.last <= need.reach]
-        states.append(True if True in reached else None)
+        may_go = None in reached or not rules.is_queue
+        states.append(True if True in reached else None if may_go else False)
     for need in by:
         if need.start:
             # Beyond the last message, and in a work queue, the server looks later.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.random_streams import (
@@ -357,6 +357,20 @@ def test_a_copy_leaves_its_origin(cli: Cli, server: Server, scene: tuple[Json, l
         server.clear()
 
 
+_QUEUE = {"subjects": ["s.>"], "retention": "workqueue", "storage": "file"}
+_WORKER = ("consumer", "A", {"ack_policy": "explicit", "max_deliver": 2, "filter_subject": "s.>"})
+
+
+@example(
+    scene=(_QUEUE, [_WORKER, ("publish", "s.c", 2, 1), ("reset", "A", 18)]),
+    change={"max_msgs_per_subject": 2},
+    retention="",
+)
+@example(
+    scene=(_QUEUE, [_WORKER, ("publish", "s.c", 3, 1), ("reset", "A", 2), ("consume", "A", 1, ["+ACK"])]),
+    change={},
+    retention="",
+)
 @_RANDOM
 @given(scene=scenes(), change=limits, retention=st.sampled_from(["", "interest", "limits"]))
 def test_a_rename(
@@ -365,7 +379,7 @@ def test_a_rename(
     """A stream with another name holds what the old one did; a plan that would lose messages is refused."""
     try:
         stream = server.make(*scene)
-        before = server.count(stream)
+        before, config = server.count(stream), server.ask(f"STREAM.INFO.{stream}")["config"]
         keys = {**change, **({"retention": retention} if retention else {})}
         file = tmp_path / "streams.json"
         file.write_text(json.dumps({"streams": [{"name": "NEW", "renamed_from": stream, **keys}]}))
@@ -376,6 +390,8 @@ def test_a_rename(
             outcome = cli(f"apply -f {file} --force --allow-data-loss")
         assert outcome.status in (0, 1), outcome
         event("renamed" if outcome.status == 0 else "refused")
+        if outcome.status:
+            assert server.ask(f"STREAM.INFO.{stream}")["config"] == config, "a part was done"
         compare(server, stream if outcome.status else "NEW", ("exact", 0) if outcome.status else said, before)
     finally:
         server.clear()
