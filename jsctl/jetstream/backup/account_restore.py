@@ -1,7 +1,7 @@
 """Restoring the streams of an account."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from jsctl.jetstream.backup.events import AccountRestoreStarted, Advance, Observ
 from jsctl.jetstream.backup.files import Backup
 from jsctl.jetstream.backup.marks import remove_mark
 from jsctl.jetstream.backup.stream_restore import (
+    OTHER_SUBJECTS,
     describe_unfinished,
     holds_all,
     list_takings,
@@ -36,6 +37,7 @@ from jsctl.jetstream.state import get_mark
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import endangers, is_protected
+from jsctl.nats.subject_tree import SubjectTree
 
 MISSING = "(missing)"
 """The name in the outcome of the streams that are no longer in the folder."""
@@ -83,9 +85,10 @@ async def restore_account(
         outcomes.append(build_outcome(MISSING, "failed", remark=remark))
     api = await connect()
     cleared: list[tuple[Backup, str]] = []
+    claims = _Claims()
     for backup in verified:
         try:
-            cleared.append((backup, await _clear(api, backup, options, observer)))
+            cleared.append((backup, await _clear(api, backup, options, observer, claims)))
         except Declined:
             remark = "what is there was left as it is"
             outcomes.append(build_outcome(backup.stream, "failed", backup.state, remark))
@@ -111,14 +114,60 @@ async def restore_account(
     return AccountResult(outcomes, time.monotonic_ns() - started)
 
 
-async def _clear(api: Api, backup: Backup, options: AccountRestoreOptions, observer: Observer) -> str:
+class _Claims:
+    """The subjects of the streams of a backup that will be there before the next one."""
+
+    def __init__(self) -> None:
+        self._tree = SubjectTree[str]()
+        self._subjects: dict[str, Sequence[str]] = {}
+
+    async def check(self, api: Api, config: Json) -> None:
+        """Raise JsctlError if a stream has subjects of one of these, or of one that is there."""
+        if config.get("mirror"):
+            return
+        for subject in config.get("subjects") or ():
+            for owner in self._tree.find(subject):
+                overlap = streams.format_overlap(subject, owner, self._subjects[owner])
+                raise JsctlError(
+                    f"subjects overlap with the backup of another stream: {overlap}", OTHER_SUBJECTS
+                )
+        await streams.check_overlap(api, config, OTHER_SUBJECTS, but=self._subjects.keys())
+
+    def add(self, config: Json) -> None:
+        """Add the subjects of a stream that will be restored."""
+        name = str(config["name"])
+        self._subjects[name] = config.get("subjects") or ()
+        for subject in self._subjects[name]:
+            self._tree.add(subject, name)
+
+
+async def _clear(
+    api: Api, backup: Backup, options: AccountRestoreOptions, observer: Observer, claims: _Claims
+) -> str:
     """Remove what an unfinished restore of a stream left, once the observer has agreed, who also has to if a
-    stream's configuration deletes messages, or takes them out of work queues.
+    stream's configuration deletes messages, or takes them out of work queues; then claim its subjects.
 
     In a dry run, only return a remark about these; empty for nothing. Raises JsctlError.
     """
     existing = await streams.fetch_info_or_none(api, backup.stream)
     after = _build_config(backup, options)
+    stays = existing is not None and not get_mark(existing) and not options.update
+    if not stays:
+        await claims.check(api, after)
+    remark = await _make_room(api, backup, existing, after, options, observer)
+    if not stays:
+        claims.add(after)
+    return remark
+
+
+async def _make_room(
+    api: Api,
+    backup: Backup,
+    existing: Json | None,
+    after: Json,
+    options: AccountRestoreOptions,
+    observer: Observer,
+) -> str:
     if existing is not None and not get_mark(existing):
         if options.update and not options.dry_run:
             before = existing["config"]

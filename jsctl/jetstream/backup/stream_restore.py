@@ -47,6 +47,7 @@ _WATCH_SECONDS = 1
 """Seconds without a change after which nobody fills a stream."""
 _IDLE_SECONDS = 15
 """Seconds after which a stream that still grows is being restored; a server waits 5 s for a killed client."""
+OTHER_SUBJECTS = "jsctl backup restore stream --subjects gives it other subjects"
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
 _QUEUE_HINT = (
     "servers remove from a restored work queue what its consumers have passed; all stays with `retention:"
@@ -86,6 +87,8 @@ async def restore_stream(
     existing = await streams.fetch_info_or_none(api, name)
     if existing is not None and not get_mark(existing):
         raise JsctlError(f"stream {name} already exists", "restore under another name, or remove it first")
+    if "mirror" not in config:
+        await streams.check_overlap(api, config, OTHER_SUBJECTS)
     for question in await list_takings(api, config):
         await observer.confirm(question)
     if existing is not None:
@@ -108,9 +111,6 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
     await streams.check_level(api, config)  # an older server would ignore what it does not know
     landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
     if "mirror" not in config:  # nobody can publish to a mirror
-        await streams.check_overlap(
-            api, config, "jsctl backup restore stream --subjects gives it other subjects"
-        )
         landing["subjects"] = [name_rest_subject(str(config["name"]))]
     if config["name"] != backup.config["name"]:
         await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})

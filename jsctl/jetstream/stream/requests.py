@@ -109,13 +109,13 @@ async def _send_config(api: Api, verb: str, config: Json) -> Json:
         raise
 
 
-async def check_overlap(api: Api, config: Json, hint: str) -> None:
+async def check_overlap(api: Api, config: Json, hint: str, *, but: Set[str] = frozenset()) -> None:
     """Raise the ApiError of an overlap if another stream has subjects of this configuration, and name both.
-    hint: of the error.
+    hint: of the error. but: names of streams that do not count.
     """
     name = str(config["name"])
     subjects = config.get("subjects") or ([] if config.get("mirror") or config.get("sources") else [name])
-    if overlap := await describe_overlap(api, subjects, but={name}):
+    if overlap := await describe_overlap(api, subjects, but={name, *but}):
         text = f"subjects overlap with an existing stream: {overlap}"
         raise ApiError(400, ErrorCode.STREAM_SUBJECT_OVERLAP, text, hint) from None
 

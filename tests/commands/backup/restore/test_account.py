@@ -6,7 +6,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, assume, example, given, settings
+from hypothesis import strategies as st
 
+from jsctl.errors import ApiError
 from jsctl.jetstream.backup.account_files import UNFINISHED
 from jsctl.jetstream.backup.files import DATA, MANIFEST, META
 from jsctl.jetstream.state import MARK
@@ -194,3 +197,59 @@ def test_entries_of_other_kinds_are_named(cli: Cli, account: str, tmp_path: Path
         "notes.txt": "failed",
         "x.tgz": "failed",
     }
+
+
+SUBJECTS = ("a", "a.*", "a.>", "a.b", "b.*", "b.c", "*.c", "c")
+NAMES = ("A", "B", "C")
+subjects = st.dictionaries(
+    st.sampled_from(NAMES), st.lists(st.sampled_from(SUBJECTS), min_size=1, max_size=2), min_size=1
+)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@example(saved={"A": ["a.>"], "B": ["a.b"], "C": ["c"]}, there={"C": ["c"], "X": ["*.c"]}, flag="")
+@given(
+    saved=subjects,
+    there=st.dictionaries(
+        st.sampled_from([*NAMES, "X", "Y"]), st.lists(st.sampled_from(SUBJECTS), min_size=1)
+    ),
+    flag=st.sampled_from(["", " --update-streams"]),
+)
+def test_overlapping_subjects_are_found_first(
+    cli: Cli,
+    url: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    saved: dict[str, list[str]],
+    there: dict[str, list[str]],
+    flag: str,
+) -> None:
+    """What a dry run says of each stream is what happens to it."""
+    folder = tmp_path_factory.mktemp("all")
+    try:
+        for name, wanted in saved.items():  # one by one, as their subjects may overlap
+            if try_stream(url, name, wanted):
+                cli(f"backup stream {name} {folder}/{name}", status=0)
+                ask(url, f"STREAM.DELETE.{name}")
+        assume(any(folder.iterdir()))
+        for name, wanted in there.items():
+            try_stream(url, name, wanted)
+        line = f"backup restore account {folder} --json{flag}"
+        planned = statuses(cli(f"{line} --dry-run").json["streams"])
+        assert statuses(cli(line).json) == planned
+    finally:
+        remove_all(cli)
+
+
+def try_stream(url: str, name: str, wanted: list[str]) -> bool:
+    """Create a stream; return whether the server takes its subjects."""
+    try:
+        stream(url, name, *dict.fromkeys(wanted))
+    except ApiError:
+        return False
+    return True
