@@ -1,5 +1,6 @@
 """Received messages: `subscribe`, `consumer sub`."""
 
+import functools
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
@@ -99,26 +100,29 @@ _DIGITS = 19
 def run_view(text: Callable[[Received], str]) -> Callable[[Sequence[Received]], str]:
     """Return `text` for messages of a stream that follow each other, in a third of its time: where they come
     from a consumer, it takes the digits from their reply subjects."""
-    second = before = after = ""
+    origin, stream, second, before, after = " ", "", "", "", ""
+    group = functools.lru_cache(lambda digits: f"{int(digits):,}," if digits else "")
 
     def run(batch: Sequence[Received]) -> str:
-        nonlocal second, before, after
+        nonlocal origin, stream, second, before, after
         texts = []
         shown_heads = heads([received[0].header_block for received in batch])
         shown_bodies = bodies([received[0].data for received in batch])
         for received, head, body in zip(batch, shown_heads, shown_bodies, strict=True):
             message, number, _, _ = received
-            tokens = message.reply.split(".")
-            if len(tokens) not in (9, 11) or len(tokens[-2]) != _DIGITS:
-                texts.append(text(received))
-                continue
-            stream, _, _, sequence, _, time, pending = tokens[-7:]
-            if time[:-9] != second:
-                second = time[:-9]
+            tokens = message.reply.rsplit(".", 4)
+            if tokens[0] != origin or tokens[3][:-9] != second:
+                metadata = message.metadata
+                if metadata is None or len(tokens) < 5 or len(tokens[3]) != _DIGITS:
+                    texts.append(text(received))
+                    continue
+                origin, stream, second = tokens[0], metadata.stream, tokens[3][:-9]
                 before, after = units.format_time_us(int(second) * units.SECOND).split("000000")
+            _, sequence, _, time, pending = tokens
             texts.append(
-                f"[#{number}] Received JetStream message: stream: {stream} seq: {int(sequence):,}"
-                f" / pending: {int(pending):,} / subject: {message.subject}"
+                f"[#{number}] Received JetStream message: stream: {stream}"
+                f" seq: {group(sequence[:-3])}{sequence[-3:]}"
+                f" / pending: {group(pending[:-3])}{pending[-3:]} / subject: {message.subject}"
                 f" / time: {before}{time[-9:-3]}{after}\n{head}{body}\n\n"
             )
         return "".join(texts)

@@ -40,10 +40,10 @@ def heads(blocks: Sequence[bytes]) -> list[str]:
     return [header_block_lines(block) + "\n" if block else "" for block in blocks]
 
 
-_PLAIN = rb"NATS/1\.0\r\n((?:[!-9;-~]+: [!-~]+(?: [!-~]+)*\r\n)+)\r\n"
+_PLAIN = rb"NATS/1\.0\r\n((?:[!-9;-~]++: [!-~]++(?: [!-~]++)*+\r\n)++)\r\n"
 _match_plain = re.compile(_PLAIN).fullmatch
 """Matches a block whose lines can be shown as they are: nearly all, and six times as fast."""
-_match_all_plain = re.compile(rb"(?:\0%b)+" % _PLAIN).fullmatch
+_match_all_plain = re.compile(rb"(?:\0%b)++" % _PLAIN).fullmatch
 
 
 def body(data: bytes, pretty: bool = False) -> str:
