@@ -123,13 +123,20 @@ _REPORT_ROWS = {
 def _load_definitions() -> Json:
     import yaml
 
-    from jsctl.monitor.report.figures.lists import list_figures  # only where it is needed
+    from jsctl.monitor.report.figures.lists import list_figures  # only where they are needed
+    from jsctl.monitor.report.listings import LISTED
 
     text = files("jsctl.schema").joinpath("definitions.yaml").read_text()
     document: Json = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    types = document["types"]
     for name, kind in _REPORT_ROWS.items():
         figures = {f"{figure.key}!": figure.kind for figure in list_figures(kind)}
-        document["types"][name] = {"closed": True, "fields": figures}
+        types[name] = {"closed": True, "fields": figures}
+    for part, listed in LISTED.items():
+        name = f"Report{listed.title[:-1].replace(' ', '')}"
+        types[name] = {"closed": True, "fields": {f"{key}!": kind for key, kind in listed.kinds.items()}}
+        types["ReportPlace"]["fields"][part] = f"[{name}]?"
+    types["ReportGap"]["fields"]["part!"] += f"|{'|'.join(LISTED)}"
     return document
 
 

@@ -3,15 +3,18 @@ what recorded rounds have of them: of each row what its columns read, as JSON.""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsctl.base.loops import gather
 from jsctl.base.units import SECOND
 from jsctl.errors import Denied, JsctlError, RequestTimeout
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.kv.names import is_bucket, stream_to_bucket
+from jsctl.jetstream.object.buckets import get_bucket
 from jsctl.jetstream.shape_check import NUMBER, TIME, Shape, check
 from jsctl.jetstream.shapes import fields
 from jsctl.jetstream.stream import requests as streams
@@ -65,22 +68,17 @@ class Lister:
         """Fetch the infos of streams, by name."""
 
         def extract(info: Json) -> Json | None:
-            name = str(info["config"]["name"])
-            return info if takes(info) and fnmatchcase(name, self._pattern or "*") else None
+            return info if takes(info) and fnmatchcase(_get_name(info), self._pattern or "*") else None
 
         collected = await streams.collect(api, extract)
         return [info for _, info in sorted(collected.items.items())]
 
     async def fetch_buckets(self, api: Api) -> list[Json]:
         """Fetch the infos of the streams of key-value buckets."""
-        from jsctl.jetstream.kv.names import is_bucket
-
-        return await self._fetch_streams(api, lambda info: is_bucket(str(info["config"]["name"])))
+        return await self._fetch_streams(api, lambda info: is_bucket(_get_name(info)))
 
     async def fetch_object_buckets(self, api: Api) -> list[Json]:
         """Fetch the infos of the streams of object buckets."""
-        from jsctl.jetstream.object.buckets import get_bucket
-
         return await self._fetch_streams(api, get_bucket)
 
     async def fetch_services(self, api: Api) -> Sequence[Any]:
@@ -122,8 +120,7 @@ class Lister:
 
         infos = await self._fetch_streams(api, lambda info: info["config"].get("allow_msg_schedules"))
         lists = await gather(map(list_unless_known, infos))
-        names = [str(info["config"]["name"]) for info in infos]
-        self._schedules = dict(zip(names, lists, strict=True))
+        self._schedules = dict(zip(map(_get_name, infos), lists, strict=True))
         return [schedule for own in lists for schedule in own.schedules]
 
 
@@ -186,34 +183,98 @@ def _parse_schedule(row: Json) -> Any:
     return StoredSchedule(**{**_pick(row, _SCHEDULE), "written": written})
 
 
+_BUCKET_KEYS = "bucket:text description:text created:time bytes:natural"
+
+
+def _get_name(info: Json) -> str:
+    return str(info["config"]["name"])
+
+
 class Listed(NamedTuple):
     """A part that is fetched only where it is shown or recorded.
 
-    title: for people. shape: what is recorded of a row, which is what its columns read. sorts: keys of the
-    numbers by which rows may be sorted. parse: makes a row of its JSON. Its columns are in
-    `views/report/listings.py`, which is imported only where they are shown.
+    title: for people. columns: those of the verb that lists the same, as module:name, which is imported
+    only where they are shown; perhaps a function of the time, seconds since 1970. keys: those of a row's
+    JSON, as key:kind of the schema. shape: what is recorded of a row, which is what its columns read. key:
+    what identifies a row. line: its verb, names and flags, to show a row. stream: the stream that holds a
+    row, None if none does. parse: makes a row of its JSON.
     """
 
     title: str
     fetch: Callable[[Lister, Api], Awaitable[Sequence[Any]]]
+    columns: str
+    keys: str
     shape: Shape
-    sorts: Sequence[str] = ()
+    key: Callable[[Any], Hashable]
+    line: Callable[[Any], tuple[str, Sequence[str], Sequence[str]]]
+    stream: Callable[[Any], str] | None = None
     parse: Callable[[Json], Any] = lambda row: row
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The keys of a row's JSON, with the kind of each."""
+        return dict(word.split(":") for word in self.keys.split())
+
+    @property
+    def sorts(self) -> Sequence[str]:
+        """The keys of the numbers by which rows may be sorted."""
+        return [key for key, kind in self.kinds.items() if kind.rstrip("?") in ("natural", "real", "ns")]
 
 
 LISTED: Mapping[str, Listed] = {
-    "buckets": Listed("Buckets", Lister.fetch_buckets, _INFO, ("bytes", "values", "last_update_ns")),
-    "objects": Listed("Object Buckets", Lister.fetch_object_buckets, _INFO, ("bytes", "last_update_ns")),
+    "buckets": Listed(
+        "Buckets",
+        Lister.fetch_buckets,
+        "jsctl.views.kv.info:build_bucket_columns",
+        keys=f"{_BUCKET_KEYS} values:natural last_update_ns:ns?",
+        shape=_INFO,
+        key=_get_name,
+        line=lambda info: ("kv info", [stream_to_bucket(_get_name(info))], []),
+        stream=_get_name,
+    ),
+    "objects": Listed(
+        "Object Buckets",
+        Lister.fetch_object_buckets,
+        "jsctl.views.object.lists:build_bucket_columns",
+        keys=f"{_BUCKET_KEYS} last_update_ns:ns?",
+        shape=_INFO,
+        key=_get_name,
+        line=lambda info: ("object ls", [get_bucket(info)], []),
+        stream=_get_name,
+    ),
     "services": Listed(
-        *("Services", Lister.fetch_services, _SERVICE),
-        ("instances", "requests", "rate", "errors", "error_rate", "average_ns", "skew"),
-        _parse_service,
+        "Services",
+        Lister.fetch_services,
+        "jsctl.views.service.documents:RATES",
+        keys="service:text endpoint:text instances:natural requests:natural rate:real? errors:natural"
+        " error_rate:real? average_ns:ns? skew:real?",
+        shape=_SERVICE,
+        key=attrgetter("service", "endpoint"),
+        line=lambda row: ("service info", [row.service], []),
+        parse=_parse_service,
     ),
     "connections": Listed(
-        *("Connections", Lister.fetch_connections, _CONNECTION),
-        ("uptime_ns", "in_msgs", "out_msgs", "in_bytes", "out_bytes", "subs"),
+        "Connections",
+        Lister.fetch_connections,
+        "jsctl.views.server.reports:CONNECTIONS",
+        keys="cid:text name:text server:text cluster:text address:text account:text uptime_ns:ns?"
+        " in_msgs:natural out_msgs:natural in_bytes:natural out_bytes:natural subs:natural",
+        shape=_CONNECTION,
+        key=lambda row: (row["server"]["id"], row["cid"]),
+        line=lambda row: ("server report connections", [], ["--filter", f"cid == {row['cid']}"]),
     ),
-    "schedules": Listed("Schedules", Lister.fetch_schedules, _SCHEDULE, ("sequence",), _parse_schedule),
+    "schedules": Listed(
+        "Schedules",
+        Lister.fetch_schedules,
+        "jsctl.views.schedule.schedules:build_columns_of_streams",
+        keys="stream:text subject:text schedule:text zone:text target:text source:text next:time?"
+        " written:time? sequence:natural",
+        shape=_SCHEDULE,
+        key=attrgetter("stream", "subject"),
+        line=lambda row: ("schedule info", [row.stream, row.subject], []),
+        stream=attrgetter("stream"),
+        parse=_parse_schedule,
+    ),
 }
 """The parts that are fetched only where they are shown or recorded."""
 

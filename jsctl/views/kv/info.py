@@ -15,7 +15,7 @@ from jsctl.views.shared.infos import (
     SIZE,
     build_age_column,
     build_count_column,
-    date_info,
+    date_columns,
 )
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.stream.info import cluster_sections, origin_lines, present
@@ -98,7 +98,7 @@ def _build_origin_fields(origin: Json, label: str) -> list[Field]:
     return present(Field(label, stream_to_bucket(str(origin.get("name", "")))), *lines)
 
 
-BUCKETS = (
+_BUCKETS = (
     Column("Bucket", "bucket", read=lambda info: stream_to_bucket(info["config"]["name"])),
     DESCRIPTION,
     CREATED,
@@ -108,15 +108,21 @@ BUCKETS = (
 )
 
 
+def build_bucket_columns(now: float) -> list[Column]:
+    """Return the columns of lists of buckets. now: seconds since 1970."""
+    return date_columns(_BUCKETS, now)
+
+
 def listing(buckets: Collected[Json], now: float) -> Result:
     """Show the list of `kv ls` without a bucket, smallest first. now: seconds since the epoch."""
-    infos = [date_info(info, now) for info in buckets.items.values()]
-    infos.sort(key=lambda info: (info["state"]["bytes"], info["config"]["name"]))
+    infos = sorted(buckets.items.values(), key=lambda info: (info["state"]["bytes"], info["config"]["name"]))
     unreachable = unreachable_streams(buckets.missing, buckets.offline)
     data = sorted(stream_to_bucket(info["config"]["name"]) for info in infos)
     if not infos and not unreachable:
         return Result([Text(f"There are no buckets; {build_line('kv add')} creates one")], data=data)
-    return Result([build_table("Key-Value Buckets", BUCKETS, infos), *unreachable], data=data)
+    return Result(
+        [build_table("Key-Value Buckets", build_bucket_columns(now), infos), *unreachable], data=data
+    )
 
 
 def named(label: str, bucket: Bucket) -> Result:

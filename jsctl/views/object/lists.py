@@ -14,14 +14,14 @@ from jsctl.jetstream.paging import Collected
 from jsctl.views.intent import Intent, file_intent
 from jsctl.views.object.object_info import one_object
 from jsctl.views.result import Column, Lines, Result, Table, Text, build_table
-from jsctl.views.shared.infos import CREATED, DESCRIPTION, SIZE, build_age_column, date_info
+from jsctl.views.shared.infos import CREATED, DESCRIPTION, SIZE, build_age_column, date_columns
 from jsctl.views.shared.tables import unreachable_streams
 from jsctl.views.shared.text import transfer_rate
 
 if TYPE_CHECKING:
     from jsctl.jetstream.object.sync import Plan
 
-BUCKETS = (
+_BUCKETS = (
     Column("Bucket", "bucket", read=get_bucket),
     DESCRIPTION,
     CREATED,
@@ -54,13 +54,18 @@ _MAX_LISTED = 10  #: objects that a question lists
 _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "size", "bytes"))
 
 
+def build_bucket_columns(now: float) -> list[Column]:
+    """Return the columns of lists of buckets. now: seconds since 1970."""
+    return date_columns(_BUCKETS, now)
+
+
 def buckets(collected: Collected[Json], now: float) -> Result:
     """Show the buckets, smallest first; the document is their names. now: seconds since the epoch."""
     infos = sorted(collected.items.values(), key=lambda info: (info["state"]["bytes"], get_bucket(info)))
     unreachable = unreachable_streams(collected.missing, collected.offline)
     if not infos and not unreachable:
         return Result([Text("No Object Store buckets found")], data=[])
-    table = build_table("Object Store Buckets", BUCKETS, [date_info(info, now) for info in infos])
+    table = build_table("Object Store Buckets", build_bucket_columns(now), infos)
     return Result([table, *unreachable], data=sorted(map(get_bucket, infos)))
 
 

@@ -1,12 +1,12 @@
 """The parts of `jsctl report` that are fetched only where they are shown, with the columns of the verbs that
 list the same. Pure."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import seconds_to_ns
 from jsctl.monitor.report.listings import LISTED, Listing
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.trouble import FINE
@@ -22,68 +22,14 @@ from jsctl.views.report.grid_cells import (
 from jsctl.views.result import Column, Table, Text, build_table
 
 
-class _Form(NamedTuple):
-    """How a list is shown, by what reads its rows: columns; key: what identifies one; line: the words of a
-    command line that shows it: its verb, its names, its flags; stream: the stream that holds it, None if none
-    does. Of 10,000 rows only those on the screen are read.
-    """
-
-    columns: Sequence[Column]
-    key: Callable[[Any], Hashable]
-    line: Callable[[Any], tuple[str, Sequence[str], Sequence[str]]]
-    stream: Callable[[Any], str] | None = None
-
-
-def _build_form(part: str, now: float, line: str = "") -> _Form:
-    """Return how a list is shown. What lists it is imported only here, where it is shown. now: seconds since
-    1970. line: the attribute in which columns find a row; empty for the row itself."""
-    if part in ("buckets", "objects"):
-        from jsctl.views.kv.info import BUCKETS
-        from jsctl.views.object.lists import BUCKETS as OBJECT_BUCKETS
-        from jsctl.views.shared.infos import date_info
-
-        verb = "kv info" if part == "buckets" else "object ls"
-        own: Sequence[Column] = BUCKETS if part == "buckets" else OBJECT_BUCKETS
-
-        def get_stream(info: Any) -> str:
-            return str(info["config"]["name"])
-
-        def read_dated(column: Column) -> Column:
-            return column._replace(read=lambda info: column.get(date_info(info, now)))
-
-        columns = _read_through([*map(read_dated, own)], line)
-        return _Form(columns, get_stream, lambda info: (verb, [own[0].get(info)], []), get_stream)
-    if part == "services":
-        from jsctl.views.service.documents import RATES
-
-        return _Form(
-            _read_through(RATES, line),
-            lambda row: (row.service, row.endpoint),
-            lambda row: ("service info", [row.service], []),
-        )
-    if part == "connections":
-        from jsctl.views.server.reports import CONNECTIONS
-
-        return _Form(
-            _read_through(CONNECTIONS, line),
-            lambda connection: (connection["server"]["id"], connection["cid"]),
-            lambda connection: ("server report connections", [], ["--filter", f"cid == {connection['cid']}"]),
-        )
-    from jsctl.views.schedule.schedules import build_columns
-
-    own = [Column("Stream", "stream"), *build_columns(seconds_to_ns(now), None)]
-    return _Form(
-        _read_through(own, line),
-        attrgetter("stream", "subject"),
-        lambda schedule: ("schedule info", [schedule.stream, schedule.subject], []),
-        attrgetter("stream"),
-    )
+def list_columns(part: str, now: float) -> Sequence[Column]:
+    """Return the columns of a list, imported only here, where they are shown. now: seconds since 1970."""
+    columns = resolve_name(LISTED[part].columns)
+    return [*(columns(now) if callable(columns) else columns)]
 
 
 def _read_through(columns: Sequence[Column], path: str) -> Sequence[Column]:
     """Return the columns of rows that have what they read in an attribute."""
-    if not path:
-        return columns
     get = attrgetter(path)
 
     def build(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -116,7 +62,7 @@ class Records(NamedTuple):
 
 def list_keys(part: str) -> list[str]:
     """Return the keys of a row's JSON."""
-    return [column.data_key for column in _build_form(part, 0).columns]
+    return [column.data_key for column in list_columns(part, 0)]
 
 
 def _build_record(columns: Sequence[Column], row: Any) -> dict[str, Any]:
@@ -126,18 +72,18 @@ def _build_record(columns: Sequence[Column], row: Any) -> dict[str, Any]:
 def list_rows(place: Place, part: str, now: float, sort: str, search: Filter | None, name: str) -> Records:
     """Return a list of a place: the rows that a filter takes, the largest first if `sort` is a number in it.
     name: what the filter searches beside them."""
-    form = _build_form(part, now)
+    columns = list_columns(part, now)
     listing = place.tracker.listings.get(part, Listing(part, None, "no answer yet"))
     if listing.rows is None:
-        return Records(form.columns, None, listing.why)
+        return Records(columns, None, listing.why)
     rows = list(listing.rows)
     if search is not None:
-        words = Grid(form.columns, (), key=form.key).words
+        words = Grid(columns, (), key=LISTED[part].key).words
         rows = [row for row in rows if search.takes(f"{name} {words(row)}".strip())]
-    number = next((one for one in form.columns if sort in (one.key, one.data_key)), None)
+    number = next((one for one in columns if sort in (one.key, one.data_key)), None)
     if number is not None and number.kind not in ("text", "prose", "time"):
         rows.sort(key=lambda row: -(number.get_raw(row) or 0))
-    return Records(form.columns, rows, "")
+    return Records(columns, rows, "")
 
 
 def list_parts(places: Sequence[Place], now: float) -> list[Part]:
@@ -176,24 +122,24 @@ def _explain_empty(places: Sequence[Place], whys: Sequence[str]) -> str:
 
 
 def _build_grid(places: Sequence[Place], part: str, now: float) -> Grid:
-    form, noun = _build_form(part, now, "line"), LISTED[part].title.lower()
-    columns = [one._replace(quiet=one.kind in ("ago", "time", "duration")) for one in form.columns]
+    listed, shown = LISTED[part], _read_through(list_columns(part, now), "line")
+    columns = [one._replace(quiet=one.kind in ("ago", "time", "duration")) for one in shown]
     answers = _list_answers(places, part)
     rows = [Row(place, number, row) for place, number, listing in answers for row in listing.rows or ()]
 
     def line(row: Row) -> str:
-        verb, names, flags = form.line(row.line)
+        verb, names, flags = listed.line(row.line)
         return build_line(verb, *names, flags=flags, place=row.place.flags)
 
     return place_grid(
         places,
         rows,
         columns,
-        lambda row: (row.number, form.key(row.line)),
-        noun=noun,
-        record=lambda row: {**place_keys(row), **_build_record(form.columns, row)},
+        lambda row: (row.number, listed.key(row.line)),
+        noun=listed.title.lower(),
+        record=lambda row: {**place_keys(row), **_build_record(shown, row)},
         line=line,
         empty=_explain_empty(places, [one.line.why for one in answers]),
         level=lambda row: FINE,
-        **({} if form.stream is None else lead_to_stream(form.stream)),
+        **({} if listed.stream is None else lead_to_stream(listed.stream)),
     )

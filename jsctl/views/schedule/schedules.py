@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from operator import attrgetter
 
-from jsctl.base.units import SECOND, format_rfc3339, format_time, parse_time_ns
+from jsctl.base.units import SECOND, format_rfc3339, format_time, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.schedules import StoredSchedule
@@ -54,6 +54,11 @@ def build_columns(now: int, zone: tzinfo | None) -> list[Column]:
 
     reads = {"next": read_next, "written": read_written}
     return [column._replace(read=reads.get(column.key, column.read)) for column in COLUMNS]
+
+
+def build_columns_of_streams(now: float) -> list[Column]:
+    """Return the columns of the schedules of several streams, with local times. now: seconds since 1970."""
+    return [Column("Stream", "stream"), *build_columns(seconds_to_ns(now), None)]
 
 
 def listing(stream: str, schedules: Sequence[StoredSchedule], now: int, zone: tzinfo | None) -> Result:

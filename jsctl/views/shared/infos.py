@@ -1,5 +1,7 @@
 """Columns of lists of streams and buckets. A row is an info, with the time in ns as `now`."""
 
+from collections.abc import Sequence
+
 from jsctl.base.units import compute_age, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.views.result import Column
@@ -25,6 +27,15 @@ def build_age_column(title: str, key: str) -> Column:
         read=lambda info: compute_age(info["state"].get("last_ts"), info["now"]),
         hideable=2,
     )
+
+
+def date_columns(columns: Sequence[Column], now: float) -> list[Column]:
+    """Return columns that read infos without the time. now: seconds since 1970."""
+
+    def date(column: Column) -> Column:
+        return column._replace(read=lambda info: column.get(date_info(info, now)))
+
+    return [*map(date, columns)]
 
 
 def date_info(info: Json, now: float) -> Json:

@@ -14,7 +14,7 @@ from jsctl.monitor.report.recording import Recording, encode_round
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from jsctl.views.report.choice import SORTS
-from jsctl.views.report.listings import _build_form, list_keys
+from jsctl.views.report.listings import list_columns, list_keys
 from jsctl.views.shared.figures import find_grid_key
 from tests.support import js
 from tests.support.emulator import Watched
@@ -235,7 +235,7 @@ def test_a_context_that_does_not_answer(contexts: Cli, server: RealServer) -> No
 @pytest.mark.slow
 def test_rows_are_sorted_by_any_number(contexts: Cli) -> None:
     for part in LISTED:
-        for column in _build_form(part, 0).columns:
+        for column in list_columns(part, 0):
             assert column.data_key in SORTS or column.kind in ("text", "prose", "time"), column.key
     contexts("kv add LARGE", status=0)
     contexts(["kv", "put", "LARGE", "a", "b" * 1000], status=0)
