@@ -72,7 +72,7 @@ def lead(place: dict[str, Any]) -> None:
         (limit, "configuration", "max_msgs unlimited, now 10"),
         (keep, "configuration", "duplicate_window 2m0s, now 30.5s; allow_rollup_hdrs false, now true"),
         (tag, "configuration", "metadata none, now {'team': 'a'}"),
-        (purge, "purged", "was purged: 50 messages before, 0 now"),
+        (purge, "purged", "shrank: 50 messages before, 0 now"),
         (remove, "gone", "is gone"),
         (recreate, "recreated", "was removed and created again"),
         (lead, "leader changed", "now n2"),
@@ -204,7 +204,7 @@ def test_advisories_say_when_and_who(cli: Cli, url: str, tmp_path: Path) -> None
         and ", by " in edited["says"]
     )
     assert {one["name"].rpartition(": ")[2] for one in short} == {"stream SHORT"} and len(short) >= 2
-    assert purged["kind"] == "purged" and purged["after"] <= purged["at"]
+    assert purged["says"].startswith("was purged: ") and purged["after"] <= purged["at"]
     assert document["first"] == failed
     out = cli(f"incident --from {rec}", status=0).out
     assert "Clocks of servers" in out and "Clock of" in out and "because" not in out

@@ -1,8 +1,10 @@
 """`incident`: bursts, and problems of which there are several of one kind."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ from jsctl.monitor.incident.changes import PlaceView
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
 from tests.support.run import Cli
+from tests.support.servers import Cluster
 
 
 def test_a_burst_comes_before_the_lag_that_it_leaves(cli: Cli, url: str, tmp_path: Path) -> None:
@@ -85,6 +88,32 @@ def test_each_limit_and_each_replica_is_a_problem_of_its_own(cli: Cli, url: str,
         ("1", "replica n3 offline"),
         ("2", "ended: replica n2 not seen for 9s"),
     }
+
+
+@pytest.mark.cluster
+def test_what_was_asked_for_comes_before_what_it_did(cli: Cli, cluster: Cluster, tmp_path: Path) -> None:
+    """Fewer replicas move a stream at the same instant; a lower limit is no purge."""
+    js.stream(cluster.url, "ORDERS", "orders.>", num_replicas=3)
+    js.ask(
+        *(cluster.url, "CONSUMER.CREATE.ORDERS.C"),
+        {"stream_name": "ORDERS", "config": {"durable_name": "C", "ack_policy": "explicit"}},
+    )
+    js.publish(cluster.url, "orders.1", count=50)
+    rec = tmp_path / "rec"
+    process = cli.start(
+        f"report --record {rec} --watch 300ms --json --count 15 -s {cluster.url}", stderr=subprocess.DEVNULL
+    )
+    assert process.stdout
+    for change in ({"num_replicas": 1}, {"max_msgs": 3}):
+        process.stdout.readline()
+        process.stdout.readline()
+        config = js.info(cluster.url, "ORDERS")["config"]
+        js.ask(cluster.url, "STREAM.UPDATE.ORDERS", {**config, **change})
+    process.communicate()
+    document = cli(f"incident --from {rec} --json", status=0).json
+    assert document["first"]["says"].startswith("replicas 3, now 1"), document["changes"]
+    [shrank] = [one for one in document["changes"] if one["kind"] == "purged"]
+    assert shrank["says"] == "shrank: 50 messages before, 3 now"
 
 
 def test_a_recording_that_a_newer_jsctl_continued(cli: Cli, url: str, tmp_path: Path) -> None:

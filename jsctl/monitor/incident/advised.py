@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.events import KINDS
-from jsctl.monitor.incident.changes import API_ERRORS, Change, Level, show_time
+from jsctl.monitor.incident.changes import API_ERRORS, LOST, Change, Level, show_time
 from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
 
 _REQUEST = re.compile(
@@ -168,7 +168,9 @@ def merge_advised(
                 at, min(one.after, at), one.kind, one.level, one.context, one.domain, one.name, one.says
             )
             merged.append(own._replace(server=one.server, server_at=one.at, times=one.times))
-    return sorted(merged, key=lambda change: change.at)
+    return sorted(
+        merged, key=lambda change: (change.at, change.kind != "configuration")
+    )  # what was asked for
 
 
 def _join_requests(advised: Sequence[Advised]) -> Iterator[Advised]:
@@ -196,10 +198,11 @@ def _join_requests(advised: Sequence[Advised]) -> Iterator[Advised]:
 def _explain(change: Change, told: Sequence[Advised], skews: Mapping[str, float]) -> Change:
     first = min(told, key=lambda one: _correct(one, skews))
     at, by = _correct(first, skews), next((one.by for one in told if one.by), "")
+    says = change.says.replace(LOST, "was purged") if change.kind == "purged" else change.says
     return change._replace(
         at=at,
         after=min(change.after, at),
-        says=f"{change.says}, by {by}" if by else change.says,
+        says=f"{says}, by {by}" if by else says,
         server=first.server,
         server_at=first.at,
     )

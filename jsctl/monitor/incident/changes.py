@@ -20,6 +20,8 @@ from jsctl.monitor.trouble import Trouble
 
 Level = Literal["bad", "warning", "note", "good"]
 API_ERRORS, FAILED = "API errors", "more requests failed"
+LOST = "shrank"
+"""What a stream did of which many messages are gone: by a purge, a lower limit, or their age."""
 _Words = tuple[str, str, Level, str]
 """Kind, name, level and words of a change."""
 
@@ -226,7 +228,7 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
         yield "recreated", name, "bad", f"was removed and created again at {show_time(new['created'])}"
         return
     if new["event"] in ("purged", "went back"):
-        words = "was purged" if new["event"] == "purged" else "went back"
+        words = LOST if new["event"] == "purged" else "went back"
         yield (
             new["event"],
             name,
