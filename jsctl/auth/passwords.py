@@ -11,21 +11,18 @@ _MAX_BYTES = 72  #: bcrypt ignores what follows
 
 
 def check_password(password: str) -> None:
-    """Raise ValueError, with the reason, for a password that is too short or too long."""
+    """Raise BadInput for a password that is too short or too long."""
     if len(password) < MIN_LENGTH:
-        raise ValueError(f"it is too short; use {MIN_LENGTH} characters or more")
+        raise BadInput(f"the password cannot be used: it is too short; use {MIN_LENGTH} characters or more")
     if len(password.encode(errors="surrogateescape")) > _MAX_BYTES:
-        raise ValueError(f"bcrypt accepts passwords of at most {_MAX_BYTES} bytes")
+        raise BadInput(f"the password cannot be used: bcrypt accepts passwords of at most {_MAX_BYTES} bytes")
 
 
 def hash_password(password: str, cost: int) -> str:
     """Return the bcrypt hash of a password in the form that nats-server reads ($2a$...). Raises BadInput."""
     import bcrypt  # takes 3 ms, and only this function needs it
 
-    try:
-        check_password(password)
-    except ValueError as error:
-        raise BadInput(f"the password cannot be used: {error}") from None
+    check_password(password)
     if "\0" in password:
         raise BadInput("the password cannot be used: it contains a NUL character")
     raw = password.encode(errors="surrogateescape")

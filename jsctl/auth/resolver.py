@@ -13,7 +13,7 @@ from jsctl.auth.keys import USER, KeyPair, create_key
 from jsctl.auth.records import Json, Operator, Record, build_user
 from jsctl.auth.store import AuthStore
 from jsctl.base.json_text import parse_json
-from jsctl.base.units import format_time
+from jsctl.base.units import SECOND, format_time
 from jsctl.errors import BadInput, Denied, MalformedAnswer, NoResponders
 from jsctl.nats.connection import Connection
 from jsctl.nats.message import Message
@@ -226,8 +226,9 @@ def format_config(config: Json, names: Mapping[str, str]) -> str:
 
 
 async def _request_all(connection: Connection, subject: str, data: bytes, expect: int) -> list[Message]:
+    stall = SECOND if expect else SECOND // 4  # who is known to be there may be slow
     try:
-        return await request_many(connection, subject, data, expect=expect)
+        return await request_many(connection, subject, data, expect=expect, stall=stall)
     except NoResponders:
         raise Denied(*_NO_LISTENER) from None
 

@@ -9,22 +9,22 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from jsctl.base.files import read_text
-from jsctl.base.json_text import parse_json
-from jsctl.base.units import SECOND, pluralize
+from jsctl.auth.folders import StoreFolders
+from jsctl.auth.resolver import push_account
+from jsctl.auth.store import AuthStore
+from jsctl.base.units import pluralize
 from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import folder, processes
 from jsctl.localserver.binary import Binary
 from jsctl.localserver.compile import compile_network
+from jsctl.localserver.identities import FOLDER
 from jsctl.localserver.network import Network, Plan, open_private_store
 from jsctl.localserver.networks import LocalNetwork, apply_scale, compute_digest
 from jsctl.localserver.readiness import read_context_settings
 from jsctl.localserver.spec import NetworkSpec
 from jsctl.localserver.state import NodeState, save_state
 from jsctl.nats.connection import Connection
-from jsctl.nats.replies import request_many
 
-_UPDATE = "$SYS.REQ.CLAIMS.UPDATE"
 _RELOADED = "Reloaded server configuration"
 _FAILED = "Failed to reload server configuration"
 _RELOAD_SECONDS = 20
@@ -78,26 +78,20 @@ async def _push(network: LocalNetwork, spec: NetworkSpec, servers: int) -> list[
             "no context of the network uses the system account", "take the network down and up again"
         )
     raw = open_private_store(network.folder).load(login.context).raw
+    store = AuthStore(StoreFolders.below(network.folder / FOLDER), spec.operator)
     connection = await Connection.open(read_context_settings(raw))
     try:
-        names = []
         for account in spec.accounts:
-            file = network.folder / "auth" / "stores" / spec.operator / "accounts" / account.name
-            token = read_text(file / f"{account.name}.jwt", regular=True).strip()
-            replies = await request_many(
-                connection, _UPDATE, token.encode(), expect=servers, timeout=5 * SECOND, stall=SECOND
-            )
-            for reply in replies:
-                error = parse_json(reply.data).get("error")
-                if error:
-                    raise JsctlError(f"account {account.name} was refused: {error.get('description')}")
-            if len(replies) < servers:
+            outcomes = await push_account(connection, store.load_account(account.name), servers)
+            for outcome in outcomes:
+                if outcome.error:
+                    raise JsctlError(f"account {account.name} was refused: {outcome.error}")
+            if len(outcomes) < servers:
                 raise JsctlError(
-                    f"{len(replies)} of {pluralize(servers, 'server')} accepted account {account.name}",
+                    f"{len(outcomes)} of {pluralize(servers, 'server')} accepted account {account.name}",
                     "run jsctl server network up again",
                 )
-            names.append(account.name)
-        return names
+        return [account.name for account in spec.accounts]
     finally:
         await connection.close()
 

@@ -35,7 +35,7 @@ VERBS: dict[str, Entry] = {
     "sync": changes("Make a bucket match a folder, or a folder match a bucket", own=True),
     "ls": reads("List the buckets, or the objects of a bucket", "list", target=_SHORT),
     "info": reads("Show a bucket or an object", "show", "i", target=_SHORT),
-    "status": reads("Show the size and the state of buckets", own=True),
+    "status": reads("Show the size and the state of buckets", own=True, target=_SHORT),
     "watch": reads("Show what changes in a bucket until ctrl-C"),
     "link": changes("Create a link to an object or a bucket", own=True, target=_SHORT),
     "rm": destroys("Remove objects, or a bucket with all that is in it", "del", "delete"),

@@ -199,7 +199,7 @@ def stream(env: Env, options: Options) -> Result:
     if len(places) > 1:
         from jsctl.monitor.report.watching import find_distinct  # asyncio, which one place does not need
 
-        distinct = run_in_loop(find_distinct(places, env.say, "exported"))
+        distinct = run_in_loop(find_distinct(places, env.say))
         sources = [source for source in sources if source.settings in distinct]
     export = StreamExportOptions(
         sources=sources,

@@ -1,5 +1,6 @@
 """`jsctl object` and its short commands."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from functools import partial
 from typing import Literal
@@ -69,7 +70,7 @@ async def ls(env: Env, bucket: str, names_only: bool) -> Result | Events[str]:
     if not bucket:
         if names_only or env.wants_json:
             return names(buckets.list_name_pages(api))
-        return lists.buckets(await streams.collect(api, bucket_info), env.clock())
+        return lists.buckets(await streams.collect(api, _select_bucket), env.clock())
     name = validate_name("object bucket", bucket)
     if names_only:
         return names(_list_object_names(api, name))
@@ -82,7 +83,7 @@ async def _list_object_names(api: Api, bucket: str) -> AsyncGenerator[list[str],
     yield await requests.list_names(api, bucket)
 
 
-def bucket_info(info: Json) -> Json | None:
+def _select_bucket(info: Json) -> Json | None:
     """Return the stream's info if it is that of an object bucket, else None."""
     return info if buckets.get_bucket(info) else None
 
@@ -96,6 +97,25 @@ async def info(env: Env, bucket: str, object: str) -> Result:
     if object:
         return object_info.one_object(await requests.fetch_info(api, name, object))
     return info_pages.bucket(await buckets.fetch_info(api, name))
+
+
+@command("status", columns=(), examples=["jsctl object status FILES", "jsctl object status"])
+@bucket_argument()
+async def status(env: Env, bucket: str) -> Result:
+    """Also show unfinished puts, which are still running or were interrupted; jsctl object rm BUCKET
+    --unfinished removes what the latter left.
+    """
+    api = await env.jetstream()
+    if bucket:
+        infos = [await buckets.fetch_info(api, validate_name("object bucket", bucket))]
+    else:
+        collected = await streams.collect(api, _select_bucket)
+        infos = sorted(collected.items.values(), key=buckets.get_bucket)
+    return lists.status(list(await asyncio.gather(*(_count_objects(api, info) for info in infos))))
+
+
+async def _count_objects(api: Api, info: Json) -> tuple[Json, int, int]:
+    return info, *await requests.count(api, buckets.get_bucket(info), info["config"])
 
 
 def _complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -122,7 +122,7 @@ class ChoiceOptions:
             last_seq=self.last_seq,
             header=self.header,
         )
-        matches = [lambda message: reader.read(message) is not None] if reader is not None else []
+        matches = None if reader is None else lambda message: reader.read(message) is not None
         sequences = None
         if self.dead:
             dead = await fetch_dead_letters(api, stream, consumer)

@@ -61,10 +61,7 @@ async def _read_password(env: Env) -> str:
             return password
         raise BadInput("there is no password", "write it to standard input, or use --generate")
     password = await env.prompter.secret("Password", flag="--pass")
-    try:
-        check_password(password)
-    except ValueError as error:
-        raise BadInput(f"the password cannot be used: {error}") from None
+    check_password(password)
     if await env.prompter.secret("Password again", flag="--pass") != password:
         raise BadInput("the two passwords differ")
     return password

@@ -50,7 +50,7 @@ def build_stream_group(api: Api, stream: str) -> RaftGroup:
         name=stream,
         label=f"stream {stream}",
         fetch_info=partial(streams.fetch_info, api, stream),
-        step_down=partial(_step_down_stream, api, stream),
+        step_down=partial(_step_down, api, f"STREAM.LEADER.STEPDOWN.{stream}"),
     )
 
 
@@ -60,7 +60,7 @@ def build_consumer_group(api: Api, stream: str, consumer: str) -> RaftGroup:
         name=consumer,
         label=f"consumer {stream} > {consumer}",
         fetch_info=partial(consumers.fetch_info, api, stream, consumer),
-        step_down=partial(consumers.step_down, api, stream, consumer),
+        step_down=partial(_step_down, api, f"CONSUMER.LEADER.STEPDOWN.{stream}.{consumer}"),
     )
 
 
@@ -136,9 +136,9 @@ def _check_preferred(cluster: Json, preferred: str) -> None:
         )
 
 
-async def _step_down_stream(api: Api, stream: str, preferred: str) -> None:
+async def _step_down(api: Api, subject: str, preferred: str) -> None:
     body: Json | None = None
     if preferred:
         await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
         body = {"placement": {"preferred": preferred}}
-    await api.call(f"STREAM.LEADER.STEPDOWN.{stream}", body)
+    await api.call(subject, body)

@@ -182,15 +182,6 @@ async def unpin(api: Api, stream: str, name: str, group: str) -> None:
     await _call(api, "UNPIN", stream, name, {"group": group})
 
 
-async def step_down(api: Api, stream: str, name: str, preferred: str = "") -> None:
-    """Make the leader step down. preferred: the server that should lead next; empty for any."""
-    body: Json | None = None
-    if preferred:
-        await api_levels.require(api, {ApiLevel.V2_11: ["--preferred"]})
-        body = {"placement": {"preferred": preferred}}
-    await _call(api, "LEADER.STEPDOWN", stream, name, body)
-
-
 def generate_name() -> str:
     """Return a random name for a consumer whose name nobody needs to know."""
     import secrets  # most commands do not need it

@@ -34,13 +34,13 @@ class Choice(NamedTuple):
     """What chooses messages; each of these holds for all of them.
 
     sequences: those of dead letters or a file; None for all of the stream. filters: by subject, time,
-    sequence, header and payload. matches: each says whether a message does. limit: only the first so many; 0
-    for all.
+    sequence, header and payload. matches: says whether a message does; None for all. limit: only the first so
+    many; 0 for all.
     """
 
     sequences: Sequence[int] | None
     filters: EditOptions
-    matches: Sequence[Callable[[Message], bool]] = ()
+    matches: Callable[[Message], bool] | None = None
     limit: int = 0
 
 
@@ -100,7 +100,7 @@ def _is_chosen(message: Message, choice: Choice) -> bool:
     entry = archive.Message(subject, message.sequence, time, message.header_block, message.data, b"")
     if filters.find_drop(entry) is not None:
         return False
-    return all(is_match(message) for is_match in choice.matches)
+    return choice.matches is None or choice.matches(message)
 
 
 def count_redrives(message: Message) -> int:

@@ -317,10 +317,10 @@ async def _get_api(api: Api) -> Api:
     return api
 
 
-async def find_distinct(targets: Sequence[Settings], say: Callable[[str], None], done: str) -> list[Settings]:
+async def find_distinct(targets: Sequence[Settings], say: Callable[[str], None]) -> list[Settings]:
     """Return the targets without those that reach the JetStream of an earlier one, which it says. One that
-    does not answer is distinct. done: see `Watch.drop_repeated`."""
+    does not answer is distinct."""
     async with watch(targets, lambda _: _get_api) as watched:
         await watched.ask_once()
-        await watched.drop_repeated(say, done)
+        await watched.drop_repeated(say, "exported")
         return [poller.settings for poller in watched.pollers]
