@@ -11,11 +11,13 @@ import logging
 import os
 import re
 import shlex
+import signal
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsctl.base import loops
+from jsctl.base.signals import note_signals
 from jsctl.base.standard_streams import Streams
 from jsctl.env import Env, strip_logins
 from jsctl.errors import CommandError, ExitStatus
@@ -92,19 +94,25 @@ class Call:
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
 
     def run(self) -> Any:
-        """Run the line, and return its answer. Raises CommandError, and KeyboardInterrupt after ctrl-C."""
+        """Run the line, and return its answer. Raises CommandError, and in the main thread KeyboardInterrupt
+        after ctrl-C, also if that ended the line in order; another signal then reaches the caller's handler.
+        """
         timer = None
         if self._timeout is not None:
             timer = threading.Timer(self._timeout, self.cancel, [f"no end within {self._timeout:g} s"])
             timer.daemon = True
             timer.start()
         try:
-            status = int(self._run_line(self._words, self._env))
+            with note_signals() as arrived:
+                status = int(self._run_line(self._words, self._env))
         finally:
             if timer is not None:
                 timer.cancel()
-        if status == ExitStatus.INTERRUPTED and threading.current_thread() is threading.main_thread():
-            raise KeyboardInterrupt
+        if threading.current_thread() is threading.main_thread():
+            if status == ExitStatus.INTERRUPTED or signal.SIGINT in arrived:
+                raise KeyboardInterrupt
+            for number in arrived[:1]:
+                signal.raise_signal(number)
         messages = self._error.getvalue().splitlines()
         self.messages = messages if self._env.failure is None else messages[:-1]
         for message in self.messages:

@@ -81,6 +81,28 @@ def test_an_error_is_typed(environ: dict[str, str]) -> None:
     assert late.value.status == 4 and late.value.data == []
 
 
+def test_signals_end_a_line_and_reach_the_caller(environ: dict[str, str]) -> None:
+    """Ctrl-C is the ordinary end of `subscribe`, and not that of a program that calls it."""
+    received: list[int] = []
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            sender = threading.Timer(0.7, os.kill, [os.getpid(), number])
+            sender.start()
+            if number == signal.SIGINT:
+                with pytest.raises(KeyboardInterrupt):
+                    jsctl.run("subscribe orders.>", timeout=20)
+            else:
+                try:
+                    assert jsctl.run("subscribe orders.>", timeout=20) == []
+                except jsctl.CommandError as error:
+                    assert error.status == 143
+            sender.join()
+        assert received == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
 def test_the_process_stays_as_it_is(
     environ: dict[str, str], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -122,6 +122,17 @@ def _install(loop: "asyncio.AbstractEventLoop", number: int, handlers: list[Call
         signal.raise_signal(number)
 
 
+@contextlib.contextmanager
+def note_signals() -> Iterator[list[int]]:
+    """Yield the numbers of the signals that an event loop handles meanwhile."""
+    arrived: list[int] = []
+    _observers.append(arrived)
+    try:
+        yield arrived
+    finally:
+        _observers[:] = [observer for observer in _observers if observer is not arrived]
+
+
 def _receive(loop: "asyncio.AbstractEventLoop", number: int, frame: object) -> None:
     for arrived in _observers:
         arrived.append(number)
@@ -166,22 +177,17 @@ def signals_as_interrupts() -> Iterator[Sequence[int]]:
     """Let SIGTERM and SIGHUP do what ctrl-C does. Yields the list of those that arrived, including those
     that ended a verb in the block as its ordinary end.
     """
-    arrived: list[int] = []
+    with note_signals() as arrived, contextlib.ExitStack() as stack:
 
-    def interrupt(number: int, frame: object) -> None:
-        arrived.append(number)
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell script
-            raise KeyboardInterrupt
-        signal.raise_signal(signal.SIGINT)
+        def interrupt(number: int, frame: object) -> None:
+            arrived.append(number)
+            if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell script
+                raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
-    _observers.append(arrived)
-    try:
-        with contextlib.ExitStack() as stack:
-            for number in filter(_can_handle, TERMINATION):
-                stack.enter_context(_replace_handler(number, interrupt))
-            yield arrived
-    finally:
-        _observers[:] = [observer for observer in _observers if observer is not arrived]
+        for number in filter(_can_handle, TERMINATION):
+            stack.enter_context(_replace_handler(number, interrupt))
+        yield arrived
 
 
 @contextlib.contextmanager
