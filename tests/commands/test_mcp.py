@@ -207,6 +207,7 @@ def test_a_plan_with_a_duration_is_applied(cli: Cli, url: str) -> None:
         arguments = {"stream": "ORDERS", "max_msgs": 1, "allow_data_loss": True}
         plan, _ = await call("plan_change", name="stream_edit", arguments=arguments)
         assert plan["destroys"], "it deletes messages"
+        assert [change["key"] for change in plan["would"]] == ["max_msgs"], "and is no failure"
 
     talk(cli, work, "--allow-changes")
     assert cli("consumer info ORDERS C --json", status=0).json["paused"]

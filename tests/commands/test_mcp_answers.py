@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import click
 import nkeys
 import pytest
 from hypothesis import given
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 from nkeys import encode_seed
 
 from jsctl.commands.assistants.answers import build_answer
+from jsctl.commands.assistants.searching import search
+from jsctl.commands.assistants.tools import list_verbs
+from tests.contract.test_commands import resolve
 
 
 @pytest.mark.parametrize(
@@ -103,3 +107,28 @@ def test_a_long_payload_takes_no_time() -> None:
     started = time.monotonic()
     build_answer(["a-" * 500_000, "x_" * 500_000, "pw" * 500_000])
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("delete a stream", "stream_rm"),
+        ("why is my consumer slow", "consumer_why"),
+        ("who is connected", "account_report_connections"),
+        ("create stream", "stream_add"),
+        ("publish a message", "publish"),
+        ("dead letters", "consumer_dead"),
+        ("restarting servers", "server_roll"),
+        ("kv_put", "kv_put"),
+        ("list all consumers", "consumer_ls"),
+        ("", "doctor"),
+        ("the", "doctor"),
+    ],
+)
+def test_a_search_finds_what_is_meant(query: str, name: str) -> None:
+    root = resolve([])
+    assert isinstance(root, click.Group)
+    verbs = list_verbs(root)
+    found = search(verbs, query)
+    assert name in [verb.name for verb in found[:8]] or (not query.strip("the") and len(found) == len(verbs))
+    assert search(verbs, "zzzz") == []

@@ -14,9 +14,10 @@ from jsctl import __version__
 from jsctl.base.command_lines import format_arguments
 from jsctl.calls import Call
 from jsctl.commands.assistants.answers import build_answer, collect_secrets, find_steps
-from jsctl.commands.assistants.tools import FIRST, Verb, list_verbs, search
+from jsctl.commands.assistants.searching import search
+from jsctl.commands.assistants.tools import FIRST, Verb, list_verbs
 from jsctl.env import Env
-from jsctl.errors import BadInput, CommandError, JsctlError
+from jsctl.errors import BadInput, CommandError, ExitStatus, JsctlError
 from jsctl.jetstream.message.stdin import Stdin
 
 FIND, CALL, PLAN, APPLY = "find_tools", "call_tool", "plan_change", "apply_plan"
@@ -213,6 +214,8 @@ class Assistant:
         except CommandError as error:
             if not error.data:
                 raise
+            if error.status == ExitStatus.DIFFERENT:  # what an edit would change, or a diff: no failure
+                return error.data
             return {"exit_status": int(error.status), "message": error.message, "answer": error.data}
 
 

@@ -205,15 +205,3 @@ def find_command(root: click.Group, words: Sequence[str]) -> click.Command:
     if command is None:
         raise KeyError(" ".join(words))
     return command
-
-
-def search(verbs: Mapping[str, Verb], query: str) -> list[Verb]:
-    """Return the verbs whose name or help has words of a query, the best first."""
-    words = query.lower().replace("_", " ").split()
-
-    def rate(verb: Verb) -> int:
-        text = f"{verb.path} {verb.entry.help}".lower()
-        return sum((2 if word in verb.path else 1) for word in words if word in text)
-
-    rated = [(rate(verb), verb) for verb in verbs.values()]
-    return [verb for points, verb in sorted(rated, key=lambda one: -one[0]) if points or not words]
