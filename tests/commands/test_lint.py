@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import yaml
 
 from jsctl.commands.compatibility.differences import DIFFERENCES
 from jsctl.commands.compatibility.scripts import check
@@ -55,6 +56,14 @@ RUN_BY_OTHERS = [
     "timeout -k 1 5s {}",
     "env X=1 {}",
     "exec {}",
+    "run {}",
+    "retry 5 {}",
+    ">out {}",
+    "2>/dev/null >>out {}",
+    "{}>out",
+    "{}</dev/null",
+    "{} 2>&1|tee out",
+    "{}||true",
     "sudo timeout 5 env -i {} >/dev/null",
     "docker exec box {}",
     "find . -exec {} ';'",
@@ -270,3 +279,103 @@ def test_scripts_of_many_lines_are_clean_once_changed(
     subprocess.run(["patch", "-sp1"], input=diff, text=True, check=True)
     assert offline_cli("lint a.sh", status=0).out == ""
     assert subprocess.run(["bash", "-n", "a.sh"], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "glued", ["nats rtt>out", "nats rtt</dev/null", "nats rtt 2>err", "nats rtt&", "nats rtt;"]
+)
+def test_a_redirection_without_a_blank(glued: str) -> None:
+    assert [one.code for one in check(glued)[0]] == ["RTT_UNREACHABLE"]
+
+
+def test_a_pipe_that_keeps_the_status() -> None:
+    assert check("nats rtt | cat\n")[0] == []
+    assert [one.line for one in check("set -euo pipefail\nnats rtt | cat\n")[0]] == [2]
+
+
+def test_a_case_on_the_status() -> None:
+    script = "nats stream info A\ncase $? in\n  0) echo there ;;\n  1) echo missing ;;\nesac\n"
+    [found] = check(script)[0]
+    assert (found.line, found.code, found.write) == (4, "EXIT_STATUS", "[1-9]*) echo missing ;;")
+
+
+STEPS = """\
+name: nats rtt
+jobs:
+  test:
+    steps:
+      - name: nats rtt
+        run: nats rtt
+      - run: "nats rtt"
+      - run: |
+          set -e
+          x=$(nats kv put A b c)
+      - run: >-
+          nats stream edit A
+          --max-msgs 1
+          -f
+      - run: nats rtt  # jsctl disable=RTT_UNREACHABLE
+    script: [nats rtt, 'nats rtt']
+box:
+  command: ["nats", "rtt"]
+  entrypoint:
+    - sh
+    - -c
+    - nats rtt
+"""
+
+
+def test_steps_in_yaml(tmp_path: Path, offline_cli: Cli) -> None:
+    file = tmp_path / "ci.yml"
+    file.write_text(STEPS)
+    rows = offline_cli(f"lint {file} --json", status=1).json
+    assert [row["line"] for row in rows] == [6, 7, 10, 12, 16, 16, 18, 22]
+    _, changed = check(STEPS, "ci.yml")
+    text = STEPS.replace("x=$(nats", "x=$(jsctl compat --").replace("nats stream", "jsctl stream")
+    text = text.replace("          -f\n", "          -f --allow-data-loss\n")
+    for line in ("run: nats rtt\n", 'run: "nats rtt"', "[nats rtt, 'nats rtt']"):
+        text = text.replace(line, line.replace("nats", "jsctl compat --"))
+    assert changed == text
+    assert check("a: {{ b }}\nnats rtt\n", "template.yaml")[0], "what is not YAML is read as a script"
+
+
+@pytest.mark.parametrize("style", [None, "'", '"', "|", ">"])
+def test_a_step_in_each_style_of_yaml(style: str | None) -> None:
+    random = Random(7)
+    for _ in range(20):
+        lines = random.choices(["set -e", "nats rtt", "echo nats rtt", "x=1 nats rtt -s 'a b'"], k=4)
+        script = " && ".join(lines) if style in (None, ">") else "\n".join(lines)
+        document = {"a": {"name": "nats rtt", "run": script}, "b": [{"run": "true"}]}
+        text = yaml.dump(
+            document,
+            default_style=style,
+            width=1000 if style == '"' else random.choice([20, 1000]),
+            sort_keys=False,
+        )
+        found, changed = check(text, "steps.yaml")
+        assert len(found) == len(re.findall(r"(?<!echo )nats rtt", script)), text
+        wanted = re.sub(r"(?<!echo )nats rtt", "jsctl compat -- rtt", script)
+        assert yaml.safe_load(changed) == {"a": {"name": "nats rtt", "run": wanted}, "b": [{"run": "true"}]}
+
+
+def test_a_dockerfile(tmp_path: Path, offline_cli: Cli) -> None:
+    text = """\
+FROM natsio/nats-box AS nats
+COPY nats rtt
+# RUN nats rtt
+RUN nats rtt
+RUN --mount=type=cache,target=/x apk add curl && \\
+    # nats rtt
+    nats rtt
+RUN <<EOF
+nats rtt
+EOF
+HEALTHCHECK --interval=5s CMD nats rtt || exit 1
+CMD ["nats", "rtt"]
+"""
+    file = tmp_path / "Dockerfile"
+    file.write_text(text)
+    assert [row["line"] for row in offline_cli(f"lint {file} --json", status=1).json] == [4, 7, 9, 11, 12]
+    _, changed = check(text, "Dockerfile")
+    wanted = re.sub(r"(?m)(?<!# )(?<!COPY )(?<!# RUN )\bnats rtt", "jsctl compat -- rtt", text)
+    assert changed == wanted

@@ -7,11 +7,13 @@ loops, and names that stand for `nats`: enough to find commands, not to run them
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from jsctl import registry
 from jsctl.commands.cli.global_flags import get_global_options
 from jsctl.commands.compatibility.differences import DIFFERENCES
+from jsctl.commands.compatibility.embedding import find_shell
 from jsctl.commands.compatibility.holders import PROGRAM, Holder, Names, find_names
 from jsctl.commands.compatibility.splitting import RUNNERS, drop_prefixes, read_words, split
 from jsctl.commands.compatibility.statuses import find_comparisons
@@ -80,12 +82,18 @@ class Found(NamedTuple):
     write: str
 
 
-def check(script: str) -> tuple[list[Found], str]:
-    """Return the lines of a script that have another outcome, and the script with these changed."""
-    lines = script.split("\n")
+def check(file: str, name: str = "") -> tuple[list[Found], str]:
+    """Return the lines of a script that have another outcome, and the script with these changed. name: of the
+    file, which may be another one with shell in it; what is there as a list of words is not changed."""
+    script, fixed = find_shell(name, file)
+    lines = file.split("\n")
     disabled = _find_disabled(lines)
     found: list[Found] = []
     calls = list(find_calls(script))
+    for call in calls:
+        call.line = file.count("\n", 0, call.start) + 1
+        is_fixed = any(start <= call.start < end for start, end in fixed)
+        call.text = " ".join(call.text.split()) if is_fixed else file[call.start : call.end]
     changes: set[tuple[int, int, str]] = set()
     for call in calls:
         text = _rename(call)
@@ -94,18 +102,20 @@ def check(script: str) -> tuple[list[Found], str]:
             if edit is not None and code not in disabled.get(call.line, ()):
                 found.append(Found(call.line, code, call.text, edit(_rename(call))))
                 text = edit(text)
-        if text != _rename(call):
+        if text != _rename(call) and not any(start <= call.start < end for start, end in fixed):
             changes.add((call.start, call.end, text))
             if call.holder and not _has_verb(call.holder):
                 changes.add((call.holder.start, call.holder.end, "jsctl"))
-    changed = script
+    changed = file
     for start, end, text in sorted(changes, reverse=True):
         changed = changed[:start] + text + changed[end:]
     new_lines = changed.split("\n")
     # The statuses of checks are those of Nagios in both.
     others = [call for call in calls if not call.path.startswith("server check")]
-    ends = {script.count("\n", 0, call.end) + 1 for call in others}
-    for number, change in find_comparisons(lines, ends):
+    ends = {file.count("\n", 0, call.end) + 1 for call in others}
+    places = accumulate((len(line) + 1 for line in lines), initial=0)
+    shell = [script[place : place + len(line)] for place, line in zip(places, lines, strict=False)]
+    for number, change in find_comparisons(shell, ends):
         if "EXIT_STATUS" not in disabled.get(number, ()):
             line = lines[number - 1]
             found.append(Found(number, "EXIT_STATUS", line.strip(), change(line).strip()))
@@ -121,6 +131,7 @@ def find_calls(script: str, names: Names | None = None) -> Iterator[Call]:
     seen: set[int] = set()
     commands = sorted(split(script))
     fed = {command.end + 1 for command in commands if command.ended_by == "|"}
+    keeps_status = re.search(r"^\s*set\s.*\bpipefail\b", script, re.MULTILINE) is not None
     for command in commands:
         text = script[command.start : command.end]
         words = read_words(text)
@@ -140,8 +151,9 @@ def find_calls(script: str, names: Names | None = None) -> Iterator[Call]:
                 continue
             seen.add(call.start)
             call.line = script.count("\n", 0, call.start) + 1
-            call.is_piped = call.is_piped or command.ended_by == "|"
-            call.is_read = call.is_read or call.is_piped or command.is_captured
+            in_pipe = command.ended_by == "|"
+            call.is_piped = call.is_piped or (in_pipe and not keeps_status)
+            call.is_read = call.is_read or call.is_piped or in_pipe or command.is_captured
             if loops:
                 loops[-1][2].append(call)
             yield call

@@ -12,12 +12,21 @@ RUNNERS = frozenset(
         *("eval", "exec", "command", "time", "sh", "bash", "dash", "zsh", "ksh", "su", "sudo", "doas", "env"),
         *("timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "flock", "watch", "xargs", "parallel"),
         *("find", "ssh", "docker", "podman", "kubectl", "oc", "nerdctl", "docker-compose", "trap", "runuser"),
-        *("gosu", "su-exec", "chroot", "nsenter", "systemd-run", "strace", "chronic"),
+        *("gosu", "su-exec", "chroot", "nsenter", "systemd-run", "strace", "chronic", "run", "retry"),
+        *("unbuffer", "tini", "dumb-init", "hyperfine", "tmux", "screen", "entr", "taskset", "setpriv", "sg"),
+        *("caffeinate", "lxc", "incus", "crictl", "multipass", "vagrant", "distrobox", "toolbox", "nomad"),
     )
 )
 """Commands that run the rest of their line, or a text in quotes."""
 
 _HERE = re.compile(r"(?<!<)<<(?!<)-?\s*\\?[\"']?([\w.-]+)[\"']?")
+_GLUED = re.compile(
+    r"(\\.|'[^']*'|\"(?:\\.|[^\"\\])*\")|(?<![\s<>&])(?<!(?<!\S)\d)(?=&?[<>](?!\())", re.DOTALL
+)
+"""A quoted text, or the place before a redirection that follows a word without a blank."""
+
+_REDIRECTION = re.compile(r"\d*&?[<>]+&?|\{\w+\}[<>]+&?")
+
 _REDIRECTED = re.compile(r"[<>]&|.&>", re.DOTALL)
 
 
@@ -33,8 +42,9 @@ class Command(NamedTuple):
 
 def read_words(text: str) -> list[str]:
     """Return the words of a command, without quotes."""
+    text = _GLUED.sub(lambda one: one[1] or " ", text.replace("\\\n", " "))
     try:
-        return shlex.split(text.replace("\\\n", " "))
+        return shlex.split(text)
     except ValueError:  # a quote that another command ends
         return text.split()
 
@@ -91,11 +101,18 @@ def split(script: str) -> Iterator[Command]:
 
 
 def drop_prefixes(words: Sequence[str]) -> list[str]:
-    """Return the words of a command from its program on, without keywords, assignments, and `@`, `-` and `+`
-    of a makefile."""
+    """Return the words of a command from its program on, without keywords, assignments, redirections, and
+    `@`, `-` and `+` of a makefile."""
     rest = list(words)
-    while rest and (rest[0] in KEYWORDS or ASSIGNMENT.match(rest[0])):
-        rest.pop(0)
+    while rest:
+        if redirected := _REDIRECTION.match(rest[0]):
+            del rest[: 2 if redirected[0] == rest[0] else 1]
+        elif rest[0] == "function":
+            del rest[:2]
+        elif rest[0] in KEYWORDS or ASSIGNMENT.match(rest[0]):
+            rest.pop(0)
+        else:
+            break
     return [rest[0].lstrip("@-+") or rest[0], *rest[1:]] if rest else []
 
 

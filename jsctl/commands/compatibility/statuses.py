@@ -21,13 +21,12 @@ def find_comparisons(lines: Sequence[str], ends: Set[int]) -> Iterator[tuple[int
         if is_after:
             kept.update(_KEPT.findall(line))
         names = "|".join([*map(re.escape, sorted(kept)), *([r"\?"] if is_after else [])])
-        if not names:
-            continue
-        status = rf"\$(?:(?:{names})|\{{(?:{names})\}})"
-        compared = re.compile(rf"({status}[\"']?\s*)(-eq|-ne|==?|!=)(\s*[\"']?)1\b")
-        if compared.search(line):
-            yield number, _make_change(compared)
-        in_case = in_case or bool(re.search(rf"\bcase\s+[\"']?{status}[\"']?\s+in\b", line))
+        if names:
+            status = rf"\$(?:(?:{names})|\{{(?:{names})\}})"
+            compared = re.compile(rf"({status}[\"']?\s*)(-eq|-ne|==?|!=)(\s*[\"']?)1\b")
+            if compared.search(line):
+                yield number, _make_change(compared)
+            in_case = in_case or bool(re.search(rf"\bcase\s+[\"']?{status}[\"']?\s+in\b", line))
         if in_case and _ONE.search(line):
             yield number, lambda text: _ONE.sub(r"\g<before>\g<space>[1-9]*", text)
         in_case = in_case and "esac" not in line
