@@ -51,17 +51,20 @@ async def fetch_consumer_state(api: Api, info: Json) -> ConsumerState | str:
 async def _settle(api: Api, state: ConsumerState, info: Json) -> ConsumerState:
     """Return the state without what waits for no acknowledgement any more.
 
-    Where one acknowledgement is for all before it, servers (2.15) store only with the next delivery that
-    messages were given up after more than one. info: of before the state.
+    Where one acknowledgement is for all before it, servers (2.15) store late, or never, that messages were
+    given up after more than one delivery. The consumer's info counts fewer that wait; which ones do not is
+    known unless the last delivery of others is under way. info: of before the state.
     """
-    most = int(info["config"].get("max_deliver") or -1)
-    if not state.pending or info.get("num_ack_pending") or most < 1:
+    most, count = int(info["config"].get("max_deliver") or -1), int(info.get("num_ack_pending") or 0)
+    surplus = len(state.pending) - count
+    spent = [one for one in state.pending if not count or state.redelivered.get(one, 0) + 1 >= most]
+    if most < 1 or surplus < 1 or len(spent) != surplus:
         return state
     again = await requests.fetch_info(api, str(info["stream_name"]), str(info["name"]))
-    if again["delivered"]["consumer_seq"] != info["delivered"]["consumer_seq"]:
+    if any(again[key] != info[key] for key in ("delivered", "ack_floor", "num_ack_pending")):
         return state  # it waits since then
-    given_up = dict.fromkeys(state.pending, most)
-    return state._replace(pending={}, redelivered={**state.redelivered, **given_up})
+    waiting = {one: delivery for one, delivery in state.pending.items() if one not in spent}
+    return state._replace(pending=waiting, redelivered={**state.redelivered, **dict.fromkeys(spent, most)})
 
 
 async def _read_first_entries(api: Api, stream: str, name: str) -> Json | None:

@@ -1,15 +1,19 @@
 """`consumer dead` on a real server."""
 
+import asyncio
 import json
 import random
+from contextlib import suppress
 from pathlib import Path
 
+import nats
 import pytest
 
 from tests.support import js
 from tests.support.dead_letters import consumer, work_off
 from tests.support.run import Cli
 from tests.support.tables import read_table
+from tests.support.waiting import wait_for
 
 
 def sequences(cli: Cli, stream: str = "W", name: str = "C") -> list[int]:
@@ -66,6 +70,32 @@ def test_acknowledgements_for_all_before(cli: Cli, url: str, retention: str, max
     cli("consumer next W C --count 2 --no-ack", status=0)
     assert [one["sequence"] for one in cli("consumer pending W C --json", status=0).json] == [11, 12]
     assert sequences(cli) == [7, 8, 9, 10]
+
+
+def test_what_is_given_up_behind_an_acknowledgement_for_all_before(cli: Cli, url: str) -> None:
+    """The server never stores it: the redelivery of 1 was acknowledged, and has a later number than 2 had
+    first. Another message waits meanwhile."""
+    js.stream(url, "W", "w.*")
+    consumer(url, "W", ack_policy="all", max_deliver=2, ack_wait=3600 * 10**9)
+    js.publish(url, "w.a", count=3)
+
+    async def work() -> None:
+        client = await nats.connect(url.split(","))
+        subscription = await client.jetstream().pull_subscribe_bind("C", "W")
+        for message in (await subscription.fetch(3))[:2]:
+            await client.request(message.reply, b"-NAK")
+        first, second = await subscription.fetch(2)
+        await client.request(first.reply, b"+ACK")
+        await client.request(second.reply, b"-NAK")
+        with suppress(TimeoutError):
+            await subscription.fetch(1, timeout=0.2)  # it looks for what is next
+        await client.close()
+
+    asyncio.run(work())
+    wait_for(lambda: js.ask(url, "CONSUMER.INFO.W.C")["num_ack_pending"] == 1, "2 is not given up")
+    letters = cli("consumer dead W C --json", status=0).json
+    assert [(one["sequence"], one["deliveries"]) for one in letters] == [(2, 2)]
+    assert [one["sequence"] for one in cli("consumer pending W C --json", status=0).json] == [3]
 
 
 @pytest.mark.slow
