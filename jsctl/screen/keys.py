@@ -308,7 +308,7 @@ _ANYWHERE: Mapping[str, Act] = {
     "y": _show_command,
     "J": _show_json,
     "c": show_detail,
-    ":": lambda m: close_listing(m)._replace(mode="go", typed="", pages=()),
+    ":": lambda m: close_listing(m)._replace(mode="go", typed="", pages=(), board=m.plain),
 }
 
 _PICTURE: Mapping[str, Act] = {

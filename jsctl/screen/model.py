@@ -38,23 +38,24 @@ class View(NamedTuple):
 class Model(NamedTuple):
     """The state of a screen.
 
-    board: the last answer. before: the board of the previous round. grid: the table of the part that is
-    shown. grid_before: that table in the previous round. rows: the rows that are shown, in their order.
-    views: by part. filter: as it was typed. search: the parsed filter. typed: what is being typed. pages: the
-    open pages, the last on top. page_top: the first line of the page on the screen. width, height: of the
-    terminal. refresh: counts the requests for an immediate round. ended: how the user has ended it. lines:
-    command lines that `y` showed, to be printed at the end. times: of the rounds of a replay, in seconds
-    since 1970; empty for live data. position: the round of the replay that is shown. speed: of the replay; 1
-    is the speed of the recording. counts: of the rows of each part when it was last shown. within: what the
-    rows of the part belong to; origin: the part that it was chosen in. listing: the open page whose rows are
-    shown in place of the part's; below: the state in which it was opened. asked: what is being typed for.
-    copied: what the last key has copied. columns: keys of the columns that were chosen, by part. picked: the
-    selected one in the list of columns.
+    board: the last answer. plain: the last one without a page. before: the board of the previous round.
+    grid: the table of the part that is shown. grid_before: that table in the previous round. rows: the rows
+    that are shown, in their order. views: by part. filter: as it was typed. search: the parsed filter.
+    typed: what is being typed. pages: the open pages, the last on top. page_top: the first line of the page
+    on the screen. width, height: of the terminal. refresh: counts the requests for an immediate round.
+    ended: how the user has ended it. lines: command lines that `y` showed, to be printed at the end. times:
+    of the rounds of a replay, in seconds since 1970; empty for live data. position: the round of the replay
+    that is shown. speed: of the replay; 1 is the speed of the recording. counts: of the rows of each part
+    when it was last shown. within: what the rows of the part belong to; origin: the part that it was chosen
+    in. listing: the open page whose rows are shown in place of the part's; below: the state in which it was
+    opened. asked: what is being typed for. copied: what the last key has copied. columns: keys of the
+    columns that were chosen, by part. picked: the selected one in the list of columns.
     """
 
     start: Start
     interval: int
     board: Board = _NO_BOARD
+    plain: Board = _NO_BOARD
     before: Board = _NO_BOARD
     part: str = ""
     grid: Grid | None = None
@@ -165,8 +166,10 @@ def with_board(model: Model, board: Board) -> Model:
     """Return the state after an answer. The selected row stays selected, even when it has moved."""
     if board.number != model.board.number:
         model = model._replace(before=model.board, grid_before=model.grid)
-    if model.pages and board.page_key not in (None, model.pages[-1]):
-        board = board._replace(page=None, links={}, line="")  # the answer for a page that is closed
+    if board.page_key is None:
+        model = model._replace(plain=board._replace(page=None))
+    elif not model.pages or board.page_key != model.pages[-1]:
+        board = model.plain  # the answer for a page that is closed
     model = model._replace(board=board)
     keys = [part.key for part in board.parts]
     if model.part not in keys and keys:
@@ -191,8 +194,7 @@ def _show_listing(model: Model, grid: Grid) -> Model:
 def open_page(model: Model, page: Hashable, *, replaces: bool = False) -> Model:
     """Return the state with a page opened. replaces: in the place of the one that is open."""
     below = model.pages[:-1] if replaces else model.pages
-    board = model.board._replace(page=None, links={}, line="")
-    model = move_to(model, model.view.at)._replace(mode="page", page_top=0, board=board)
+    model = move_to(model, model.view.at)._replace(mode="page", page_top=0, board=model.plain)
     if replaces and model.listing is not None and model.listing == model.pages[-1]:
         model = close_listing(model)
     return model._replace(pages=(*below, page))
@@ -204,8 +206,7 @@ def close_page(model: Model) -> Model:
     if model.listing is not None and model.listing not in pages:
         model = close_listing(model)
     is_table = not pages or pages[-1] == model.listing
-    board = model.board._replace(page=None, links={}, line="")
-    return model._replace(pages=pages, page_top=0, mode="table" if is_table else "page", board=board)
+    return model._replace(pages=pages, page_top=0, mode="table" if is_table else "page", board=model.plain)
 
 
 def close_listing(model: Model) -> Model:
@@ -229,6 +230,7 @@ def with_part(model: Model, key: str) -> Model:
     """Return the state with another part shown, and all of its rows; its page is closed."""
     model = close_listing(model)
     model = model._replace(part=key, mode="table", pages=(), page_top=0, within=None, origin="")
+    model = model._replace(board=model.plain)
     return arrange(
         model._replace(grid=_build_grid(model.board, key), grid_before=_build_grid(model.before, key))
     )

@@ -92,7 +92,8 @@ def test_each_limit_and_each_replica_is_a_problem_of_its_own(cli: Cli, url: str,
 
 @pytest.mark.cluster
 def test_what_was_asked_for_comes_before_what_it_did(cli: Cli, cluster: Cluster, tmp_path: Path) -> None:
-    """Fewer replicas move a stream at the same instant; a lower limit is no purge."""
+    """Fewer replicas move a stream at the same instant; a lower limit is no purge; consumers go with their
+    stream."""
     js.stream(cluster.url, "ORDERS", "orders.>", num_replicas=3)
     js.ask(
         *(cluster.url, "CONSUMER.CREATE.ORDERS.C"),
@@ -101,7 +102,7 @@ def test_what_was_asked_for_comes_before_what_it_did(cli: Cli, cluster: Cluster,
     js.publish(cluster.url, "orders.1", count=50)
     rec = tmp_path / "rec"
     process = cli.start(
-        f"report --record {rec} --watch 300ms --json --count 15 -s {cluster.url}", stderr=subprocess.DEVNULL
+        f"report --record {rec} --watch 300ms --json --count 20 -s {cluster.url}", stderr=subprocess.DEVNULL
     )
     assert process.stdout
     for change in ({"num_replicas": 1}, {"max_msgs": 3}):
@@ -109,8 +110,13 @@ def test_what_was_asked_for_comes_before_what_it_did(cli: Cli, cluster: Cluster,
         process.stdout.readline()
         config = js.info(cluster.url, "ORDERS")["config"]
         js.ask(cluster.url, "STREAM.UPDATE.ORDERS", {**config, **change})
+    process.stdout.readline()
+    process.stdout.readline()
+    js.ask(cluster.url, "STREAM.DELETE.ORDERS")
     process.communicate()
     document = cli(f"incident --from {rec} --json", status=0).json
+    gone = [one["name"].partition(": ")[2] for one in document["changes"] if "gone" in one["says"]]
+    assert gone == ["stream ORDERS", "consumer ORDERS > C"], document["changes"]
     assert document["first"]["says"].startswith("replicas 3, now 1"), document["changes"]
     [shrank] = [one for one in document["changes"] if one["kind"] == "purged"]
     assert shrank["says"] == "shrank: 50 messages before, 3 now"

@@ -168,9 +168,25 @@ def merge_advised(
                 at, min(one.after, at), one.kind, one.level, one.context, one.domain, one.name, one.says
             )
             merged.append(own._replace(server=one.server, server_at=one.at, times=one.times))
-    return sorted(
-        merged, key=lambda change: (change.at, change.kind != "configuration")
-    )  # what was asked for
+    return sorted(_join_removals(merged), key=_order)
+
+
+def _order(change: Change) -> tuple[int, bool, bool]:
+    """Return what changes are sorted by; at one instant, what was asked for comes before what servers did for
+    it, and streams before their consumers."""
+    return change.at, ": consumer " in change.name, change.kind not in ("configuration", "gone")
+
+
+def _join_removals(changes: Sequence[Change]) -> Iterator[Change]:
+    """Yield changes; consumers that were removed with their stream, which servers do just before, are gone
+    when it is."""
+    removed = {change.name: change for change in changes if change.kind == "gone"}
+    for change in changes:
+        place, is_consumer, name = change.name.partition(": consumer ")
+        stream = removed.get(f"{place}: stream {name.partition(' > ')[0]}") if is_consumer else None
+        is_removed = change.says.startswith(("is gone", _ACTIONS["delete"]))
+        is_earlier = stream is not None and is_removed and stream.after <= change.at < stream.at
+        yield change._replace(at=stream.at) if stream is not None and is_earlier else change
 
 
 def _join_requests(advised: Sequence[Advised]) -> Iterator[Advised]:

@@ -1,6 +1,7 @@
 """Keys of the live screen: (model, key) -> model."""
 
 from operator import itemgetter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,10 +9,10 @@ from hypothesis import strategies as st
 
 from jsctl.base.units import SECOND
 from jsctl.screen.keys import HELP
-from jsctl.screen.model import with_board
+from jsctl.screen.model import open_page, with_board
 from jsctl.screen.mouse import apply_click
 from jsctl.views.board import Board, Detail, Grid, Link, Part
-from jsctl.views.result import Column
+from jsctl.views.result import Column, Text
 from tests.unit.screen.support import COLUMNS, board, grid, model, names, pressed, texts
 
 ROWS = [("alpha", 3, ""), ("beta", 1, "no leader"), ("gamma", 2, "")]
@@ -256,6 +257,23 @@ def test_a_page_with_rows() -> None:
     assert (there.part, names(there), there.filter, there.pages) == ("streams", ["alpha"], "alp", ())
     assert names(pressed(state, "2", "1")) == ["alpha"]
     assert (pressed(state, ":").pages, names(pressed(state, ":", "escape"))) == ((), ["alpha"])
+
+
+def test_the_title_of_a_page_ends_with_it() -> None:
+    """And its notices; before the next answer, which a place that is away may delay."""
+    page: dict[str, Any] = {"page": grid(ROWS), "page_key": "p", "heading": "messages of alpha"}
+    page["notices"] = [Text("no more of them", "dim")]
+    link = {"m": Link("messages", "show messages", "p")}
+    shown = model(ROWS, height=10)._replace(plain=board(ROWS, heading="east  10:00"))
+    opened = open_page(shown, "p")
+    assert "east  10:00" in texts(opened)[0]
+    opened = with_board(opened, board(ROWS, links=link, **page))
+    assert "messages of alpha" in texts(opened)[0] and "no more of them" in texts(opened)[2]
+    for keys in (["escape"], ["2"], [":"], ["m"]):
+        screen = "\n".join(texts(pressed(opened, *keys)))
+        assert "east  10:00" in screen and "no more of them" not in screen
+    late = with_board(pressed(opened, "escape"), board(ROWS, **page))
+    assert "east  10:00" in texts(late)[0]
 
 
 def test_clicks() -> None:
