@@ -122,6 +122,36 @@ def test_what_was_asked_for_comes_before_what_it_did(cli: Cli, cluster: Cluster,
     assert shrank["says"] == "shrank: 50 messages before, 3 now"
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_a_replica_that_is_behind_for_a_moment_is_ordinary(
+    cli: Cli, url: str, tmp_path: Path, rounds: int
+) -> None:
+    """It is told, and is not the first change; one that stays behind is."""
+    js.stream(url, "ORDERS", "orders.>")
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def with_peers(*peers: str) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            place["overview"]["streams"][0] |= {"leader": "n1", "peers": list(peers)}
+            words = [one.rstrip("!") for one in peers if one.endswith("!")]
+            troubles = [[f"replica {one} outdated", False, "REPLICA_BEHIND", "", [], ""] for one in words]
+            place["overview"]["troubles"] = {"ORDERS": troubles} if troubles else {}
+
+        return change
+
+    well, behind = with_peers("n2", "n3"), with_peers("n2", "n3!")
+    last = with_peers("n2", "n4")
+    sequence = [well, well, *[behind] * rounds, well, well, last, last]
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", sequence)
+    document = cli(f"incident --from {file} --json", status=0).json
+    told = [one for one in document["changes"] if one["kind"] == "replicas"]
+    assert ["follower n3 is" in one["says"] for one in told] == [True, True, False]
+    if rounds < 3:
+        assert document["first"]["says"] == "followers n2, n3, now n2, n4" and not document["began"]
+    else:
+        assert document["first"]["says"] == "follower n3 is offline or behind"
+
+
 def test_a_recording_that_a_newer_jsctl_continued(cli: Cli, url: str, tmp_path: Path) -> None:
     """What older rounds lack of a stream's settings has not changed."""
     js.stream(url, "ORDERS", "orders.>", max_age=3_600 * SECOND, allow_rollup_hdrs=True)

@@ -19,6 +19,9 @@ from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")
 
+READER = "jsctl_"
+"""What the names of consumers begin with through which jsctl reads; `generate_name` follows."""
+
 RESETTABLE = ("all", "by_start_sequence", "by_start_time")
 """Delivery policies whose consumers may be reset to any sequence after their start."""
 

@@ -256,13 +256,18 @@ def _compare_row(row: Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
             "acts without a majority" if new["meta_rescue"] else "has a majority again",
         )
     if kind == "stream" and old["peers"] != new["peers"] and old["leader"] == new["leader"]:
-        yield "replicas", name, "note", _compare_followers(old["peers"] or (), new["peers"] or ())
+        words = _compare_followers(old["peers"] or (), new["peers"] or ())
+        is_good = words.endswith(_BACK) and _BEHIND not in words
+        yield "replicas", name, "good" if is_good else "note", words
     if old["migration"] != new["migration"]:
         words = f"moves between servers: {new['migration']}" if new["migration"] else "moves no longer"
         yield "migration" if new["migration"] else "migration ended", name, "note", words
     for key in () if old["offline"] or new["offline"] else _CONFIGURED.get(kind, ()):
         if old[key] != new[key]:
             yield "configuration", name, "note", f"{key} {_show(key, old[key])}, now {_show(key, new[key])}"
+
+
+_BEHIND, _BACK = "offline or behind", "up to date again"
 
 
 def _compare_followers(old: Sequence[str], new: Sequence[str]) -> str:
@@ -272,9 +277,16 @@ def _compare_followers(old: Sequence[str], new: Sequence[str]) -> str:
         return f"followers {_list(before)}, now {_list(now)}"
     lost = [name.rstrip("!") for name in new if name.endswith("!") and name not in old]
     back = [name.rstrip("!") for name in old if name.endswith("!") and name not in new]
-    words = [f"{_name_followers(lost)} offline or behind" if lost else ""]
-    words.append(f"{_name_followers(back)} up to date again" if back else "")
+    words = [f"{_name_followers(lost)} {_BEHIND}" if lost else ""]
+    words.append(f"{_name_followers(back)} {_BACK}" if back else "")
     return ", ".join(filter(None, words)) or f"followers {_list(old)}, now {_list(new)}"
+
+
+def is_replica_back(change: Change, later: Change) -> bool:
+    """Return whether a replica that a change says to be behind is up to date again, by a later one."""
+    if change.kind == "problem":
+        return later.kind == "problem ended" and later.key == change.key
+    return change.says.endswith(_BEHIND) and later.kind == "replicas" and later.says.endswith(_BACK)
 
 
 def _list(names: Sequence[str] | None) -> str:

@@ -1,5 +1,6 @@
 """The story of an incident: what began when, what changed before, and what followed."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,13 +9,23 @@ from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
 from jsctl.monitor.incident.bursts import BurstFinder
-from jsctl.monitor.incident.changes import Change, PlaceView, build_view, find_changes, fold_errors
+from jsctl.monitor.incident.changes import (
+    Change,
+    PlaceView,
+    build_view,
+    find_changes,
+    fold_errors,
+    is_replica_back,
+)
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import PlaceRound
 
 _GROWING = 3
 """Rounds in which a lag grows, one after the other, from which it is a change."""
+
+_PASSING = 2
+"""Rounds after which a replica that was behind is up to date again, up to which this is ordinary."""
 
 _SAME_ERRORS = 30 * SECOND
 """ns between two failed requests that are still one change."""
@@ -94,7 +105,7 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
             builder.add_advisories(times[number], after, rounds)
     skews = {**builder.skews, **estimate_skews(builder.advised)}  # messages are faster than rounds
     merged = fold_errors(merge_advised(builder.changes, builder.advised, skews), _SAME_ERRORS)
-    changes = [change for change in merged if change.at >= times[numbers[0]]]
+    changes = [change for change in _settle_replicas(merged, times) if change.at >= times[numbers[0]]]
     return Story(
         times[numbers[0]],
         times[numbers[-1]],
@@ -105,6 +116,19 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
         skews,
         builder.is_deaf,
     )
+
+
+def _settle_replicas(changes: Sequence[Change], times: Sequence[int]) -> Iterator[Change]:
+    """Yield changes; that a replica was behind in a round or two, as any may be while it is busy, is no more
+    than ordinary. times: of all rounds."""
+    for number, change in enumerate(changes):
+        if change.kind == "replicas" or (change.kind, change.code) == ("problem", "REPLICA_BEHIND"):
+            limit = times[min(bisect_right(times, change.at) + _PASSING - 1, len(times) - 1)]
+            later = [one for one in changes[number + 1 :] if change.at < one.at <= limit]
+            is_back = any(one.name == change.name and is_replica_back(change, one) for one in later)
+            yield change._replace(level="good") if is_back else change
+        else:
+            yield change
 
 
 class _Builder:

@@ -19,6 +19,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=4,
 )
+PREFIX = "io.nats.jetstream.advisory.v1."
 KEYS = st.sampled_from(
     [
         "stream",
@@ -50,6 +51,20 @@ def test_whatever_is_published_is_read_back(messages: list[tuple[str, tuple[Any,
     counts.add(entries, set())
     assert all(sample.value >= 0 for sample in counts.build_samples({}))
     assert sum(entry["count"] for entry in entries) <= len(messages) and not log.take()
+
+
+def test_consumers_through_which_jsctl_reads_are_left_out() -> None:
+    """A recording reads schedules in that way."""
+    log = AdvisoryLog("", lambda: 1_800_000_000.0, is_recorded=True)
+    for name in ("jsctl_ow6M7Ddj", "jsctl_mine", "work"):
+        subject = f"$JS.API.CONSUMER.CREATE.ORDERS.{name}.>"
+        for event in (
+            {"type": f"{PREFIX}consumer_action", "stream": "ORDERS", "consumer": name, "action": "create"},
+            {"type": f"{PREFIX}api_audit", "subject": subject, "response": "{}"},
+        ):
+            log.add(Message("$JS.EVENT.ADVISORY.X", data=json.dumps(event, separators=(",", ":")).encode()))
+    entries = log.take()
+    assert len(entries) == 4 and "ow6M7Ddj" not in str(entries)
 
 
 def test_many_different_ones_are_counted_by_kind() -> None:
