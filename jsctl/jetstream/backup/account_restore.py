@@ -29,6 +29,7 @@ from jsctl.jetstream.backup.stream_restore import (
     remove_unfinished,
 )
 from jsctl.jetstream.backup.verification import verify_backup
+from jsctl.jetstream.config.kind import is_copying
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
 from jsctl.jetstream.message.change_estimate import estimate_stream_loss
@@ -228,7 +229,8 @@ async def _update(api: Api, existing: Json, config: Json, backup: Backup, *, dry
     added = []
     for consumer_config in backup.consumers:
         consumer = str(consumer_config.get("name") or consumer_config.get("durable_name") or "")
-        if consumer_config.get("durable_name") and consumer not in present:
+        is_wanted = consumer_config.get("durable_name") and not is_copying(consumer_config)
+        if is_wanted and consumer not in present:
             if not dry_run:
                 await consumers.create(api, name, CONSUMER.without_server_keys(consumer_config))
             added.append(consumer)

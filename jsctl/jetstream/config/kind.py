@@ -15,6 +15,7 @@ Called with the key, the known keys of the object, and all keys that it has.
 """
 
 _SERVER_METADATA = frozenset(("_nats.ver", "_nats.level", "_nats.req.level"))
+_COPYING = ("_nats.mirror.", "_nats.src.")  #: of consumers that servers make to copy
 _SLIP = 0.85
 """Minimum likeness of a key and its misspelling, from 0 to 1; different keys are less alike."""
 
@@ -36,7 +37,13 @@ def is_server_metadata(key: str) -> bool:
 
     Others below `_nats.` are of clients, such as `_nats.client.created.library`.
     """
-    return key in _SERVER_METADATA or key.startswith(("_nats.mirror.", "_nats.src."))
+    return key in _SERVER_METADATA or key.startswith(_COPYING)
+
+
+def is_copying(config: Json) -> bool:
+    """Return whether a server made a consumer to copy messages to another stream (2.15: from streams that
+    remove what is acknowledged). config: the consumer's."""
+    return any(key.startswith(_COPYING) for key in config.get("metadata") or ())
 
 
 class Kind:

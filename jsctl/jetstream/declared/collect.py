@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.config.kind import is_copying
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared import write
 from jsctl.jetstream.declared.model import find_bucket_kind
@@ -80,7 +81,7 @@ async def collect_declarations(
 def declare(config: Json, consumer_configs: Sequence[Json], place: Mapping[str, str]) -> tuple[str, Json]:
     """Return the declaration of a stream, and the key of the list in a file to which it belongs. Consumers
     without a durable name, and those that servers made, are left out."""
-    durable = [each for each in consumer_configs if not write.is_internal(each) and each.get("durable_name")]
+    durable = [each for each in consumer_configs if not is_copying(each) and each.get("durable_name")]
     kind = find_bucket_kind(config["name"]) if not durable else None
     bucket = write.declare_bucket(kind, config, place) if kind else None
     if kind and bucket:
@@ -89,4 +90,4 @@ def declare(config: Json, consumer_configs: Sequence[Json], place: Mapping[str, 
 
 
 def _is_transient(config: Json) -> bool:
-    return not write.is_internal(config) and not config.get("durable_name")
+    return not is_copying(config) and not config.get("durable_name")

@@ -18,6 +18,7 @@ from jsctl.errors import ApiError, BadInput, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.api_levels import find_server_version
 from jsctl.jetstream.config.differences import find_differences
+from jsctl.jetstream.config.kind import is_copying
 from jsctl.jetstream.config.origins import list_origins
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import CONSUMER
@@ -25,7 +26,6 @@ from jsctl.jetstream.declared.checks import get_tier
 from jsctl.jetstream.declared.execute import find_dependencies, send_step
 from jsctl.jetstream.declared.handover import list_handovers
 from jsctl.jetstream.declared.step import Key, Step, Target
-from jsctl.jetstream.declared.write import is_internal
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 
@@ -275,7 +275,7 @@ class _Rehearsal:
 
     async def _copy_consumers(self, stream: _Stream, origin: _Stream) -> None:
         for consumer in self._consumers.get(origin, ()):
-            if not is_internal(consumer):
+            if not is_copying(consumer):
                 await self._create(stream, str(consumer["name"]), CONSUMER.without_server_keys(consumer))
 
     async def _create(self, stream: _Stream, consumer: str, config: Json) -> None:

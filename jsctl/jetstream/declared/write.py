@@ -49,11 +49,6 @@ def declare_bucket(kind: BucketSchema, config: Json, place: Mapping[str, str]) -
     return {"name": bucket["name"], **place, **other_keys}
 
 
-def is_internal(config: Json) -> bool:
-    """Return whether a server made a consumer to copy messages to another stream (2.15: from work queues)."""
-    return str(config.get("deliver_subject") or "").startswith("$JS.S.")
-
-
 def render_yaml(document: Json) -> Iterator[str]:
     """Yield a document as YAML, with durations and sizes as people write them, and without control
     characters.

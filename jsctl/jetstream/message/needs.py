@@ -160,13 +160,18 @@ def may_lose_all(needs: Iterable[Need], by: Iterable[Need], rules: Rules) -> boo
     """Return whether a server may delete all messages, even if consumers need them.
 
     Where it looks at those that all consumers have acknowledged, it takes one that is ahead of the stream for
-    one that needs none (stream.go: checkInterestState, where a check floor of 0 compacts to the end).
+    one that needs none (stream.go: checkInterestState, where a check floor of 0 compacts to the end); so it
+    does one that goes in that moment.
     """
-    ahead = [need for need in needs if need.floor > rules.last]
+    needs = list(needs)
+
+    def is_misread(other: Need, need: Need) -> bool:
+        if other is need:  # if it goes, it has gone before
+            return need.floor > rules.last and need.new_filters is not None
+        return other.floor > rules.last or other.new_filters is None
+
     return not rules.is_queue and any(
-        need.is_changed
-        and not is_scanned(need, rules)
-        and any(other is not need or need.new_filters is not None for other in ahead)
+        need.is_changed and not is_scanned(need, rules) and any(is_misread(other, need) for other in needs)
         for need in by
     )
 

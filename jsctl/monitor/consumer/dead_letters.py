@@ -12,6 +12,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.units import parse_time_ns, pluralize, to_ns
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.consumer_state import ConsumerState, fetch_consumer_state
+from jsctl.jetstream.config.kind import is_copying
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.message import browse
@@ -92,7 +93,7 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     if info["config"].get("ack_policy") == "none":
         return DeadLetters([], acknowledges=False)
     of_stream = await streams.fetch_info(api, stream)
-    keeps_processed, is_drained = _classify_retention(of_stream, info)
+    keeps_processed, is_drained = await _classify_retention(api, of_stream, info)
     advised, captures = await _read_advisories(api, info)
     # In a cluster, a snapshot holds only counts (nats-server: consumerStateFromInfo).
     state = (
@@ -128,11 +129,15 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
     )
 
 
-def _classify_retention(stream: Json, consumer: Json) -> tuple[bool, bool]:
+async def _classify_retention(api: Api, stream: Json, consumer: Json) -> tuple[bool, bool]:
     """Return whether a stream keeps what was processed, and whether what it holds behind a consumer was not:
-    that of a work queue, and of an interest stream that has this consumer alone. Both are infos."""
+    that of a work queue from which no other stream copies, and of an interest stream that has this consumer
+    alone. Both are infos."""
     retention, count = stream["config"].get("retention"), int(stream["state"].get("consumer_count", 0))
     is_alone = count == 1 and consumer["config"].get("deliver_policy", "all") == "all"
+    if retention == "workqueue" and count > 1:
+        listed = await consumers.list_consumers(api, str(stream["config"]["name"]))
+        return False, not any(is_copying(info["config"]) for info in listed.infos)
     return retention in (None, "limits"), retention == "workqueue" or (retention == "interest" and is_alone)
 
 

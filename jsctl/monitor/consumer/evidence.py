@@ -138,8 +138,9 @@ def _count_unclaimed(facts: Json, infos: Iterable[Json]) -> int:
 
 async def _compare(
     api: Api, name: str, facts: Json, infos: Sequence[Json]
-) -> tuple[Mapping[str, list[object]], Sequence[Trouble]]:
-    """Return the messages that each consumer has left behind, and those that no filter matches.
+) -> tuple[Mapping[str, list[object] | None], Sequence[Trouble]]:
+    """Return the messages that each consumer has left behind, None where that cannot be told, and those that
+    no filter matches.
 
     The stream is asked after its consumers, so that what was acknowledged meanwhile is not counted; nor is
     what was published since `facts`.
@@ -149,11 +150,11 @@ async def _compare(
     filters = [get_filters(one["config"]) for one in infos]
     if not 0 < len(subjects) <= _MAX_SUBJECTS or int(now.get("total", 0)) > len(subjects):
         return {}, ()
-    left: dict[str, list[object]] = {}
+    left: dict[str, list[object] | None] = {}
     for one, own in zip(infos, filters, strict=True):
+        # Others may need what it has acknowledged, also in a work queue: those of mirrors and sources.
         is_shared = any(_overlap(own, each) for each in filters if each is not own)
-        if facts["config"]["retention"] == "workqueue" or not is_shared:
-            left[one["name"]] = await _find_left(api, facts, one, now)
+        left[one["name"]] = None if is_shared else await _find_left(api, facts, one, now)
     uncovered = [subject for subject in subjects if not any(_match(own, subject) for own in filters)]
     return left, [_describe_uncovered(name, uncovered, subjects)] if uncovered else ()
 

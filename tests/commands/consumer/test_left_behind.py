@@ -227,3 +227,26 @@ def test_doctor_knows_what_a_single_try_gave_up_in_any_stream(cli: Cli, url: str
     assert finding["code"] == "GIVEN_UP" and finding["seen"] == causes(cli, "S")["GIVEN_UP"]["says"]
     cli("stream rmm S 1 --force", status=0)
     assert not cli("doctor --json", status=0).json["findings"] and causes(cli, "S")["verdict"] == "fine"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copying", [{"sources": [{"name": "Q"}]}, {"mirror": {"name": "Q"}}])
+def test_what_others_need_of_a_work_queue_is_not_given_up(
+    cli: Cli, url: str, copying: dict[str, Any]
+) -> None:
+    """Since 2.15, a mirror or source has a consumer of a work queue beside that of its clients."""
+    js.stream(url, "Q", "q.*", retention="workqueue", allow_direct=True)
+    consumer(url, "Q", max_deliver=2, filter_subject="q.a")
+    js.publish(url, "q.a", count=3)
+    js.stream(url, "COPY", **copying)
+    wait_for(lambda: js.info(url, "COPY")["state"]["messages"] == 3, "they are not copied")
+    [copier] = [name for name in js.ask(url, "CONSUMER.NAMES.Q")["consumers"] if name != "C"]
+
+    def has_acknowledged() -> bool:
+        return bool(js.ask(url, f"CONSUMER.INFO.Q.{copier}")["ack_floor"]["stream_seq"] == 3)
+
+    wait_for(has_acknowledged, "the copy acknowledges nothing")
+    assert js.info(url, "Q")["state"]["messages"] == 3
+    assert not [one for one in cli("doctor --json").json["findings"] if one["code"] == "GIVEN_UP"]
+    assert cli(f"consumer dead Q {copier} --json", status=0).json == []
+    assert causes(cli, "Q", copier)["verdict"] == "fine"

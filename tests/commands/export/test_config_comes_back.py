@@ -98,15 +98,18 @@ def test_each_kind_comes_back(work: tuple[Cli, str, Path], kind: str) -> None:
     test_any_streams_come_back.hypothesis.inner_test(work, {kind})
 
 
-def test_consumers_that_servers_make_to_copy_are_left_out(work: tuple[Cli, str, Path]) -> None:
+@pytest.mark.parametrize("copying", [{"sources": [{"name": "WORK"}]}, {"mirror": {"name": "WORK"}}])
+def test_consumers_that_servers_make_to_copy_are_left_out(
+    work: tuple[Cli, str, Path], copying: dict[str, Any]
+) -> None:
     """nats-server 2.15 reads a work queue for another stream through a durable consumer of its own."""
     cli, url, folder = work
     js.stream(url, "WORK", "work", retention="workqueue")
-    js.stream(url, "COPY", sources=[{"name": "WORK"}])
+    js.stream(url, "COPY", **copying)
     wait_for(lambda: js.info(url, "WORK")["state"]["consumer_count"], "the consumer of the server")
     file = folder / "all.yaml"
     file.write_text(cli("export config", status=0).out)
-    assert "  consumers:" not in file.read_text() and "JS_SRC" not in file.read_text()
+    assert "  consumers:" not in file.read_text() and "JS_" not in file.read_text()
     for name in ("COPY", "WORK"):
         js.ask(url, f"STREAM.DELETE.{name}")
     cli(f"apply -f {file}", status=0)

@@ -156,6 +156,21 @@ def test_a_consumer(cli: Cli, server: Server, scene: tuple[Json, list[Op]], name
         server.clear()
 
 
+_AHEAD = ("consumer", "A", {"ack_policy": "explicit", "max_deliver": -1, "filter_subject": "none"})
+_NEEDED = {"ack_policy": "explicit", "max_deliver": 2, "filter_subject": "s.a.>"}
+
+
+@example(  # a consumer ahead of the stream goes together with another
+    scene=(
+        {"subjects": ["s.>"], "retention": "interest", "storage": "memory"},
+        [_AHEAD, ("consumer", "D", _NEEDED), ("reset", "A", 16), ("publish", "s.a.x", 3, 1)],
+    ),
+    retention="",
+    change={"description": "d"},
+    gone={"A", "D"},
+    filters={},
+    new=_NEEDED,
+)
 @_RANDOM
 @given(
     scene=scenes(),
