@@ -2,7 +2,6 @@
 are the same again after `export config` and `apply`, and after `info --json` and `add --config`."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ _RANDOM = settings(
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
-
-
-@pytest.fixture
-def server(url: str) -> Iterator[Server]:
-    server = Server(url)
-    yield server
-    server.close()
 
 
 def bare(config: Json) -> Json:

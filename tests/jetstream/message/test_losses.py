@@ -7,7 +7,6 @@ server, through the verbs.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ Json = dict[str, Any]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]  # of thousands of cases
 
-_RANDOM = settings(
+RANDOM = settings(
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # each example costs 0.3 s: shrinking takes minutes
     report_multiple_bugs=False,
@@ -46,13 +45,6 @@ _RANDOM = settings(
 _SAID = r"this (?:deletes|takes) (?:(up to|at least) )?(an unknown number of|[\d,]+) messages?"
 
 outcomes: Counter[str] = Counter()
-
-
-@pytest.fixture
-def server(url: str) -> Iterator[Server]:
-    server = Server(url)
-    yield server
-    server.close()
 
 
 def parse_said(text: str) -> tuple[str, int]:
@@ -125,7 +117,7 @@ def scenes(draw: st.DrawFn, *retentions: str, least: int = 0) -> tuple[Json, lis
     return stream, draw(histories(queue=stream["retention"] == "workqueue", least=least))
 
 
-@_RANDOM
+@RANDOM
 @given(scene=scenes(), change=limits)
 def test_limits(cli: Cli, server: Server, scene: tuple[Json, list[Op]], change: Json) -> None:
     try:
@@ -135,7 +127,7 @@ def test_limits(cli: Cli, server: Server, scene: tuple[Json, list[Op]], change: 
         server.clear()
 
 
-@_RANDOM
+@RANDOM
 @given(
     scene=scenes("interest", "interest", "interest", "workqueue", least=1),
     name=st.sampled_from([*CONSUMERS[:1] * 3, CONSUMERS[1]]),
@@ -171,7 +163,7 @@ _NEEDED = {"ack_policy": "explicit", "max_deliver": 2, "filter_subject": "s.a.>"
     filters={},
     new=_NEEDED,
 )
-@_RANDOM
+@RANDOM
 @given(
     scene=scenes(),
     retention=st.sampled_from(["", "", "interest", "limits"]),
@@ -221,7 +213,7 @@ def test_a_plan(
         server.clear()
 
 
-@_RANDOM
+@RANDOM
 @given(
     storage=st.sampled_from(["file", "memory"]),
     messages=st.lists(
@@ -260,7 +252,7 @@ def test_age_and_ttls(
         server.clear()
 
 
-@_RANDOM
+@RANDOM
 @given(
     scene=scenes(),
     subject=st.sampled_from(["", *SUBJECTS, "s.>", "s.*", "s.*.x", "none"]),
@@ -280,7 +272,7 @@ def test_a_purge(cli: Cli, server: Server, scene: tuple[Json, list[Op]], subject
         server.clear()
 
 
-@_RANDOM
+@RANDOM
 @given(
     scene=scenes("workqueue", "workqueue", "interest", "limits"),
     verb=st.sampled_from(["add", "add", "apply", "edit"]),
@@ -321,7 +313,7 @@ def test_a_mirror_or_source(
         server.clear()
 
 
-@_RANDOM
+@RANDOM
 @given(
     old=st.lists(st.tuples(st.sampled_from("abc"), st.integers(2, 600)), max_size=6),
     values=st.lists(st.tuples(st.sampled_from("abc"), st.binary(max_size=30)), max_size=12),
@@ -353,60 +345,5 @@ def test_a_bucket(
         for key, value in values:
             server.publish(f"$KV.B.{key}", value)
         check(cli, server, "KV_B", f"kv edit B {to_flags(change)}")
-    finally:
-        server.clear()
-
-
-@_RANDOM
-@given(scene=scenes(), data=st.sampled_from(["", " --data"]))
-def test_a_copy_leaves_its_origin(cli: Cli, server: Server, scene: tuple[Json, list[Op]], data: str) -> None:
-    try:
-        stream = server.make(*scene)
-        before = server.count(stream)
-        subjects = "" if "mirror" in scene[0] else " --subjects copy.>"
-        copied = cli(f"stream copy {stream} COPY{data}{subjects}", status=0)
-        assert server.count(stream) == before, copied
-        lost = before - server.count("COPY")
-        assert not (data and lost) or "warning" in copied.err, (lost, copied)
-    finally:
-        server.clear()
-
-
-_QUEUE = {"subjects": ["s.>"], "retention": "workqueue", "storage": "file"}
-_WORKER = ("consumer", "A", {"ack_policy": "explicit", "max_deliver": 2, "filter_subject": "s.>"})
-
-
-@example(
-    scene=(_QUEUE, [_WORKER, ("publish", "s.c", 2, 1), ("reset", "A", 18)]),
-    change={"max_msgs_per_subject": 2},
-    retention="",
-)
-@example(
-    scene=(_QUEUE, [_WORKER, ("publish", "s.c", 3, 1), ("reset", "A", 2), ("consume", "A", 1, ["+ACK"])]),
-    change={},
-    retention="",
-)
-@_RANDOM
-@given(scene=scenes(), change=limits, retention=st.sampled_from(["", "interest", "limits"]))
-def test_a_rename(
-    cli: Cli, server: Server, tmp_path: Path, scene: tuple[Json, list[Op]], change: Json, retention: str
-) -> None:
-    """A stream with another name holds what the old one did; a plan that would lose messages is refused."""
-    try:
-        stream = server.make(*scene)
-        before, config = server.count(stream), server.ask(f"STREAM.INFO.{stream}")["config"]
-        keys = {**change, **({"retention": retention} if retention else {})}
-        file = tmp_path / "streams.json"
-        file.write_text(json.dumps({"streams": [{"name": "NEW", "renamed_from": stream, **keys}]}))
-        outcome, said = cli(f"apply -f {file} --force"), ("exact", 0)
-        if outcome.status == 64:
-            assert server.count(stream) == before
-            said = parse_said(outcome.err)
-            outcome = cli(f"apply -f {file} --force --allow-data-loss")
-        assert outcome.status in (0, 1), outcome
-        event("renamed" if outcome.status == 0 else "refused")
-        if outcome.status:
-            assert server.ask(f"STREAM.INFO.{stream}")["config"] == config, "a part was done"
-        compare(server, stream if outcome.status else "NEW", ("exact", 0) if outcome.status else said, before)
     finally:
         server.clear()
