@@ -4,10 +4,11 @@
 import ipaddress
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from jsctl.jetstream.config.field import Field, FieldQuestion
-from jsctl.jetstream.config.kind import Text
+from jsctl.jetstream.config.kind import Kind, Text
 from jsctl.jetstream.config.kinds import Choice, ListOf, Subject, Subjects, Switch, Texts
 from jsctl.jetstream.config.numbers import Duration, Number, Size
 from jsctl.jetstream.config.schema import Schema
@@ -168,14 +169,13 @@ def _build_reply_fields(key: str, flag: str, label: str) -> list[Field]:
     ]
 
 
-def _build_cap_field(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
+def _build_limit(kind: Kind, key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
     question = FieldQuestion(ask, note="(-1 for unlimited)") if ask else None
-    return Field(f"limits.{key}", Cap(), flag, f"{help}; -1 for unlimited", label, question=question)
+    return Field(f"limits.{key}", kind, flag, f"{help}; -1 for unlimited", label, question=question)
 
 
-def _build_bytes_field(key: str, flag: str, help: str, label: str, ask: str = "") -> Field:
-    question = FieldQuestion(ask, note="(-1 for unlimited)") if ask else None
-    return Field(f"limits.{key}", CapBytes(), flag, f"{help}; -1 for unlimited", label, question=question)
+_build_cap_field = partial(_build_limit, Cap())
+_build_bytes_field = partial(_build_limit, CapBytes())
 
 
 JETSTREAM_LIMITS = (

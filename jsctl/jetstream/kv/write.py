@@ -1,7 +1,8 @@
 """Writing to a bucket: values with the revision that they replace, markers, and many of both at once
 (ADR-8)."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from jsctl.base.command_lines import build_line
 from jsctl.base.loops import enter_event_loop
@@ -122,14 +123,10 @@ async def store_all(
     def handle(message: OutgoingMessage, ack: Json | None) -> None:
         advance(1)
 
-    try:
-        from jsctl.jetstream.message.publish_acked import publish_with_acks
+    from jsctl.jetstream.message.publish_acked import publish_with_acks
 
+    with _naming_bucket(bucket):
         await publish_with_acks(bucket.api.connection, bursts, totals, handle)
-    except NoResponders:
-        raise _unanswered_error(bucket) from None
-    except ApiError as error:
-        raise _with_hint(bucket, error) from None
     return totals.messages
 
 
@@ -159,28 +156,31 @@ async def store_atomically(
     if not messages:
         return
     await enter_event_loop()  # answers arrive while others are sent
-    try:
+    with _naming_bucket(bucket):
         await publish_atomically(bucket.api.connection, messages, RetryPolicy(bucket.api, say))
-    except NoResponders:
-        raise _unanswered_error(bucket) from None
-    except ApiError as error:
-        raise _with_hint(bucket, error) from None
 
 
 async def _store(bucket: Bucket, key: str, value: bytes, headers: list[tuple[str, str]]) -> int:
     subject, api = bucket.target + key, bucket.api
     block = encode_headers(headers)
     api.show(f">>> {subject}", "\n".join(f"{name}: {text}" for name, text in headers))
-    try:
+    with _naming_bucket(bucket):
         message = OutgoingMessage(subject, value, "", block)
         reply = await api.connection.request_message(message, timeout=api.timeout)
         ack = parse_ack(subject, reply)
+    api.show(f"<<< {subject}", reply.data.decode(errors="replace"))
+    return int(ack.get("seq") or 0)
+
+
+@contextmanager
+def _naming_bucket(bucket: Bucket) -> Iterator[None]:
+    """Raise errors of what stores messages with what is known of the bucket."""
+    try:
+        yield
     except NoResponders:
         raise _unanswered_error(bucket) from None
     except ApiError as error:
         raise _with_hint(bucket, error) from None
-    api.show(f"<<< {subject}", reply.data.decode(errors="replace"))
-    return int(ack.get("seq") or 0)
 
 
 def _unanswered_error(bucket: Bucket) -> NoResponders:

@@ -1,15 +1,13 @@
 """The figures of accounts, or of their tiers. A line is an AccountLine."""
 
-from collections.abc import Callable
-
-from jsctl.monitor.report.figures.figure import ColumnPlacement, Figure, Metric, build_placements, to_seconds
-from jsctl.monitor.report.lines import AccountLine
-
-
-def _read_limit(name: str) -> Callable[[AccountLine], int | None]:
-    """Return what reads a limit; None for no limit."""
-    return lambda line: None if (limit := getattr(line, name)) < 0 else limit
-
+from jsctl.monitor.report.figures.figure import (
+    ColumnPlacement,
+    Figure,
+    Metric,
+    build_placements,
+    read_known,
+    to_seconds,
+)
 
 ACCOUNTS = (
     Figure(
@@ -23,7 +21,7 @@ ACCOUNTS = (
         **build_placements(hideable=0),
     ),
     Figure(
-        *("max_streams", "natural?", "of", "limit", _read_limit("max_streams")),
+        *("max_streams", "natural?", "of", "limit", read_known("max_streams")),
         "most streams that it may have, null without a limit",
         stored="max_streams",
         **build_placements(hideable=7, optional=True),
@@ -34,7 +32,7 @@ ACCOUNTS = (
         **build_placements(hideable=1),
     ),
     Figure(
-        *("max_consumers", "natural?", "of", "limit", _read_limit("max_consumers")),
+        *("max_consumers", "natural?", "of", "limit", read_known("max_consumers")),
         "most consumers that it may have, null without a limit",
         stored="max_consumers",
         table=ColumnPlacement(hideable=8, optional=True),
@@ -47,7 +45,7 @@ ACCOUNTS = (
         **build_placements(hideable=0),
     ),
     Figure(
-        *("max_file", "natural?", "of", "bytes_limit", _read_limit("max_file")),
+        *("max_file", "natural?", "of", "bytes_limit", read_known("max_file")),
         "most bytes that it may use in files, null without a limit",
         Metric(
             "jetstream_account_max_storage",
@@ -83,7 +81,7 @@ ACCOUNTS = (
         **build_placements(hideable=5),
     ),
     Figure(
-        *("max_memory", "natural?", "of", "bytes_limit", _read_limit("max_memory")),
+        *("max_memory", "natural?", "of", "bytes_limit", read_known("max_memory")),
         "most bytes that it may use in memory, null without a limit",
         Metric(
             "jetstream_account_max_memory",

@@ -10,6 +10,7 @@ from jsctl.monitor.report.figures.figure import (
     Metric,
     Read,
     build_placements,
+    read_known,
     to_seconds,
 )
 
@@ -37,12 +38,7 @@ def _make_keys(*names: str) -> list[Figure]:
     return [Figure(name, "", read=name, recorded=True) for name in names]
 
 
-def _read_known(name: str) -> Callable[[ConsumerLine], int | None]:
-    """Return what reads an attribute in which a negative number is for none."""
-    return lambda line: None if (value := getattr(line, name)) < 0 else value
-
-
-_read_ack_age = _read_known("ack_age")
+_read_ack_age = read_known("ack_age")
 
 
 def _read_all(*names: str) -> Callable[[ConsumerLine], list[Any]]:
@@ -81,7 +77,7 @@ CONSUMERS = (
         screen=ColumnPlacement(at=6, hideable=4),
         own=ColumnPlacement("Ack Pending", "limited", 6, 0, read=_read_all("ack_pending", "max_ack_pending")),
     ),
-    Figure("max_ack_pending", "", read=_read_known("max_ack_pending"), recorded=True),
+    Figure("max_ack_pending", "", read=read_known("max_ack_pending"), recorded=True),
     Figure(
         *("redelivered", "natural", "Redelivered", "count", "redelivered"),
         table=ColumnPlacement(at=5, hideable=3),

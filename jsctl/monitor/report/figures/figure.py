@@ -14,6 +14,11 @@ from jsctl.base.units import SECOND
 Read = str | Callable[[Any], Any]
 
 
+def read_known(name: str) -> Read:
+    """Return what reads an attribute of a line in which a negative number is for none."""
+    return lambda line: None if (value := getattr(line, name)) < 0 else value
+
+
 class ColumnPlacement(NamedTuple):
     """A column. title, unit, read: of the figure where empty. at: its position. hideable: how soon a narrow
     terminal leaves it out, the highest first, 0 for never. key: for `--sort` on the screen. wide, optional,
