@@ -17,9 +17,9 @@ from jsctl.views.message import reply as view
 
 HELP = """\
 The answer is BODY, a template as in `jsctl publish --help` with {{Request}} for the request's payload; with
---echo the request itself; or what a command writes to stdout. In a command, {{0}}, {{1}} ... are the tokens
-of the request's subject and {{Request}} its payload. They are filled in after the command was split into
-words: a request cannot add words, and no shell reads them. The command finds both in
+--echo, or without BODY, the request itself; or what a command writes to stdout. In a command, {{0}}, {{1}}
+... are the tokens of the request's subject and {{Request}} its payload. They are filled in after the
+command was split into words: a request cannot add words, and no shell reads them. The command finds both in
 NATS_REQUEST_SUBJECT and NATS_REQUEST_BODY as well. Where it fails, takes longer than a minute or writes
 more than a message can hold, the reply says so in its headers.
 
@@ -43,10 +43,6 @@ class Options:
 
     def __post_init__(self) -> None:
         validate_subject(self.subject, "subscribe to")
-        if sum((bool(self.body), self.echo, bool(self.command))) != 1:
-            raise BadInput(
-                "the reply is missing or ambiguous", "use exactly one of BODY, --echo and --command"
-            )
         if self.weight < 1:
             raise BadInput("--weight must be 1 or more")
 
@@ -70,10 +66,15 @@ class Options:
 @option("--header", "-H", "headers", metavar="K:V", multiple=True, help="Add a header; may be repeated")
 @option("--count", type=int, default=0, metavar="N", help="End after N requests")
 async def reply(env: Env, options: Options) -> Events[Request]:
+    if sum((bool(options.body), options.echo, bool(options.command))) > 1 and not env.mirrors_nats:
+        raise BadInput("BODY, --echo and --command exclude each other", "use one")  # EXCLUSIVE_FLAGS
+    echo = options.echo or not (options.body or options.command)
+    if echo and not options.echo:
+        env.inform("there is no BODY and no --command: the answer is the request, as with --echo")
     answers = Answers(
         body=compile_template(os.fsencode(options.body)),
         headers=compile_headers(options.headers),
-        echo=options.echo,
+        echo=echo,
         command=_compile_words(options.command) if options.command else (),
         sleep=options.sleep,
     )

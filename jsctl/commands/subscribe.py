@@ -186,7 +186,7 @@ class Options:
 @match_flag
 @decoding_flags
 async def subscribe(env: Env, options: Options) -> Events[Any]:
-    if len(options.starts) > 1 and not env.mirrors_nats:  # SEVERAL_STARTS
+    if len(options.starts) > 1 and not env.mirrors_nats:  # EXCLUSIVE_FLAGS
         first, second, *_ = map(_format_flag, options.starts)
         raise BadInput(f"{first} and {second} cannot be used together")
     reader = options.decoding.build_reader(env, options.condition)

@@ -32,6 +32,9 @@ _HINTS = {  # {verb --flag} stands for its command line, with the name of the st
     ErrorCode.STREAM_RECONFIGURE_IN_PROGRESS: (
         "wait until it ends, which {stream info} shows, or undo it with {stream cluster cancel-move}"
     ),
+    ErrorCode.STREAM_RECONFIGURE_NOT_IN_PROGRESS: (
+        "it has ended, or somebody else has undone it: {stream info} shows what is there"
+    ),
     ErrorCode.STREAM_REPLICAS_NOT_SUPPORTED: "use --replicas 1, or a cluster",
     ErrorCode.STREAM_STORE_FAILED: "{stream info} shows its limits; {stream purge} makes room",
     ErrorCode.NOT_ENABLED: "turn it on in the server's configuration",

@@ -1,6 +1,7 @@
 """`jsctl compat`, and a link called nats: the outcome of nats where jsctl differs on purpose."""
 
 import os
+import shlex
 import subprocess
 import sys
 from itertools import combinations
@@ -10,6 +11,7 @@ import pytest
 
 from tests.support import js
 from tests.support.run import Cli
+from tests.support.waiting import wait_until
 
 
 def test_each_difference(cli: Cli, url: str) -> None:
@@ -55,6 +57,24 @@ def test_the_first_of_several_starts(cli: Cli, url: str) -> None:
         assert "cannot be used together" in cli(line, status=64).err
         shown = cli(f"compat -- {line}")
         assert shown.out == cli(line.replace(f" {second}", "")).out, line
+
+
+def test_one_of_two_that_exclude_each_other(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    backoff = "--backoff linear --backoff-steps 3 --backoff-min 1s --backoff-max 3s"
+    add = f"consumer add ORDERS C --pull {backoff} --defaults"
+    assert "--wait is the first step of --backoff" in cli(f"{add} --wait 9s", status=64).err
+    cli(f"compat -- {add} --wait 9s", status=0)
+    assert cli("consumer info ORDERS C --json", status=0).json["config"]["ack_wait"] == 10**9
+    for words, answer in (
+        ("body --echo", "hi\n"),
+        ("body --command 'echo cmd'", "cmd\n"),
+        ("body --echo --command true", "hi\n"),
+    ):
+        assert "exclude each other" in cli(f"reply svc {words}", status=64).err
+        replier = cli.start(["compat", "--", "reply", "svc", "--count", "1", *shlex.split(words)])
+        wait_until(lambda: cli("request svc hi --raw --timeout 300ms").out, answer.__eq__)
+        replier.wait()
 
 
 def test_a_file_is_the_whole_configuration(cli: Cli, url: str, tmp_path: Path) -> None:

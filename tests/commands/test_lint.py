@@ -99,6 +99,12 @@ def test_calls_that_other_commands_run(line: str) -> None:
             "jsctl compat -- sub --stream A --last --start-sequence=4",
         ),
         ("nats sub --stream A --last", ""),
+        ("nats reply a b --echo", "jsctl compat -- reply a b --echo"),
+        ("nats reply --echo a", ""),
+        (
+            "nats con add A C --wait 1s --backoff x --update",
+            "jsctl compat -- con add A C --wait 1s --backoff x --update",
+        ),
         ("nats str edit A --config a.json --replace", ""),
     ],
 )

@@ -68,6 +68,11 @@ def test_a_failing_command_says_so(cli: Cli, replier: Start) -> None:
     assert "Nats-Service-Error: cannot run /nope/x" in cli("req none x", status=0).err
 
 
+def test_without_a_body_it_is_an_echo(cli: Cli, replier: Start) -> None:
+    replier("mirror")
+    assert cli("req mirror hello --raw", status=0).out == "hello\n"
+
+
 def test_templates_and_headers(cli: Cli, replier: Start) -> None:
     replier("t", "{{Count}}: {{Request}}", "-H", "N: {{Count}}")
     outcome = cli("req t hello", status=0)
@@ -131,8 +136,8 @@ def test_a_count_and_ctrl_c(cli: Cli, replier: Start) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "reply a",
         "reply a b --echo",
+        "reply a --echo --command cat",
         "reply 'a b' x",
         "reply a x --weight 0",
         "reply a --command '\"'",

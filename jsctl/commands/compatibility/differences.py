@@ -66,9 +66,9 @@ DIFFERENCES: Mapping[str, Difference] = {
         "refused, status 1",
         "`--update`",
     ),
-    "SEVERAL_STARTS": Difference(
-        ("subscribe",),
-        "takes one of several flags for the start, such as --last with --start-sequence",
+    "EXCLUSIVE_FLAGS": Difference(
+        ("subscribe", "reply", "consumer add"),
+        "takes one of --start-sequence and --last, --echo and BODY, --backoff and --wait",
         "refused, status 64",
         "`jsctl compat --` before the verb, or only the flag that nats takes",
     ),

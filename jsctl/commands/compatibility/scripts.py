@@ -21,7 +21,9 @@ from jsctl.commands.compatibility.statuses import find_comparisons
 _QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 _DISABLE = re.compile(r"#\s*jsctl\s+disable=([A-Z_]+(?:\s*,\s*[A-Z_]+)*)")
 _OUTPUT = re.compile(r"(?:(?<![\d&<])1?|&)>>?\s*(?!&|/dev/null\b)\S")
-_SWITCHES = frozenset(("-f", "--force", "-j", "--json", "--raw", "--defaults", "--all", "--jetstream", "-J"))
+_SWITCHES = frozenset(
+    ("-f", "--force", "-j", "--json", "--raw", "--defaults", "--all", "--jetstream", "-J", "--echo")
+)
 
 _EXEC_END = re.compile(r"\s+(\\;|';'|\";\"|\{\} \+)(?=\s|$)")
 """What ends the command of `find -exec`."""
@@ -266,9 +268,18 @@ def _ends_with_1(call: Call) -> Edit | None:
     return _run_as_nats if expects and not call.is_piped else None
 
 
-def _start_once(call: Call) -> Edit | None:
-    starts = ("--start-sequence", "--last", "--all", "--new", "--since", "--last-per-subject")
-    return _run_as_nats if sum(call.has(flag) for flag in starts) > 1 else None
+def _choose_flag(call: Call) -> Edit | None:
+    flags = _EXCLUSIVE[call.path]
+    has_body = call.path == "reply" and len(call.list_names()) > 1
+    return _run_as_nats if sum(call.has(flag) for flag in flags) + has_body > 1 else None
+
+
+_EXCLUSIVE = {
+    "subscribe": ("--start-sequence", "--last", "--all", "--new", "--since", "--last-per-subject"),
+    "reply": ("--echo", "--command"),
+    "consumer add": ("--backoff", "--wait"),
+}
+"""Flags of which jsctl takes one."""
 
 
 def _read_list(call: Call) -> Edit | None:
@@ -293,7 +304,7 @@ _RULES = {
         "REQUEST_UNANSWERED": _may_be_unanswered,
         "RTT_UNREACHABLE": _may_be_unanswered,
         "RESULT_STATUS": _ends_with_1,
-        "SEVERAL_STARTS": _start_once,
+        "EXCLUSIVE_FLAGS": _choose_flag,
     }.items()
 }
 """What looks for each difference in a call; edits are made in this order."""

@@ -62,6 +62,8 @@ async def add(env: Env, options: Options) -> Result:
         options = replace(options, update=True)
     config, stream = _read_file(env, options.add.config)
     initial = options.flags.apply(config, env.clock())
+    if env.mirrors_nats and initial.get("backoff"):  # EXCLUSIVE_FLAGS
+        initial.pop("ack_wait", None)
     stream, draft = await _complete_draft(env, options, initial, options.stream or stream)
     CONSUMER.validate(draft)
     for warning in find_warnings(draft):

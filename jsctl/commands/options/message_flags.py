@@ -65,4 +65,6 @@ _FLAGS = (
 
 def message_flags(count: str) -> Decorator:
     """Declare the flags of MessageFlags, but for the body. count: the help of --count."""
-    return declare_all(option("--count", "copies", type=Count(), default=1, metavar="N", help=count), *_FLAGS)
+    return declare_all(
+        option("--count", "copies", type=Count(min=0), default=1, metavar="N", help=count), *_FLAGS
+    )

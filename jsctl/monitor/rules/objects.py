@@ -129,12 +129,13 @@ def check_server(jsz: Mapping[str, Any]) -> list[Trouble]:
     """Return the limits of a server's storage that are nearly reached, and whether its meta group works with
     fewer servers than a majority. jsz: its answer to JSZ."""
     config, meta, troubles = jsz.get("config") or {}, jsz.get("meta_cluster") or {}, []
+    quorum = f"{meta.get('quorum_needed') or 0} of {pluralize(int(meta.get('cluster_size') or 0), 'server')}"
     if meta.get("rescue"):
-        quorum = (
-            f"{meta.get('quorum_needed', 0)} of {pluralize(int(meta.get('cluster_size') or 0), 'server')}"
-        )
-        says = f"in a rescue its meta group acts with {quorum}"
-        troubles.append(Trouble(f"rescue: meta group acts with {quorum}", True, "META_RESCUE", says))
+        acts = f"meta group {'acts' if meta.get('leader') else 'may act'} with {quorum}"
+        troubles.append(Trouble(f"rescue: {acts}", True, "META_RESCUE", f"in a rescue its {acts}"))
+    if meta and not meta.get("leader"):
+        says = f"its meta group has no leader, which {quorum} elect"
+        troubles.append(Trouble("meta group has no leader", True, "META_NO_LEADER", says))
     for used, limit, kind in (
         (int(jsz.get("storage") or 0), int(config.get("max_storage") or 0), "file storage"),
         (int(jsz.get("memory") or 0), int(config.get("max_memory") or 0), "memory storage"),

@@ -154,6 +154,7 @@ CONSUMERS = (
         Metric("jsctl_consumer_migrating", "Whether the consumer's servers or replicas are being changed"),
         table=ColumnPlacement(at=9, hideable=0, optional=True),
         screen=ColumnPlacement(at=14, hideable=0, optional=True),
+        own=ColumnPlacement(at=12, hideable=0, optional=True),
     ),
     _make_own("state", "State", "state", 12, 0, _read_all("paused_until", "pinned"), False, optional=True),
     _make_own(

@@ -134,6 +134,7 @@ STREAMS = (
         ),
         table=ColumnPlacement(at=11, hideable=0, optional=True),
         screen=ColumnPlacement(at=14, hideable=0, optional=True),
+        own=ColumnPlacement(at=61, hideable=0, optional=True),
     ),
     Figure(
         *("message_rate", "real?", "Msgs/s", "rate", "rate"),

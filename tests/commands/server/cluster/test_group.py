@@ -117,6 +117,10 @@ def test_evacuate_and_rescue(cluster: Cluster, tmp_path: Path) -> None:
         outcome = alone("server cluster rescue --force --json --timeout 2s")
         return outcome.status == 0 and outcome.json[0]["new_quorum"] == 1
 
+    wait_for(
+        lambda: "meta group has no leader" in alone("report --part servers").out, "the loss of the leader", 40
+    )
+    assert "(META_NO_LEADER)" in alone("doctor").out
     wait_for(rescued, "a lower quorum", 40)
     [row] = read_table(alone("server report jetstream", status=0).out)[:1]
     assert (row["Quorum Sz"], row["Rescuing"]) == ("1", "true")

@@ -19,7 +19,8 @@ def test_a_stream_that_is_not_moving(cluster_cli: Cli, shared_cluster: Cluster) 
     js.stream(shared_cluster.url, "STILL", "still")
     refused = cluster_cli("stream cluster cancel-move STILL", status=1)
     assert "stream STILL is not moving" in refused.err
-    assert "10129" in cluster_cli("stream cluster cancel-move STILL --force", status=1).err
+    failed = cluster_cli("stream cluster cancel-move STILL --force", status=1).err
+    assert "(10129); it has ended, or somebody else has undone it" in failed
     assert cluster_cli("stream cluster cancel-move NOPE --force", status=3).err.count("\n") == 1
 
 
@@ -66,12 +67,24 @@ def test_a_move_that_stands_still(tmp_path: Path) -> None:
         assert "Cluster Traffic Account: System Account" in page
         [row] = read_table(cli("report --no-consumers", status=0).out, "Stream Report")
         assert row["Migration"] == "waiting for quorum to add peer (quorum)"
+        [listed] = read_table(cli("stream report", status=0).out, "Stream Report")
+        assert listed["Migration"] == row["Migration"]
         [stream] = cli("report --json", status=0).json["reports"][0]["streams"]
         assert (stream["migration"], stream["trouble"]) == (row["Migration"], [])
         metrics = cli("exporter --textfile - --count 1", status=0).out
         assert re.search(r"^jsctl_stream_migrating{.*} 1$", metrics, re.MULTILINE)
         refused = cli("stream edit S --tag west --force", status=1).err
         assert "(10226); wait" in refused and "stream cluster cancel-move" in refused
+
+        asking = cli.terminal("stream cluster cancel-move S")
+        asking.expect("Really cancel the move of Stream S")
+        cli("stream cluster cancel-move S --force", status=0)
+        wait_until(
+            lambda: cli("stream info S --json", status=0).json["cluster"], lambda info: "desired" not in info
+        )
+        asking.sendline("y")
+        asking.expect("it has ended, or somebody else has undone it")
+        cli("stream edit S --replicas 3 --force", status=0)
 
         canceled = cli("stream cluster cancel-move S", answers=[True], status=0)
         assert 'Canceled move of "S"' in canceled.out
