@@ -51,8 +51,8 @@ def list_servers(
         about = data["server"]
         name, domain = str(about["name"]), str(about.get("domain") or "")
         held = [each for each in (*streams, *consumers) if each.server_id == server]
-        waits = [text for other, where, text in ill if where == domain and other != server]
-        waits += _find_meta_faults(details, domain, name)
+        waits = [*_find_meta_faults(details, domain, name)]  # a server that is away is why others are ill
+        waits += [text for other, where, text in ill if where == domain and other != server]
         for each in held:
             waits += _find_group_faults(each, leading, name)
         meta = (data.get("data") or {}).get("meta_cluster") or {}

@@ -26,6 +26,17 @@ def test_the_health_of_others_counts() -> None:
     assert waits == {"n1": [], "n2": ["server n1 is not healthy: stream behind"]}
 
 
+def test_a_server_that_is_away_comes_first() -> None:
+    """It is why others are not healthy."""
+    meta = {"leader": "n1", "replicas": [{"name": "n2", "current": True}, {"name": "n3", "offline": True}]}
+    servers = [
+        {"server": {"id": name, "name": name}, "data": {"meta_cluster": meta}} for name in ("n1", "n2")
+    ]
+    healths = [{"server": one["server"], "data": {"status": "error", "error": "behind"}} for one in servers]
+    waits = {row.server: row.waits for row in list_servers(servers, healths, ())}
+    assert waits["n2"] == ["server n3 is away", "server n1 is not healthy: behind"]
+
+
 @pytest.mark.cluster
 @pytest.mark.slow
 def test_a_rolling_restart(tmp_path: Path) -> None:

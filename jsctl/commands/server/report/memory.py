@@ -13,6 +13,7 @@ from jsctl.monitor.server.replicas import Replica, list_consumer_replicas, list_
 from jsctl.monitor.server.requests import fetch_details, ping
 from jsctl.views.result import Column, Result, Table, Text, build_table
 from jsctl.views.server.reports import build_column
+from jsctl.views.server.watch import format_title
 
 Json = dict[str, Any]
 
@@ -82,10 +83,8 @@ def show_memory(variables: Sequence[Json], details: Sequence[Json], server: str,
     replicas = [*list_stream_replicas(details), *list_consumer_replicas(details)]
     holders = [_build_holder(each) for each in replicas if server in ("", each.server)]
     holders = sorted((row for row in holders if any(_rank(row))), key=_rank, reverse=True)
-    parts = [
-        build_table("Memory of Servers", _SERVERS, servers),
-        Table("What Holds Memory", _HOLDERS, holders[:top]),
-    ]
+    title = format_title("What Holds Memory", min(top, len(holders)), len(holders))
+    parts = [build_table("Memory of Servers", _SERVERS, servers), Table(title, _HOLDERS, holders[:top])]
     document = {"servers": parts[0].records(), "holders": Table("", _HOLDERS, holders).records()}
     return Result([*parts, Text(_UNKNOWN)], data=document)
 

@@ -31,7 +31,7 @@ def test_what_holds_memory(tmp_path: Path) -> None:
         assert (first["stream"], first["storage"], first["bytes"]) == ("FAST", "memory", size)
         assert (second["stream"], second["bytes"], second["subjects"]) == ("SLOW", None, 30)
         page = system("server report memory hub-server --top 1", status=0).out
-        [row] = read_table(page, "What Holds Memory")
+        [row] = read_table(page, "What Holds Memory: 1 of 2")
         assert row["Stream"] == "FAST" and "Servers say how many bytes" in page
         assert "no server 'NOPE'" in system("server report memory NOPE", status=3).err
         assert system("server report memory --top 0", status=64).err.count("\n") == 1
