@@ -137,7 +137,7 @@ class Schema(Object):
     """
 
     obsolete: frozenset[str] = frozenset()
-    """Keys that old servers write and new ones refuse; they are removed."""
+    """Keys of files, or of old servers, that new servers refuse; they are removed."""
 
     always_written: ClassVar[Mapping[str, Any]] = {}
     """Keys that a written configuration has in any case, as servers and the `nats` tool write them, and their

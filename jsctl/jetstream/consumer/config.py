@@ -46,6 +46,7 @@ _UNSET_TIME = "0001-01-01T00:00:00Z"
 class ConsumerSchema(Schema):
     """The configuration of a consumer."""
 
+    obsolete = frozenset({"stream_name"})  # which files may have beside the configuration, or in it
     written = ("replay_policy", "deliver_policy")
     always_written: ClassVar[Mapping[str, Any]] = {"max_deliver": -1, "num_replicas": 0}
 

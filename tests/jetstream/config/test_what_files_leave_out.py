@@ -192,6 +192,8 @@ def test_consumers(cli: Cli, server: Server, tmp_path: Path, config: Json) -> No
         server.ask("STREAM.CREATE.R", stream)
         raw = bare(make(server, config)["config"])
         exported, info, file = tmp_path / "exported.yaml", tmp_path / "info.json", tmp_path / "config.json"
+        whole = tmp_path / "whole.json"
+        whole.write_text(json.dumps({**config, "stream_name": "R"}))
         exported.write_text(cli("export config", status=0).out)
         info.write_text(cli("consumer info R C --json", status=0).out)
         file.write_text(json.dumps(config))
@@ -199,6 +201,7 @@ def test_consumers(cli: Cli, server: Server, tmp_path: Path, config: Json) -> No
             f"apply -f {exported}",
             f"consumer add R C --config {info}",
             f"consumer add R --config {file}",
+            f"consumer add --config {whole}",
         ):
             server.clear()
             server.ask("STREAM.CREATE.R", stream)
