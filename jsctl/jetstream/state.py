@@ -21,6 +21,15 @@ def count_deleted(state: Json) -> int:
     return len(state.get("deleted") or ()) or int(state.get("num_deleted", 0))
 
 
+def is_full(config: Json, state: Json) -> bool:
+    """Return whether a stream refuses the next message, one of average size: it discards new ones."""
+    if config.get("discard") != "new":
+        return False
+    messages, size = int(state.get("messages", 0)), int(state.get("bytes", 0))
+    max_messages, max_size = int(config.get("max_msgs") or -1), int(config.get("max_bytes") or -1)
+    return 0 < max_messages <= messages or 0 < max_size < size + size // max(messages, 1)
+
+
 def count_lost(state: Json) -> tuple[int, int]:
     """Return how many messages and bytes of a stream the server has lost."""
     lost = state.get("lost") or {}

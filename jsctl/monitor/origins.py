@@ -13,6 +13,7 @@ from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json, build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain, list_origins
 from jsctl.jetstream.message.progress import Copying, Progress, measure_progress
+from jsctl.jetstream.state import is_full
 from jsctl.jetstream.stream import requests as streams
 from jsctl.monitor.rules.links import (
     Edge,
@@ -20,7 +21,6 @@ from jsctl.monitor.rules.links import (
     build_create_subject,
     check_links,
     check_progress,
-    is_full,
     read_ends,
 )
 from jsctl.monitor.stream.rows import (

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,7 +94,7 @@ def test_the_last_messages_of_an_origin_are_deleted(cli: Cli, url: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_mirror_that_is_full(cli: Cli, url: str) -> None:
+def test_a_mirror_that_is_full(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "O", "o")
     added = cli("stream add M --mirror O --discard new --max-msgs 3 --defaults", status=0)
     assert "incomplete once it is full" in added.err
@@ -111,6 +112,13 @@ def test_a_mirror_that_is_full(cli: Cli, url: str) -> None:
     cli(line, status=0)
     wait_for(lambda: last(url, "M_NEW") == 10, "the new one is not complete")
     assert js.info(url, "M_NEW")["config"]["discard"] == "old"
+    file = tmp_path / "lifted.json"
+    file.write_text(json.dumps({"streams": [{"name": "M", "max_msgs": 20}]}))
+    for line in (f"diff -f {file}", "stream edit M --max-msgs 20 --force"):
+        said = cli(line).err
+        assert (
+            "stores later ones under wrong sequences; make the copy anew: jsctl stream copy M M_NEW" in said
+        )
 
 
 @pytest.mark.slow

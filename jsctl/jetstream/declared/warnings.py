@@ -19,7 +19,7 @@ from jsctl.jetstream.stream.config import find_warnings
 from jsctl.nats.error_codes import ErrorCode
 
 _MAX_PARALLEL = 16
-_UNFINISHED = frozenset(("mirror", "num_replicas", "allow_msg_schedules"))
+_UNFINISHED = frozenset(("mirror", "num_replicas", "allow_msg_schedules", "discard", "max_msgs", "max_bytes"))
 """Keys whose change a server does not apply to all that a stream has."""
 
 

@@ -9,7 +9,10 @@ from jsctl.base.units import compute_age, format_exact_duration, pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.state import is_full
 from jsctl.jetstream.stream.config import choose_window
+
+WRONG_SEQUENCES = "once it has refused messages, a mirror stores later ones under wrong sequences"
 
 
 def warn_of_ids(info: Json) -> list[str]:
@@ -44,6 +47,9 @@ async def find_change_warnings(api: Api, info: Json, after: Json) -> list[str]:
     if was_mirror and not before.get("duplicate_window"):
         window = after.get("duplicate_window") or choose_window(int(after.get("max_age") or 0))
         warnings += warn_of_ids({**info, "config": {**after, "duplicate_window": window}})
+    if before.get("mirror") and is_full(before, state) and not is_full(after, state):
+        line = build_line("stream copy", name, f"{name}_NEW", flags=["--discard", "old"])
+        warnings.append(f"{WRONG_SEQUENCES}; make the copy anew: {line}")
     allows = after.get("allow_msg_schedules") and not before.get("allow_msg_schedules")
     if allows and state.get("messages"):
         line = build_line("stream copy", name, f"{name}_NEW", flags=["--data"])

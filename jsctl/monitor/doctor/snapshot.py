@@ -11,9 +11,9 @@ from jsctl.errors import JsctlError
 from jsctl.jetstream.api import build_api_prefix
 from jsctl.jetstream.config.origins import api_to_domain, pair_origins
 from jsctl.jetstream.message.progress import Progress
+from jsctl.jetstream.state import is_full
 from jsctl.monitor.consumer.evidence import Evidence
 from jsctl.monitor.rights import Name
-from jsctl.monitor.rules.links import is_full
 from jsctl.monitor.stream.rows import LinkKey, build_origin_key, get_external
 from jsctl.monitor.trouble import Gap, is_away
 

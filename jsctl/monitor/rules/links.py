@@ -9,6 +9,7 @@ from jsctl.base.command_lines import Suggestion, build_flag
 from jsctl.base.units import format_count, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import format_origin, list_origin_filters
+from jsctl.jetstream.message.held import WRONG_SEQUENCES
 from jsctl.jetstream.message.progress import Progress
 from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
@@ -92,18 +93,9 @@ def read_ends(infos: Iterable[tuple[Node, Json]]) -> Ends:
     return Ends(subjects, frozenset(opened), frozenset(transformed))
 
 
-def is_full(config: Json, state: Json) -> bool:
-    """Return whether a stream refuses the next message, one of average size: it discards new ones."""
-    if config.get("discard") != "new":
-        return False
-    messages, size = int(state.get("messages", 0)), int(state.get("bytes", 0))
-    max_messages, max_size = int(config.get("max_msgs") or -1), int(config.get("max_bytes") or -1)
-    return 0 < max_messages <= messages or 0 < max_size < size + size // max(messages, 1)
-
-
 def check_progress(edge: Edge, ends: Ends, progress: Progress, *, refuses: bool) -> Iterator[Trouble]:
     """Yield what is wrong with what a mirror or source holds. progress: see `measure_progress`. refuses:
-    see `is_full`."""
+    see `state.is_full`."""
     origin, behind = ends.name(edge.origin), f"it is {pluralize(progress.lag, 'message')} behind"
     if progress.ahead:
         says = f"it is {pluralize(progress.ahead, 'sequence')} past the last one of {origin}"
@@ -119,10 +111,7 @@ def check_progress(edge: Edge, ends: Ends, progress: Progress, *, refuses: bool)
         yield _describe_wrong(edge, "differs from its origin", "LINK_DIFFERS", says, ANEW)
     elif refuses and edge.kind == "mirror":
         says = f"it has reached its limit and discards new messages: {behind} {origin}"
-        advice = (
-            "do not lift the limit: once it has refused messages, a mirror stores later ones under wrong"
-            f" sequences; {ANEW}"
-        )
+        advice = f"do not lift the limit: {WRONG_SEQUENCES}; {ANEW}"
         yield _describe_wrong(edge, "full", "MIRROR_FULL", says, advice, ["--discard", "old"])
 
 

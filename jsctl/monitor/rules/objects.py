@@ -23,10 +23,9 @@ from jsctl.base.units import (
     truncate_to_seconds,
 )
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.state import count_lost, get_mark
+from jsctl.jetstream.state import count_lost, get_mark, is_full
 from jsctl.jetstream.stream.replicas import count_replicas
 from jsctl.monitor.rules.catalog import Rule
-from jsctl.monitor.rules.links import is_full
 from jsctl.monitor.stream.rows import ReplicationRow
 from jsctl.monitor.trouble import Trouble, check_migration, check_replicas, has_leader, is_settled
 
