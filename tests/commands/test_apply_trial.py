@@ -142,6 +142,21 @@ def several(count: int, size: str) -> str:
     return ", ".join(f"{{name: S{n}, subjects: s{n}, max_bytes: {size}}}" for n in range(count))
 
 
+def test_filters_that_a_server_does_not_take_back(files: Files, url: str) -> None:
+    """Of a work queue, it takes other filters of a consumer that overlap, but not the way back."""
+    js.stream(url, "S", "s.>", retention="workqueue")
+    for name, subject in (("A", "s.*"), ("C", "s.*.x")):
+        config = {"durable_name": name, "ack_policy": "explicit", "filter_subject": subject}
+        js.ask(url, f"CONSUMER.CREATE.S.{name}.{subject}", {"stream_name": "S", "config": config})
+    text = (
+        "streams:\n- name: S\n  retention: limits\n  description: d\n  consumers:\n"
+        "  - {name: A, filter_subjects: [s.a, s.b.>]}\n  - {name: C, filter_subjects: []}\n"
+    )
+    shown = files("diff", text, status=1)
+    assert "can not change retention policy" in shown.out
+    assert "not tried" not in shown.err
+
+
 def test_the_limits_of_an_account(offline_cli: Cli, tmp_path: Path) -> None:
     config = """
 listen: "127.0.0.1:{port}"
