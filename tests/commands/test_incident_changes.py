@@ -152,6 +152,24 @@ def test_a_replica_that_is_behind_for_a_moment_is_ordinary(
         assert document["first"]["says"] == "follower n3 is offline or behind"
 
 
+@pytest.mark.slow
+def test_a_consumer_that_is_reset(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    config = {"durable_name": "C", "ack_policy": "explicit"}
+    js.ask(url, "CONSUMER.CREATE.ORDERS.C", {"stream_name": "ORDERS", "config": config})
+    js.publish(url, "orders.1", count=5)
+    cli("consumer next ORDERS C --count 5 --ack", status=0)
+    rec = tmp_path / "rec"
+    process = cli.start(f"report --record {rec} --watch 200ms --json --count 8", stderr=subprocess.DEVNULL)
+    assert process.stdout
+    process.stdout.readline()
+    process.stdout.readline()
+    js.ask(url, "CONSUMER.RESET.ORDERS.C", {"seq": 3})
+    process.communicate()
+    first = cli(f"incident --from {rec} --json", status=0).json["first"]
+    assert (first["kind"], first["says"]) == ("went back", "went back: acknowledged up to 5 before, 2 now")
+
+
 def test_a_recording_that_a_newer_jsctl_continued(cli: Cli, url: str, tmp_path: Path) -> None:
     """What older rounds lack of a stream's settings has not changed."""
     js.stream(url, "ORDERS", "orders.>", max_age=3_600 * SECOND, allow_rollup_hdrs=True)

@@ -46,6 +46,7 @@ _SHOWN_BY: Mapping[str, frozenset[str]] = {
     "PAUSE": _CONFIGURED,
     "DELETE": _GONE,
     "PURGE": frozenset({"purged", "went back"}),
+    "RESET": frozenset({"went back"}),
     "PEER.REMOVE": frozenset({"replicas", "leader changed"}),
     "LEADER.STEPDOWN": frozenset({"leader changed"}),
 }

@@ -101,7 +101,8 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
                 }
         for info in overview.consumers or ():
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
-            configs[key] = {"created": info.get("created"), **(info.get("config") or {})}
+            floor = (info.get("ack_floor") or {}).get("stream_seq")
+            configs[key] = {"created": info.get("created"), "floor": floor, **(info.get("config") or {})}
     rows = {row.key: row for row in list_rows(place)}
     is_partial = any(not gap.is_chosen for gap in place.tracker.gaps)
     return PlaceView(place.context, place.where, outage, rows, configs, problems, is_partial, hears)
@@ -197,6 +198,8 @@ def _compare_rows(
         # a server that starts loads its configuration
         implied = ["config_load_time"] if any(words[0] == "restarted" for words in changed) else []
         yield from _compare_configs(row.name, old.configs.get(key), new.configs.get(key), implied)
+        if before.values["leader"] == row.values["leader"]:  # another one may know less for a moment
+            yield from _compare_floors(row.name, old.configs.get(key), new.configs.get(key))
     silent = {row.values["stream"] for row in new.rows.values() if row.values["offline"]}
     for key, row in old.rows.items():
         is_unknown = new.is_partial and key[0] == "consumer"
@@ -299,7 +302,7 @@ def _name_followers(names: Sequence[str]) -> str:
 
 _SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heartbeat", "backoff"})
 _SPANS |= {"max_age", "duplicate_window", "subject_delete_marker_ttl"}
-_NOT_SAID = frozenset({"settings", "facts", "created", "consumers", "num_replicas"})
+_NOT_SAID = frozenset({"settings", "facts", "created", "floor", "consumers", "num_replicas"})
 """Keys of which rows say what they are."""
 
 
@@ -319,6 +322,16 @@ def _compare_configs(
     words = [_say_setting(key, one.get(key), other.get(key)) for key in changed]
     if words:
         yield "configuration", name, "note", "; ".join(words)
+
+
+def _compare_floors(
+    name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> Iterator[_Words]:
+    """Yield that a consumer was reset, of which servers publish nothing."""
+    before, now = (None if one is None else one.get("floor") for one in (old, new))
+    is_same = old is not None and new is not None and old.get("created") == new.get("created")
+    if is_same and before is not None and now is not None and now < before:
+        yield "went back", name, "bad", f"went back: acknowledged up to {before:,} before, {now:,} now"
 
 
 def _list_settings(config: Mapping[str, Any], kind: str) -> dict[str, Any]:
