@@ -3,7 +3,7 @@
 import math
 import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.units import parse_bytes
@@ -133,6 +133,55 @@ def describe_archive(archive: Archive, context: str, scale: float) -> Original:
     left_out: list[str] = []
     variables = read_archived(archive, "VARZ")
     cluster_of = {str(each["server"]["name"]): _name_cluster(each["server"]) for each in variables}
+    clusters = _describe_clusters(variables, scale, left_out)
+    system = next((str(name) for each in variables if (name := each["data"].get("system_account"))), "")
+    limits = {
+        str(detail["id"]): detail
+        for each in read_if_present(archive, "JSZ")
+        for detail in (each.get("data") or {}).get("account_details") or ()
+    }
+    shared = _read_sharing(archive, system, limits)
+    names = {key: _make_name(detail.get("name_tag") or key) for key, detail in shared.items()}
+    names |= {key: _make_name(detail.get("name") or key) for key, detail in limits.items()} | {system: "SYS"}
+    users = {key: f"user-{number + 1}" for number, key in enumerate(sorted(names.keys() - {system}))}
+    users[system] = "admin"
+    accounts: Json = {"SYS": {"system": True, "users": {"admin": secrets.token_hex(16)}}}
+    for key in sorted(names.keys() - {system}):
+        options: Json = {"users": {users[key]: secrets.token_hex(16)}}
+        if (detail := limits.get(key)) is not None:
+            sizes = {name: int(detail.get(f"reserved_{kind}") or 0) for name, kind in _ACCOUNT_SIZES}
+            options["jetstream"] = _build_limits(sizes, scale)
+        accounts[names[key]] = options | _describe_sharing(shared.get(key, {}), names[key], names, left_out)
+    left_out += [
+        f"{noun}, which the archive lacks"
+        for noun, endpoint in (("leaf nodes", "LEAFZ"), ("gateways", "GATEWAYZ"))
+        if not read_if_present(archive, endpoint)
+    ]
+    left_out.append("permissions of users, which archives lack")
+    _add_remotes(archive, clusters, cluster_of, users)
+    contexts = {
+        f"{cluster}-{names[key]}": {"cluster": cluster, "user": users[key]}
+        for cluster in clusters
+        for key in limits
+    }
+    documents = _declare_streams(archive, cluster_of, names, scale, left_out)
+    is_operated = len(system) == _KEY_LENGTH and system.startswith("A")
+    network = {
+        "name": "rehearsal",
+        **({"operator": "OP"} if is_operated else {}),
+        "accounts": accounts,
+        "clusters": clusters,
+        "gateways": _list_gateways(archive, clusters, cluster_of),
+        "links": [],
+        "contexts": {**contexts, "system": {"user": "admin"}},
+    }
+    chosen = _choose_context(archive, context, contexts, documents)
+    version = str(variables[0]["server"].get("ver") or "")
+    return Original(network, chosen, "system", documents, left_out, version)
+
+
+def _describe_clusters(variables: Iterable[Json], scale: float, left_out: list[str]) -> dict[str, Json]:
+    """Return the clusters of an archive by name, without remotes. variables: answers to VARZ."""
     clusters: dict[str, Json] = {}
     for each in variables:
         about, data = each["server"], each.get("data") or {}
@@ -146,55 +195,39 @@ def describe_archive(archive: Archive, context: str, scale: float) -> Original:
         cluster["jetstream"] = _build_limits(sizes, scale) if about.get("jetstream") else False
         if about.get("domain"):
             cluster["domain"] = str(about["domain"])
-    system = next((str(name) for each in variables if (name := each["data"].get("system_account"))), "")
-    limits = {
-        str(detail["id"]): detail
-        for each in read_if_present(archive, "JSZ")
-        for detail in (each.get("data") or {}).get("account_details") or ()
-    }
+    return clusters
+
+
+def _read_sharing(archive: Archive, system: str, limits: Collection[str]) -> dict[str, Json]:
+    """Return what ACCOUNTZ says of the accounts that have JetStream, exports or imports. limits: those with
+    JetStream."""
     details = {
         str(tags["account"]): document.get("data") or {}
         for tags, document in archive.load(artifact_type="account_info")
-        if tags["account"] != system and not (document.get("data") or {}).get("is_system")
     }
-    shared = {
+    return {
         key: detail
         for key, detail in details.items()
+        if key != system and not detail.get("is_system")
         if key in limits or detail.get("exports") or any(_list_imports(detail))
     }
-    names = {key: _make_name(detail.get("name_tag") or key) for key, detail in shared.items()}
-    names |= {key: _make_name(detail.get("name") or key) for key, detail in limits.items()} | {system: "SYS"}
-    accounts: Json = {"SYS": {"system": True, "users": {"admin": secrets.token_hex(16)}}}
-    users = {system: "admin"}
-    for number, key in enumerate(sorted(names.keys() - {system})):
-        users[key] = f"user-{number + 1}"
-        options = {"users": {users[key]: secrets.token_hex(16)}}
-        if (detail := limits.get(key)) is not None:
-            sizes = {name: int(detail.get(f"reserved_{kind}") or 0) for name, kind in _ACCOUNT_SIZES}
-            options["jetstream"] = _build_limits(sizes, scale)
-        accounts[names[key]] = options | _describe_sharing(shared.get(key, {}), names[key], names, left_out)
-    left_out += [
-        f"{noun}, which the archive lacks"
-        for noun, endpoint in (("leaf nodes", "LEAFZ"), ("gateways", "GATEWAYZ"))
-        if not read_if_present(archive, endpoint)
-    ]
-    left_out.append("permissions of users, which archives lack")
-    _add_remotes(archive, clusters, cluster_of, users)
-    gateways = sorted(
-        {
-            name
-            for each in read_if_present(archive, "GATEWAYZ")
-            if (others := (each.get("data") or {}).get("outbound_gateways") or {})
-            for name in (cluster_of[str(each["server"]["name"])], *map(_make_name, others))
-            if name in clusters
-        }
-    )
-    contexts = {
-        f"{cluster}-{names[key]}": {"cluster": cluster, "user": users[key]}
-        for cluster in clusters
-        for key in limits
-    }
-    documents = _declare_streams(archive, cluster_of, names, scale, left_out)
+
+
+def _list_gateways(
+    archive: Archive, clusters: Collection[str], cluster_of: Mapping[str, str]
+) -> Sequence[str]:
+    """Return the clusters that gateways connect, sorted."""
+    found: set[str] = set()
+    for each in read_if_present(archive, "GATEWAYZ"):
+        if others := (each.get("data") or {}).get("outbound_gateways") or {}:
+            found |= {cluster_of[str(each["server"]["name"])], *map(_make_name, others)}
+    return sorted(found & set(clusters))
+
+
+def _choose_context(
+    archive: Archive, context: str, contexts: Collection[str], documents: Mapping[str, Json]
+) -> str:
+    """Return the context that is changed, by default the one with the most streams. Raises BadInput."""
     known = [name for name in contexts if name in documents] or [*contexts]
     chosen = context or max(
         known, key=lambda name: len(documents.get(name, {}).get("streams", ())), default=""
@@ -204,18 +237,7 @@ def describe_archive(archive: Archive, context: str, scale: float) -> Original:
             f"{archive.path} has no context {chosen}" if chosen else f"{archive.path} has no JetStream",
             f"its contexts are {', '.join(contexts) or 'none'}",
         )
-    is_operated = len(system) == _KEY_LENGTH and system.startswith("A")
-    network = {
-        "name": "rehearsal",
-        **({"operator": "OP"} if is_operated else {}),
-        "accounts": accounts,
-        "clusters": clusters,
-        "gateways": gateways,
-        "links": [],
-        "contexts": {**contexts, "system": {"user": "admin"}},
-    }
-    version = str(variables[0]["server"].get("ver") or "")
-    return Original(network, chosen, "system", documents, left_out, version)
+    return chosen
 
 
 _ACCOUNT_SIZES = (("max_mem", "memory"), ("max_store", "storage"))

@@ -18,9 +18,9 @@ from jsctl.monitor.report.listings import LISTED
 from jsctl.monitor.report.places import DEFAULT_PREFIX, Place, name_failure
 from jsctl.monitor.report.spark_queries import SparkQuery
 from jsctl.monitor.report.tracking import LOOKED_AT, Tracker
-from jsctl.monitor.trouble import BAD, FINE, WARN, Gap
+from jsctl.monitor.trouble import BAD, WARN, Gap
 from jsctl.views.report import spark_queries
-from jsctl.views.report.choice import EMPTY, LISTS, Choice, build_lines
+from jsctl.views.report.choice import EMPTY, LISTS, Choice, Lines, build_lines
 from jsctl.views.report.panes import Pane
 from jsctl.views.result import Cell, Column, Part, Result, Table, Text, build_cells
 from jsctl.views.shared.figures import STYLES, Line, build_columns
@@ -250,66 +250,90 @@ def _name_place(place: Place, places: Sequence[Place]) -> str:
 def _build_pane(place: Place, sort: str, choice: Choice, name: str, listed: "Records | None") -> Pane:
     """Return one context and domain for people. Its summary is of all rows, also of those not chosen.
     name: what a filter searches beside them. listed: the chosen list, if it is one of LISTED."""
-    tracker, fault = place.tracker, place.failure
-    error = fault.message if fault is not None else place.find_outage(choice.part)
-    shown = ("servers",) if place.is_system else _SHOWN
+    tracker, outage = place.tracker, _explain_outage(place, choice)
     if not place.has_part(choice.part):
-        waiting = fault is None
-        summary = Text("connecting" if waiting else _name_state(place), "dim" if waiting else "bad")
-        messages = [] if waiting and not place.error else [Text(error, "bad")]
-        if not waiting:
-            messages.append(Text(f"what is wrong with it: {build_line('doctor', place=place.flags)}"))
-        return Pane(name_place(place), summary, messages)
+        return _build_unanswered_pane(place, outage)
     lines = build_lines(tracker, sort)
     chosen = choice.choose(lines, name)
+    shown = ("servers",) if place.is_system else _SHOWN
     watched = tracker.rounds > 1 or any(line.received is not None for line in tracker.servers or ())
-    account_troubles = tracker.account_troubles
-    everything = [row for kind in shown for row in lines[kind] or ()]
-    messages = [Text(trouble.words, STYLES[BAD if trouble.bad else WARN]) for trouble in account_troubles]
-    messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
     tables = [
         _build_table(title, kind, rows, watched)
         for kind, title in _TITLES.items()
         if (rows := chosen[kind]) and (kind in shown or kind == choice.part)
     ]
-    if listed is not None:
-        tables += [listed.build_table(choice.part)] if listed.rows else []
-        messages += [Text(f"not checked: {listed.why}", "warn")] if listed.rows is None else []
-    is_more = choice.part in _MORE or listed is not None
+    if listed is not None and listed.rows:
+        tables.append(listed.build_table(choice.part))
+    everything = [row for kind in shown for row in lines[kind] or ()]
+    account_levels = [BAD if trouble.bad else WARN for trouble in tracker.account_troubles]
+    messages = [Text(outage, "bad")] if outage else []
+    messages += [
+        Text(trouble.words, STYLES[level])
+        for trouble, level in zip(tracker.account_troubles, account_levels, strict=True)
+    ]
+    messages += [Text(f"not checked: {gap.why}", "dim" if gap.is_chosen else "warn") for gap in tracker.gaps]
+    if listed is not None and listed.rows is None:
+        messages.append(Text(f"not checked: {listed.why}", "warn"))
     codes = {trouble.code for row in everything for trouble in row.line.troubles}
     if codes & {"STREAM_NO_LEADER", "CONSUMER_NO_LEADER"}:
         line = build_line("doctor", place=place.flags)
         messages.append(Text(f"why there is no leader, and what to do: {line}", "bad"))
-    if place.is_system and not is_more:
-        messages.append(Text("the system account has servers, and no streams", "dim"))
-    elif not lines["streams"] and not is_more:
-        messages.append(Text("No Streams defined"))
-    elif not tables and (listed is None or listed.rows is not None):
-        is_empty = is_more and not (
-            lines[choice.part] if listed is None else place.tracker.listings[choice.part].rows
-        )
-        messages.append(Text(EMPTY[choice.part] if is_empty else "No rows to show", "dim"))
-    bad = sum(row.level == BAD for row in everything) + sum(t.bad for t in account_troubles)
-    warned = sum(row.level == WARN for row in everything) + sum(not t.bad for t in account_troubles)
-    is_complete = not any(not gap.is_chosen for gap in tracker.gaps)
-    level = BAD if bad or error else WARN if warned or not is_complete else FINE
-    if error:
-        since = format_time(tracker.as_of["streams"] or 0)
-        summary = Text(f"{_name_state(place)}, as of {since}", "bad")
-        messages.insert(0, Text(error, "bad"))
-    elif bad or warned:
-        words = [pluralize(bad, "problem")] if bad else []
-        words += [pluralize(warned, "warning")] if warned else []
-        words += [] if is_complete else ["not everything was checked"]
-        summary = Text(", ".join(words), STYLES[level])
-    elif not is_complete:
-        summary = Text("nothing wrong found, but not everything was checked", "warn")
-    elif tracker.gaps:
-        left_out = " and ".join(sorted({gap.part for gap in tracker.gaps}))
-        summary = Text(f"all well, without {left_out}", "good")
-    else:
-        summary = Text("all well", "good")
+    messages += _explain_empty(place, lines, choice.part, listed, has_tables=bool(tables))
+    summary = _summarize(place, outage, [*account_levels, *(row.level for row in everything)])
     return Pane(name_place(place), summary, messages, tables)
+
+
+def _explain_outage(place: Place, choice: Choice) -> str:
+    return place.failure.message if place.failure is not None else place.find_outage(choice.part)
+
+
+def _build_unanswered_pane(place: Place, outage: str) -> Pane:
+    """Return a place of which nothing is known."""
+    if place.failure is None:
+        messages = [Text(outage, "bad")] if place.error else []
+        return Pane(name_place(place), Text("connecting", "dim"), messages)
+    hint = f"what is wrong with it: {build_line('doctor', place=place.flags)}"
+    return Pane(name_place(place), Text(_name_state(place), "bad"), [Text(outage, "bad"), Text(hint)])
+
+
+def _explain_empty(
+    place: Place,
+    lines: Lines,
+    part: str,
+    listed: "Records | None",
+    *,
+    has_tables: bool,
+) -> list[Text]:
+    """Return why there are no tables, or only those of a place without streams."""
+    is_more = part in _MORE or listed is not None
+    if place.is_system and not is_more:
+        return [Text("the system account has servers, and no streams", "dim")]
+    if not lines["streams"] and not is_more:
+        return [Text("No Streams defined")]
+    if has_tables or (listed is not None and listed.rows is None):
+        return []
+    if is_more and not (lines[part] if listed is None else place.tracker.listings[part].rows):
+        return [Text(EMPTY[part], "dim")]
+    return [Text("No rows to show", "dim")]
+
+
+def _summarize(place: Place, outage: str, levels: Sequence[int]) -> Text:
+    """Return the line beside the name of a place. levels: of all that is wrong."""
+    gaps = place.tracker.gaps
+    if outage:
+        since = format_time(place.tracker.as_of["streams"] or 0)
+        return Text(f"{_name_state(place)}, as of {since}", "bad")
+    is_complete = all(gap.is_chosen for gap in gaps)
+    bad, warned = levels.count(BAD), levels.count(WARN)
+    words = [pluralize(bad, "problem")] if bad else []
+    words += [pluralize(warned, "warning")] if warned else []
+    if words:
+        words += [] if is_complete else ["not everything was checked"]
+        return Text(", ".join(words), STYLES[BAD if bad else WARN])
+    if not is_complete:
+        return Text("nothing wrong found, but not everything was checked", "warn")
+    left_out = " and ".join(sorted({gap.part for gap in gaps}))
+    return Text(f"all well, without {left_out}" if gaps else "all well", "good")
 
 
 def _build_table(title: str, kind: str, rows: Sequence[Line], watched: bool) -> Table:
