@@ -282,31 +282,16 @@ def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: K
         raise NotFound(f"there is no backup at {path}")
     packed = copy or (path if path.is_file() else None)
     files, data_name, size = _read_folder(path) if packed is None else _read_packed(packed, path)
-    encrypted = [name for name in (*files, data_name) if name.endswith(ENDING)]
-    if is_encrypted := bool(encrypted):
-        if plain := [name for name in (*files, data_name) if name and name not in encrypted]:
-            raise BadInput(
-                f"{path} holds both {encrypted[0]} and {plain[0]}", "remove what does not belong to it"
-            )
-        data_name = strip_age(data_name)
-        names = {strip_age(name): data for name, data in files.items()}
-        files = {name: decrypt(data, keys, name, path) for name, data in names.items()}
-    manifest: Json = {}
+    is_encrypted = any(name.endswith(ENDING) for name in (*files, data_name))
+    if is_encrypted:
+        files, data_name = _decrypt_files(files, data_name, keys, path)
     found = hashlib.sha256(files[MANIFEST]).hexdigest() if MANIFEST in files else ""
     if digest and digest != found:
         raise BadInput(
             f"{path} is not the backup that the links after it were made since: its {MANIFEST} differs",
             "put that backup back in its place, or use another one",
         )
-    if MANIFEST in files:
-        manifest = _parse_object(files[MANIFEST], f"{MANIFEST} in {path}")
-        _check_manifest(manifest, path)
-        if not manifest.get("complete"):
-            raise BadInput(f"the backup in {path} was not finished", "back the stream up again")
-        if int(manifest.get("format", 0)) > FORMAT:
-            raise BadInput(f"the backup in {path} was written by a newer jsctl", "upgrade jsctl")
-        if "created" in manifest and not _is_sealed(files[MANIFEST]):
-            raise BadInput(f"{MANIFEST} in {path} was changed after the backup", UNUSABLE)
+    manifest = _read_manifest(files[MANIFEST], path) if MANIFEST in files else {}
     if META not in files:
         raise BadInput(f"{path} does not hold a backup of a stream", f"{META} is missing")
     if not data_name:
@@ -328,6 +313,32 @@ def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: K
         files[META],
         keys,
     )
+
+
+def _decrypt_files(
+    files: dict[str, bytes], data_name: str, keys: Keys, path: Path
+) -> tuple[dict[str, bytes], str]:
+    """Return the files, decrypted, and the name of the data, both without the ending. Raises BadInput if some
+    are not encrypted."""
+    names = [name for name in (*files, data_name) if name]
+    if plain := [name for name in names if not name.endswith(ENDING)]:
+        encrypted = next(name for name in names if name.endswith(ENDING))
+        raise BadInput(f"{path} holds both {encrypted} and {plain[0]}", "remove what does not belong to it")
+    decrypted = {strip_age(name): data for name, data in files.items()}
+    return {name: decrypt(data, keys, name, path) for name, data in decrypted.items()}, strip_age(data_name)
+
+
+def _read_manifest(content: bytes, path: Path) -> Json:
+    """Return the manifest of a backup. Raises BadInput for one that cannot be used."""
+    manifest = _parse_object(content, f"{MANIFEST} in {path}")
+    _check_manifest(manifest, path)
+    if not manifest.get("complete"):
+        raise BadInput(f"the backup in {path} was not finished", "back the stream up again")
+    if int(manifest.get("format", 0)) > FORMAT:
+        raise BadInput(f"the backup in {path} was written by a newer jsctl", "upgrade jsctl")
+    if "created" in manifest and not _is_sealed(content):
+        raise BadInput(f"{MANIFEST} in {path} was changed after the backup", UNUSABLE)
+    return manifest
 
 
 def seal_manifest(content: Json) -> bytes:
