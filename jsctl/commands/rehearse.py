@@ -146,7 +146,7 @@ async def rehearse(env: Env, options: Options) -> Result:
             copy = Copy(env, rehearsal)
             env.show_status("copying streams")
             await copy.fill(source)
-            before = await copy.look()
+            before = await copy.look(with_subjects=True)
             times["Copied In"], begin = time.monotonic() - begin, time.monotonic()
             if options.change:
                 env.show_status("applying the change")

@@ -80,7 +80,10 @@ def scale_text(text: str, scale: float) -> str:
 def describe_account(account: Json, context: str, servers: int, document: Json, scale: float) -> Original:
     """Return one account, on the servers n1, n2, ... of one cluster. account: its info. servers:
     their number."""
-    left_out = ["exports and imports of the account, which its login does not see"]
+    left_out = [
+        "exports and imports of the account, permissions of users, and limits of servers, which its login "
+        "does not see"
+    ]
     limits = account.get("limits") or {}
     sizes = {"max_mem": limits.get("max_memory", -1), "max_store": limits.get("max_storage", -1)}
     counts = {key: limits[key] for key in ("max_streams", "max_consumers") if limits.get(key, -1) > 0}

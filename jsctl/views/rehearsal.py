@@ -1,12 +1,14 @@
 """What became of a change that was rehearsed on a copy."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from jsctl.base.units import format_count
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
 from jsctl.jetstream.stream.config import STREAM
+from jsctl.nats.subjects import matches
 from jsctl.views.result import Cell, Column, Field, InfoPage, Part, Result, Section, Table, Text
 
 _COLUMNS = (
@@ -21,14 +23,33 @@ _FINDINGS = (Column("Code", "code"), Column("About", "about", "prose"), Column("
 
 @dataclass(slots=True)
 class CopyState:
-    """What the copy has. streams: number of messages. consumers: names, by stream. findings: of doctor.
-    version: of the server that answers."""
+    """What the copy has. streams: number of messages. subjects: of the messages, by stream. consumers: names,
+    by stream. findings: of doctor. version: of the server that answers."""
 
     streams: dict[str, int]
     configs: dict[str, Json]
     consumers: dict[str, set[str]]
     findings: list[Json]
     version: str = ""
+    subjects: dict[str, set[str]] = field(default_factory=dict)
+
+
+def list_not_stored(before: CopyState, after: CopyState) -> list[Json]:
+    """Return the subjects of messages, by stream, on which no stream stores messages any more."""
+    lost = []
+    for name in sorted(before.subjects.keys() & after.configs.keys()):
+        place, _, _ = name.rpartition(" > ")
+        others = [config for other, config in after.configs.items() if other.rpartition(" > ")[0] == place]
+        taken = [subject for config in others for subject in config.get("subjects") or ()]
+        own = before.configs[name].get("subjects") or ()
+        subjects = sorted(
+            subject
+            for subject in before.subjects[name]
+            if any(matches(one, subject) for one in own) and not any(matches(one, subject) for one in taken)
+        )
+        if subjects:
+            lost.append({"stream": name, "subjects": subjects})
+    return lost
 
 
 def list_unkept(before: CopyState, after: CopyState) -> list[str]:
@@ -73,7 +94,8 @@ def show_rehearsal(
     gone = [each for each in copied.findings if (each["code"], each["about"]) not in now]
     made = sorted(after.streams.keys() - copied.streams.keys())
     hit = [row for row in rows if row["lost"] or row["after"] is None or row["consumers_gone"]]
-    is_broken = bool(refused or new or hit or servers["not_kept"] or None in times.values())
+    not_stored = list_not_stored(copied, after)
+    is_broken = bool(refused or new or hit or not_stored or servers["not_kept"] or None in times.values())
     versions = " to ".join(str(version) for key in ("version", "new_version") if (version := servers[key]))
     fields = [
         Field("Servers", f"{servers['count']}, {versions}"),
@@ -85,6 +107,10 @@ def show_rehearsal(
     fields += [Field("Limits", f"of streams, accounts and files times {scale:g}")] if scale else []
     fields += [Field("Refused", Cell(refused, refused, "bad"), "prose")] if refused else []
     fields += [Field("Not Kept", ", ".join(servers["not_kept"]), "prose")] if servers["not_kept"] else []
+    for one in not_stored:
+        shown = ", ".join(one["subjects"][:5])
+        more = f" and {format_count(len(one['subjects']) - 5)} more" if one["subjects"][5:] else ""
+        fields.append(Field("No Longer Stored", f"{shown}{more}, which {one['stream']} has", "prose"))
     fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
     fields += [Field("Not Rehearsed", "; ".join(left_out), "prose")] if left_out else []
     parts: list[Part] = [InfoPage("Rehearsal", [Section("", fields)])]
@@ -107,6 +133,7 @@ def show_rehearsal(
         "seconds": {key.lower().replace(" ", "_"): spent for key, spent in times.items()},
         "streams": rows,
         "new_streams": made,
+        "not_stored": not_stored,
         "findings": {"new": new, "gone": gone},
         "left_out": list(left_out),
     }

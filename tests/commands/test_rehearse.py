@@ -55,6 +55,20 @@ def test_what_servers_refuse(cli: Cli, filled: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_subjects_that_are_no_longer_stored(cli: Cli, filled: str, tmp_path: Path) -> None:
+    """Those that another stream takes over are."""
+    file = tmp_path / "change.yaml"
+    file.write_text(
+        "streams:\n- {name: ORDERS, subjects: ['orders.1']}\n"
+        "- {name: REST, subjects: [" + ", ".join(f"orders.{number}" for number in range(2, 28)) + "]}\n"
+    )
+    done = cli(["rehearse", str(file), "--json"], status=1).json
+    assert done["not_stored"] == [{"stream": "ORDERS", "subjects": ["orders.0", "orders.28", "orders.29"]}]
+    assert done["broke"] and done["new_streams"] == ["REST"]
+    assert not any(row["lost"] for row in done["streams"])
+
+
+@pytest.mark.slow
 def test_a_change_that_breaks_nothing(cli: Cli, filled: str, tmp_path: Path) -> None:
     file = tmp_path / "change.yaml"
     file.write_text("vars: {text: a}\nstreams:\n- {name: ORDERS, description: '{{text}}'}\n")
@@ -110,7 +124,8 @@ def test_messages_do_not_become_those_of_another_stream(cli: Cli, filled: str, t
     counts = {row["name"]: row["before"] for row in done["streams"]}
     assert counts == {"ORDERS": 30, "KV_B": 1, "OLD": 0, "NOW": 1, "ALL": 30}
     assert done["left_out"] == [
-        "exports and imports of the account, which its login does not see",
+        "exports and imports of the account, permissions of users, and limits of servers, which its login "
+        "does not see",
         "messages of OLD: 3 messages on subjects that it does not take",
     ]
 

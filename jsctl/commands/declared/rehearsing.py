@@ -154,7 +154,7 @@ class Copy:
         words += [*flags, "--yes", "--allow-data-loss", *_ONCE_CURRENT]
         return (await self._run("apply", *words, "--context", self.rehearsal.original.context)).error
 
-    async def look(self) -> CopyState:
+    async def look(self, *, with_subjects: bool = False) -> CopyState:
         """Return what the copy has. Streams that do not answer are missing."""
         contexts = [*self.rehearsal.contexts, self.rehearsal.original.system]
         found = await self._run("doctor", *(word for name in contexts for word in ("--context", name)))
@@ -172,6 +172,9 @@ class Copy:
                     infos = {name: info for name, info in infos.items() if made[name] not in seen}
                     seen |= {*made.values()}
                     listings = await consumers.list_consumers_of_streams(api, sorted(infos))
+                    for name, info in infos.items() if with_subjects else ():
+                        if info["config"].get("subjects") and info["state"]["messages"]:
+                            state.subjects[prefix + name] = {*await streams.count_subjects(api, name)}
                 for name, info in infos.items():
                     state.configs[prefix + name] = info["config"]
                     state.streams[prefix + name] = int(info["state"]["messages"])
