@@ -152,6 +152,23 @@ def test_a_replica_that_is_behind_for_a_moment_is_ordinary(
         assert document["first"]["says"] == "follower n3 is offline or behind"
 
 
+def test_consumers_through_which_jsctl_reads_are_no_change(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    for name in ("C", "jsctl_ow6M7Ddj"):
+        config = {"durable_name": name, "ack_policy": "explicit"}
+        js.ask(url, f"CONSUMER.CREATE.ORDERS.{name}", {"stream_name": "ORDERS", "config": config})
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def remove(place: dict[str, Any]) -> None:
+        place["overview"]["consumers"] = []
+
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [lambda place: None, remove])
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    assert [one["name"].partition(": ")[2] for one in changes if one["kind"] == "gone"] == [
+        "consumer ORDERS > C"
+    ]
+
+
 @pytest.mark.slow
 def test_a_consumer_that_is_reset(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "orders.>")

@@ -19,11 +19,12 @@ from jsctl.nats.error_codes import ErrorCode
 
 T = TypeVar("T")
 
-READER = "jsctl_"
-"""What the names of consumers begin with through which jsctl reads; `generate_name` follows."""
+_READER = "jsctl_"
 
 RESETTABLE = ("all", "by_start_sequence", "by_start_time")
 """Delivery policies whose consumers may be reset to any sequence after their start."""
+
+_RANDOM = 8  #: characters of random names
 
 _CONCURRENT_LISTS = 16
 """Streams whose consumers are listed at the same time."""
@@ -190,7 +191,17 @@ def generate_name() -> str:
     import secrets  # most commands do not need it
     import string
 
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(8))
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(_RANDOM))
+
+
+def generate_reader_name() -> str:
+    """Return a random name for a consumer through which jsctl reads."""
+    return f"{_READER}{generate_name()}"
+
+
+def is_reader(name: str) -> bool:
+    """Return whether a name may be one of `generate_reader_name`."""
+    return name.startswith(_READER) and len(name) == len(_READER) + _RANDOM and name.isascii()
 
 
 def is_pull(config: Json) -> bool:

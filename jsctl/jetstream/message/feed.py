@@ -142,7 +142,7 @@ class ConsumerFeed(Feed):
         self._config: Json = {}
         self._start = source.start  #: start of an ephemeral consumer that is created again
         # One name however often it is created again: removing it leaves none on the server.
-        self._name = f"{consumers.READER}{consumers.generate_name()}" if self._ephemeral else source.durable
+        self._name = consumers.generate_reader_name() if self._ephemeral else source.durable
         self._next = 1  #: consumer sequence that an ephemeral consumer sends next
         self._open = 0  #: messages that were requested and have not arrived
         self._inbox = ""
@@ -320,7 +320,7 @@ class ConsumerFeed(Feed):
         try:
             await consumers.delete(self._api, self._source.name, self._name)
         except Denied:  # the server removes the other one by itself
-            self._name = f"{consumers.READER}{consumers.generate_name()}"
+            self._name = consumers.generate_reader_name()
         except JsctlError:
             pass  # it is gone, or its only server is
         config = self._build_ephemeral_config(start)

@@ -12,6 +12,7 @@ from jsctl.base.units import format_exact_duration, format_time, parse_time_ns, 
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.jetstream.config.schema import without_metadata
+from jsctl.jetstream.consumer.requests import is_reader
 from jsctl.monitor.alerts.conditions import Row, list_rows
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.overview import USUAL_SETTINGS
@@ -103,7 +104,9 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
             floor = (info.get("ack_floor") or {}).get("stream_seq")
             configs[key] = {"created": info.get("created"), "floor": floor, **(info.get("config") or {})}
-    rows = {row.key: row for row in list_rows(place)}
+    rows = {
+        row.key: row for row in list_rows(place) if not (row.key[0] == "consumer" and is_reader(row.key[2]))
+    }
     is_partial = any(not gap.is_chosen for gap in place.tracker.gaps)
     return PlaceView(place.context, place.where, outage, rows, configs, problems, is_partial, hears)
 

@@ -7,7 +7,7 @@ from typing import Any
 from jsctl.base.json_text import parse_json
 from jsctl.base.units import format_rfc3339, parse_time_ns, seconds_to_ns
 from jsctl.jetstream.api import Json
-from jsctl.jetstream.consumer.requests import READER
+from jsctl.jetstream.consumer.requests import is_reader
 from jsctl.monitor.events import KINDS, list_jetstream_subjects, parse
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.message import Message
@@ -29,7 +29,6 @@ _MAX_ENTRIES = 500
 """How many different advisories are kept between two rounds; further ones are counted by kind."""
 
 _KEPT = ("stream", "consumer", "server", "cluster", "action", "leader", "paused", "pause_until", "reason")
-_READER = re.compile(rf"(?:^|\.){READER}[A-Za-z0-9]{{8}}(?:\.|$)")
 _AUDIT = b'"type":"io.nats.jetstream.advisory.v1.api_audit"'
 _FAILED = b'\\"error\\":{'
 _REQUESTED = re.compile(rb'\$JS\.(?:[^".]+\.)*?API\.([^"]*)')
@@ -108,7 +107,8 @@ def _build_entry(subject: str, event: Json) -> Json | None:
             return None
     elif kind not in ADVISORY_KINDS:
         return None
-    if any(_READER.search(str(facts.get(key))) for key in ("consumer", "subject")):
+    names = (str(facts.get("consumer")), *str(facts.get("subject")).split("."))
+    if any(map(is_reader, names)):
         return None  # jsctl reads through it, as recordings do, too
     return {"kind": kind, "at": at, "domain": str(event.get("domain", "")), "facts": facts}
 

@@ -177,6 +177,7 @@ class Tracker:
 
     def _add_links(self, at: float, overview: Overview) -> list[LinkLine]:
         created = {row.stream: row.created for row in overview.streams}
+        rates = {line.row.stream: line.rate for line in self.streams or ()}
         lines = []
         for row in overview.links:
             epoch = (created.get(row.stream), self._purges.get(row.origin, 0))
@@ -188,6 +189,7 @@ class Tracker:
                 overview.at,
                 overview.link_troubles.get(build_link_key(row), ()),
                 overview.troubles.get(row.stream, ()),
+                rates.get(row.stream),
             )
             lines.append(LinkLine(row, trend, _to_span(trend.seconds_to_zero), troubles))
         self._lags.end_round()

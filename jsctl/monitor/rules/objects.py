@@ -69,9 +69,11 @@ def check_link(
     now: datetime,
     known: Sequence[Trouble] = (),
     of_stream: Sequence[Trouble] = (),
+    rate: float | None = None,
 ) -> list[Trouble]:
     """Return what is wrong with a mirror or source. lags: the last ones, oldest first. created: when its
-    stream was. known: what `rules.links` found. of_stream: what is wrong with its stream."""
+    stream was. known: what `rules.links` found. of_stream: what is wrong with its stream. rate: messages
+    that its stream stores per second, None if that is not known."""
     troubles = list(known)
     if any(trouble.code in ("ORIGIN_MISSING", "ORIGIN_SILENT") for trouble in known):
         return troubles  # the rest is what comes of it
@@ -91,7 +93,7 @@ def check_link(
         return troubles  # the lag comes of it
     if is_growing(lags):
         troubles.append(Trouble("lag growing", False, "LAG_GROWING"))
-    elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags):
+    elif len(lags) >= 3 and row.lag > 0 and min(lags) == max(lags) and not (rate and row.kind == "mirror"):
         troubles.append(Trouble("lag stuck", False, "LINK_IDLE"))
     return troubles
 

@@ -108,6 +108,18 @@ def test_a_lag_is_stuck_after_three_rounds(lags: list[int], codes: list[str]) ->
     assert [trouble.code for trouble in found] == codes
 
 
+def test_a_mirror_that_stores_messages_is_not_stuck() -> None:
+    """One message may be on its way whenever it is looked at; sources may have others of theirs to store."""
+    moving = row(lag=1)
+    for link, rate, codes in (
+        (moving, 60.0, []),
+        (moving, 0.0, ["LINK_IDLE"]),
+        (moving._replace(kind="source"), 60.0, ["LINK_IDLE"]),
+    ):
+        found = objects.check_link(link, [1, 1, 1], None, datetime.now(UTC), rate=rate)
+        assert [trouble.code for trouble in found] == codes
+
+
 @pytest.mark.parametrize(
     ("remaining", "words"), [(-1, "has expired"), (0, "has expired"), (1, "expires in"), (SOON, "expires in")]
 )
