@@ -148,7 +148,7 @@ async def _transfer(
             if plan.in_pieces and plan.landing_config:
                 try:
                     state = await copy_in_pieces(source, target, plan.landing_config, advance)
-                    await _find_warnings(target, config, state)
+                    await _find_warnings(source, target, config, state)
                     info = await apply_config(target, config)
                 except CannotResume as error:
                     observer.notify(CopyRestarted(target.stream, error.message, all_at_once=True))
@@ -157,7 +157,8 @@ async def _transfer(
                 info, state = await transfer_stream(
                     source, target, config, plan, consumers=options.consumers, advance=advance
                 )
-    warnings = explain_differences(target.stream, config, compare_states(state, info["state"]))
+    differences = compare_states(state, info["state"])
+    warnings = explain_differences(target.stream, config, differences, origin=source.stream)
     return StreamCopy(source.stream, target.stream, info, state, int(state["bytes"]), 1, warnings)
 
 
@@ -192,7 +193,7 @@ async def _resume(
             _reporting_interruption(target, observer, resumable=True),
         ):
             copied_state = await resume_copy(source, target, advance)
-            warnings = await _find_warnings(target, config, copied_state)
+            warnings = await _find_warnings(source, target, config, copied_state)
             info = await apply_config(target, config)
     except CannotResume as error:
         observer.notify(CopyRestarted(name, error.message))
@@ -201,7 +202,7 @@ async def _resume(
     return StreamCopy(source.stream, name, info, copied_state, missing, begun_at, warnings)
 
 
-async def _find_warnings(target: Endpoint, config: Json, state: Json) -> list[str]:
+async def _find_warnings(source: Endpoint, target: Endpoint, config: Json, state: Json) -> list[str]:
     """Return what a resumed copy lacks. Raises JsctlError when no limit of the copy explains that.
 
     A copy may also have messages that have left the source in the meantime.
@@ -209,7 +210,7 @@ async def _find_warnings(target: Endpoint, config: Json, state: Json) -> list[st
     copied = (await streams.fetch_info(target.api, target.stream))["state"]
     lacks_messages = int(copied["messages"]) < int(state["messages"])
     differences = compare_states(state, copied) if lacks_messages else []
-    return explain_differences(target.stream, config, differences)
+    return explain_differences(target.stream, config, differences, origin=source.stream)
 
 
 @contextmanager

@@ -49,10 +49,7 @@ _IDLE_SECONDS = 15
 """Seconds after which a stream that still grows is being restored; a server waits 5 s for a killed client."""
 OTHER_SUBJECTS = "jsctl backup restore stream --subjects gives it other subjects"
 _LIMITS = ("max_age", "max_msgs", "max_bytes", "max_msgs_per_subject")
-_QUEUE_HINT = (
-    "servers remove from a restored work queue what its consumers have passed; all stays with `retention:"
-    " limits` in a file for --config"
-)
+_QUEUE_HINT = "servers remove from a restored work queue what its consumers have passed"
 
 
 class StreamRestore(NamedTuple):
@@ -245,10 +242,11 @@ def _explain_placement(api: Api, config: Json) -> list[str]:
     return [f"the server is not in a cluster, so Stream {config['name']} is not placed in cluster {cluster}"]
 
 
-def explain_differences(name: str, config: Json, differences: list[str]) -> list[str]:
+def explain_differences(name: str, config: Json, differences: list[str], *, origin: str = "") -> list[str]:
     """Return warnings for what a stream lacks, if its own limits explain that.
 
-    differences: from `compare_states`. Raises JsctlError when no limit explains them.
+    differences: from `compare_states`. origin: the name of the stream that it is a copy of; empty for a
+    backup. Raises JsctlError when no limit explains them.
     """
     if not differences:
         return []
@@ -259,9 +257,11 @@ def explain_differences(name: str, config: Json, differences: list[str]) -> list
         reasons.append("message TTLs")
     if config.get("allow_msg_schedules"):
         reasons.append("schedules that were due")
-    text = f"Stream {name} differs from the backup: {', '.join(differences)}"
+    whole = f"stream {origin}" if origin else "the backup"
+    text = f"Stream {name} differs from {whole}: {', '.join(differences)}"
     is_queue = config.get("retention") == "workqueue"
     if not reasons:
-        raise JsctlError(text, _QUEUE_HINT if is_queue else "")
+        way = "without --consumers" if origin else "with `retention: limits` in a file for --config"
+        raise JsctlError(text, f"{_QUEUE_HINT}; all stays {way}" if is_queue else "")
     reasons += ["consumers that have passed messages of a work queue"] * is_queue
     return [f"{text}; its settings ({', '.join(reasons)}) apply to restored messages, too"]

@@ -250,3 +250,28 @@ def test_what_others_need_of_a_work_queue_is_not_given_up(
     assert not [one for one in cli("doctor --json").json["findings"] if one["code"] == "GIVEN_UP"]
     assert cli(f"consumer dead Q {copier} --json", status=0).json == []
     assert causes(cli, "Q", copier)["verdict"] == "fine"
+
+
+@pytest.mark.slow
+def test_what_a_queue_has_passed_is_not_copied_with_its_consumers(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "Q", "q.*", retention="workqueue", allow_direct=True)
+    consumer(url, "Q")
+    js.publish(url, "q.a", count=4)
+    cli("backup stream Q " + str(tmp_path / "before"), status=0)
+    cli("consumer reset Q C --sequence 3 --force --allow-data-loss", status=0)
+    cli("backup stream Q " + str(tmp_path / "after"), status=0)
+    failed = cli("stream copy Q COPY --data --consumers --subjects copy", status=1).err
+    assert "COPY differs from stream Q: messages: 2 instead of 4" in failed
+    assert "what its consumers have passed; all stays without --consumers" in failed
+    cli("stream rm COPY --force", status=0)
+    cli("stream copy Q COPY --data --subjects copy", status=0)
+    assert js.info(url, "COPY")["state"]["messages"] == js.info(url, "Q")["state"]["messages"] == 4
+    js.ask(url, "STREAM.DELETE.Q")
+    failed = cli(f"backup restore stream {tmp_path}/after", status=1).err
+    assert "Q differs from the backup: messages: 2 instead of 4" in failed and "--config" in failed
+    cli("stream rm Q --force", status=0)
+    (tmp_path / "limits.yaml").write_text("retention: limits")
+    cli(f"backup restore stream {tmp_path}/after --config {tmp_path}/limits.yaml", status=0)
+    assert js.info(url, "Q")["state"]["messages"] == 4
+    cli("stream rm Q --force", status=0)
+    cli(f"backup restore stream {tmp_path}/before", status=0)
