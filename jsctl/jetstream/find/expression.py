@@ -7,10 +7,12 @@ ns. The server leaves out values that are zero, empty or false; a missing field 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
+from jsctl.base.patterns import compile_pattern
 from jsctl.base.units import parse_duration
+from jsctl.errors import BadInput
 from jsctl.jetstream.find.expression_nodes import (
     COMPARISONS,
     FUNCTIONS,
@@ -78,7 +80,10 @@ class Condition:
         self.alternatives = alternatives or (self,)
 
     def __call__(self, names: Names) -> bool:
-        value = self._node(names)
+        try:
+            value = self._node(names)
+        except RecursionError:
+            raise ValueError("the expression is nested too deeply") from None
         if value is not None and not isinstance(value, bool):
             raise ValueError(f"{self.text!r} is not a condition: its value is {value!r}")
         return bool(value)
@@ -166,15 +171,9 @@ class _Parser:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"the expression is nested too deeply, at most {_MAX_DEPTH} levels are valid")
-        first = self._next
-        left = self._parse_alternative()
-        while self._take("or", "||"):
-            second = self._next
-            right = self._parse_alternative()
-            self.operands += [self._cut(first, second - 1, left), self._cut(second, self._next, right)]
-            left = build_or(left, right)
+        node = self._parse_operands(self._parse_alternative, ("or", "||"), build_or)
         self._depth -= 1
-        return left
+        return node
 
     def _parse_alternative(self) -> Node:
         if self._depth > 1:
@@ -186,14 +185,23 @@ class _Parser:
         return node
 
     def _parse_and(self) -> Node:
-        first = self._next
-        left = self._parse_not()
-        while self._take("and", "&&"):
-            second = self._next
-            right = self._parse_not()
-            self.operands += [self._cut(first, second - 1, left), self._cut(second, self._next, right)]
-            left = build_and(left, right)
-        return left
+        return self._parse_operands(self._parse_not, ("and", "&&"), build_and)
+
+    def _parse_operands(
+        self, parse: Callable[[], Node], operators: Sequence[str], build: Callable[[Sequence[Node]], Node]
+    ) -> Node:
+        """Parse conditions that operators separate; one alone need not be a condition."""
+        parts: list[Part] = []
+        while True:
+            first = self._next
+            node = parse()
+            parts.append(self._cut(first, self._next, node))
+            if not self._take(*operators):
+                break
+        if len(parts) == 1:
+            return parts[0].node
+        self.operands += parts
+        return build([part.node for part in parts])
 
     def _parse_not(self) -> Node:
         negated = False
@@ -217,6 +225,10 @@ class _Parser:
             is_false_if_missing = operator in ORDERS and not self._orders_missing
             second = self._next
             right = self._parse_sum()
+            if operator == "matches" and [token.kind for token in self._tokens[second : self._next]] == [
+                "text"
+            ]:
+                _check_pattern(right({}))
             node = build_comparison(operator, left, right, is_false_if_missing)
             tokens = self._tokens[first : self._next]
             self.comparisons.append(
@@ -236,20 +248,20 @@ class _Parser:
         return Part(self._text[self._tokens[first].at : last].strip(), node)
 
     def _parse_sum(self) -> Node:
-        left = self._parse_product()
-        while operator := self._take("+", "-"):
-            left = build_arithmetic(operator, left, self._parse_product())
-        return left
+        return self._parse_calculation(self._parse_product, ("+", "-"))
 
     def _parse_product(self) -> Node:
-        left = self._parse_unary()
-        while operator := self._take("*", "/", "%"):
-            left = build_arithmetic(operator, left, self._parse_unary())
-        return left
+        return self._parse_calculation(self._parse_unary, ("*", "/", "%"))
+
+    def _parse_calculation(self, parse: Callable[[], Node], operators: Sequence[str]) -> Node:
+        first, more = parse(), list[tuple[str, Node]]()
+        while operator := self._take(*operators):
+            more.append((operator, parse()))
+        return build_arithmetic(first, more) if more else first
 
     def _parse_unary(self) -> Node:
         if self._take("-"):
-            return build_arithmetic("-", lambda names: 0, self._parse_steps())
+            return build_arithmetic(lambda names: 0, [("-", self._parse_steps())])
         return self._parse_steps()
 
     def _parse_steps(self) -> Node:
@@ -325,3 +337,11 @@ class _Parser:
     @staticmethod
     def _build_constant(value: Any) -> Node:
         return lambda names: value
+
+
+def _check_pattern(text: str) -> None:
+    """Raise ValueError for a regular expression that is none."""
+    try:
+        compile_pattern(text)
+    except BadInput as error:
+        raise ValueError(str(error)) from None

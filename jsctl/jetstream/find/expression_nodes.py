@@ -1,6 +1,6 @@
 """The operations of an expression, as functions of the values of some names."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from jsctl.base.patterns import compile_pattern
@@ -40,16 +40,12 @@ FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
 """Functions of one value, by name."""
 
 
-def build_and(left: Node, right: Node) -> Node:
-    def value(names: Names) -> bool:
-        one = left(names)
-        return one is not False and _to_truth(one) and _to_truth(right(names))
-
-    return value
+def build_and(parts: Sequence[Node]) -> Node:
+    return lambda names: all(_to_truth(part(names)) for part in parts)
 
 
-def build_or(left: Node, right: Node) -> Node:
-    return lambda names: _to_truth(left(names)) or _to_truth(right(names))
+def build_or(parts: Sequence[Node]) -> Node:
+    return lambda names: any(_to_truth(part(names)) for part in parts)
 
 
 def build_negation(node: Node) -> Node:
@@ -108,13 +104,18 @@ ORDERS = frozenset({"<", "<=", ">", ">="})
 WORDS = frozenset({"or", "and", "not", *COMPARISONS})
 
 
-def build_arithmetic(operator: str, left: Node, right: Node) -> Node:
+def build_arithmetic(first: Node, more: Sequence[tuple[str, Node]]) -> Node:
+    """Return a calculation from left to right. more: operators, each with what follows it."""
+
     def value(names: Names) -> Any:
-        one, other = left(names), right(names)
-        try:
-            return _ARITHMETIC[operator](one or 0, other or 0)
-        except (TypeError, ZeroDivisionError):
-            raise ValueError(f"cannot calculate {one!r} {operator} {other!r}") from None
+        one = first(names)
+        for operator, node in more:
+            other = node(names)
+            try:
+                one = _ARITHMETIC[operator](one or 0, other or 0)
+            except (TypeError, ZeroDivisionError):
+                raise ValueError(f"cannot calculate {one!r} {operator} {other!r}") from None
+        return one
 
     return value
 

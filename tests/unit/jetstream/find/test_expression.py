@@ -209,3 +209,24 @@ def test_a_stream_that_never_had_a_message_is_idle() -> None:
 def test_subjects_overlap(one: str, other: str, do: bool) -> None:
     assert overlaps(one, other) is do
     assert overlaps(other, one) is do
+
+
+@pytest.mark.parametrize("count", [2, 5000])
+def test_long_conditions(count: int) -> None:
+    """As scripts write them, of all ids that they look for."""
+    anywhere = compile_expression(" or ".join(f"id == {number}" for number in range(count)))
+    nowhere = compile_expression(" and ".join(f"id != {number}" for number in range(count)))
+    for number in (0, count - 1, count):
+        assert anywhere({"id": number}) is (number < count) is not nowhere({"id": number})
+    assert compile_expression(f"id == {' + '.join(['1'] * count)} - 1")({"id": count - 1})
+
+
+def test_what_is_nested_too_deeply_is_said() -> None:
+    condition = compile_expression("a" + ".a" * 50_000 + " == 1")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        condition({"a": None})
+
+
+def test_regular_expressions_are_checked_when_they_are_read() -> None:
+    with pytest.raises(ValueError, match=r"'\(' is not a valid regular expression"):
+        compile_expression("id == 1 and text matches '('")
