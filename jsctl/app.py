@@ -135,12 +135,17 @@ def _mirror_status(env: Env, status: int) -> int:
         return ExitStatus.OK
     if isinstance(env.failure, NoConnection) and env.verb == "rtt":  # RTT_UNREACHABLE
         return ExitStatus.OK
-    if env.failure is None and env.verb in ("schema validate", "server list"):  # RESULT_STATUS
+    if env.failure is None and env.verb in (
+        "schema validate",
+        "server list",
+        "context info",
+    ):  # RESULT_STATUS
         return ExitStatus.OK
     return status if env.verb.startswith("server check") else ExitStatus.FAILURE  # EXIT_STATUS
 
 
 _UNANSWERED = (NoResponders, RequestTimeout)
+_WITH_RESULT_STATUS = ("schema validate", "server list", "context info")  # RESULT_STATUS
 
 _FORM_GUESSES = ("-o", "--output", "--format")
 """Flags with which other tools take the form of the output."""

@@ -14,17 +14,21 @@ from jsctl.views.result import Column, Result, Table, Text
 
 _ALIASES = {
     "auth": "operators",
+    "backup": "streams",
     "consumer": "consumers",
+    "context": "contexts",
     "kv": "buckets",
     "obj": "objects",
     "object": "objects",
     "pub": "messages",
+    "publish": "messages",
     "reply": "messages",
     "request": "messages",
     "server": "servers",
     "service": "services",
     "stream": "streams",
     "sub": "messages",
+    "subscribe": "messages",
 }
 """Topics of the `nats` tool, and names of our nouns and verbs, with our topics."""
 

@@ -6,8 +6,20 @@ import jsctl.cheats
 from tests.support.run import Cli
 
 THEIRS = (
-    *("account", "auth", "bench", "consumer", "contexts", "errors", "events", "kv", "latency", "obj"),
-    *("pub", "reply", "schemas", "server", "stream", "sub"),
+    *("account", "auth", "backup", "bench", "consumer", "context", "contexts", "errors", "events", "kv"),
+    *(
+        "latency",
+        "obj",
+        "object",
+        "pub",
+        "publish",
+        "reply",
+        "schemas",
+        "server",
+        "stream",
+        "sub",
+        "subscribe",
+    ),
 )
 """The topics of the `nats` tool."""
 

@@ -77,6 +77,27 @@ def test_one_of_two_that_exclude_each_other(cli: Cli, url: str) -> None:
         replier.wait()
 
 
+def test_backups_that_exist(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    backup, restore = f"backup account {tmp_path / 'b'}", f"backup restore account {tmp_path / 'b'}"
+    assert "use --force" in cli(f"compat -- {backup}", status=1).err
+    cli(f"compat -- {backup} -f", status=0)
+    saved = sorted((tmp_path / "b" / "ORDERS").iterdir())
+    assert "choose another folder" in cli(f"compat -- {backup} -f", status=1).err
+    assert sorted((tmp_path / "b" / "ORDERS").iterdir()) == saved
+    cli(f"{backup} -f", status=0)
+    assert "stream ORDERS already exists" in cli(f"compat -- {restore}", status=1).err
+    cli(restore, status=0)
+    cli("stream rm ORDERS -f", status=0)
+    cli(f"compat -- {restore}", status=0)
+
+
+def test_a_context_that_cannot_connect(cli: Cli) -> None:
+    cli("context add gone --server nats://127.0.0.1:1", status=0)
+    cli("context info gone --connect", status=4)
+    cli("compat -- context info gone --connect", status=0)
+
+
 def test_a_file_is_the_whole_configuration(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "ORDERS", "orders.>", max_msgs=9)
     js.ask(

@@ -6,6 +6,7 @@ from jsctl.commands.backup.paths import resolve_backup_path
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.observers.transfers import TerminalObserver
 from jsctl.env import Env
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.backup.account_backup import backup_account, measure_account
 from jsctl.jetstream.backup.account_files import check_encrypted, describe_existing
 from jsctl.jetstream.backup.encryption import parse_recipients
@@ -61,6 +62,11 @@ async def account(
         facts = {"streams": len(names), "bytes": size}
         description = f"{pluralize(len(names), 'stream')} with {format_bytes(size)}"
         env.announce(backup_intent(description, path, existing, facts))
+    if env.mirrors_nats:  # BACKUP_EXISTS
+        if not force and not env.can_ask:
+            raise BadInput("cannot ask whether to back up all streams without a terminal", "use --force")
+        if existing := describe_existing(path):
+            raise JsctlError(f"{path} holds {existing}", "choose another folder")
     result = await backup_account(
         api,
         path,

@@ -43,9 +43,15 @@ DIFFERENCES: Mapping[str, Difference] = {
         "`jsctl compat --` before the verb",
     ),
     "RESULT_STATUS": Difference(
-        ("schema validate", "server list"),
-        "status 0 for a document that is not valid, and for fewer servers than expected",
-        "status 1",
+        ("schema validate", "server list", "context info"),
+        "status 0 for an invalid document, fewer servers than expected, a context that cannot connect",
+        "status 1, for a context 4 or 5",
+        "`jsctl compat --` before the verb",
+    ),
+    "BACKUP_EXISTS": Difference(
+        ("backup account", "backup restore account"),
+        "status 1 where a backup or a stream of the name exists, and without -f",
+        "replaces the backup, and leaves a stream that has all messages of its backup: status 0",
         "`jsctl compat --` before the verb",
     ),
     "EDIT_CONFIG": Difference(

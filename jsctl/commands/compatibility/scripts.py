@@ -264,7 +264,7 @@ def _replace_config(call: Call) -> Edit | None:
 
 
 def _ends_with_1(call: Call) -> Edit | None:
-    expects = call.path != "server list" or call.list_names()
+    expects = {"server list": call.list_names(), "context info": call.has("--connect")}.get(call.path, True)
     return _run_as_nats if expects and not call.is_piped else None
 
 
@@ -304,6 +304,7 @@ _RULES = {
         "REQUEST_UNANSWERED": _may_be_unanswered,
         "RTT_UNREACHABLE": _may_be_unanswered,
         "RESULT_STATUS": _ends_with_1,
+        "BACKUP_EXISTS": lambda call: _run_as_nats,
         "EXCLUSIVE_FLAGS": _choose_flag,
     }.items()
 }

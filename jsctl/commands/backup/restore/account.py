@@ -7,8 +7,10 @@ from jsctl.commands.observers.transfers import TerminalObserver, restore_flags
 from jsctl.commands.options.data_loss import LossOptions
 from jsctl.commands.options.protection import list_concerned, refuse_unknown
 from jsctl.env import Env
+from jsctl.errors import JsctlError
 from jsctl.jetstream.backup.account_files import open_account_backup
 from jsctl.jetstream.backup.account_restore import AccountRestoreOptions, restore_account
+from jsctl.jetstream.stream import requests as streams
 from jsctl.views.backup import account as view
 from jsctl.views.result import Result
 
@@ -53,6 +55,9 @@ async def account(
     account_backup = open_account_backup(path, get_keys(env, identity))
     configs = [backup.config for backup in account_backup.backups]
     refuse_unknown(permits.unprotect, [name for config in configs for name in list_concerned(config)])
+    for config in configs if env.mirrors_nats else ():  # BACKUP_EXISTS
+        if await streams.fetch_info_or_none(await env.jetstream(), config["name"]):
+            raise JsctlError(f"stream {config['name']} already exists", "nothing was restored")
     result = await restore_account(
         env.jetstream,
         account_backup,
