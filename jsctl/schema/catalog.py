@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsctl import registry
 from jsctl.base.patterns import compile_pattern
-from jsctl.errors import NotFound
+from jsctl.errors import BadInput, NotFound
 from jsctl.schema.outputs import build_schema as build_output_schema
 from jsctl.schema.outputs import load_outputs
 
@@ -47,12 +47,15 @@ def search(pattern: str) -> list[str]:
 
 
 def resolve(name: str) -> str:
-    """Return the full name of a schema from its name, or from an unambiguous last part. Raises NotFound."""
+    """Return the full name of a schema from its name, or from an unambiguous last part. Raises NotFound, and
+    BadInput for the last part of several."""
     names = list_names()
     if name in names:
         return name
     matching = [candidate for candidate in names if candidate.rpartition(".")[2] == name]
-    if len(matching) != 1:
+    if matching[1:]:
+        raise BadInput(f"{name} may be each of {', '.join(matching)}", "write the whole name")
+    if not matching:
         last_parts = [candidate.rpartition(".")[2] for candidate in names]
         raise NotFound(*registry.find_noun("schema").missing(name, existing=[*names, *last_parts]))
     return matching[0]

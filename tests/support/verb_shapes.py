@@ -42,6 +42,9 @@ NAMES_OF_VERBS = {
 _ANY_VALUES = frozenset(("export query", "schema info"))
 """Verbs whose values may be anything: data of users, and schemas."""
 
+_DIFFERENCE = frozenset(("key", "before", "after"))
+"""The keys of a difference, whose values are those of any setting."""
+
 
 def read() -> dict[str, Output]:
     """Return the outputs by verb."""
@@ -67,7 +70,10 @@ def _list_objects(value: Any, by_name: str | None, path: str = "") -> Iterator[t
         members: dict[str, str] = {}
         for key, inner in value.items():
             name = ANY if is_by_name else key
-            members[name] = merge_kinds(members.get(name, ""), _find_kind(inner))
+            is_any = key in ("before", "after") and value.keys() >= _DIFFERENCE
+            members[name] = "any" if is_any else merge_kinds(members.get(name, ""), _find_kind(inner))
+            if is_any:
+                continue
             yield from _list_objects(inner, by_name, f"{path}.{name}" if path else name)
         yield path, members
 

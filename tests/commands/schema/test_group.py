@@ -37,6 +37,12 @@ def test_each_schema_is_whole(name: str, offline_cli: Cli) -> None:
         assert reference in schema["definitions"]
 
 
+def test_a_last_part_of_several(offline_cli: Cli) -> None:
+    refused = offline_cli("schema info consumer_pause", status=64).err
+    assert "io.jsctl.v1.consumer_pause" in refused and "write the whole name" in refused
+    offline_cli("schema info io.jsctl.v1.consumer_pause", status=0)
+
+
 def test_info(offline_cli: Cli) -> None:
     short = offline_cli("schema info stream_configuration --json", status=0).json
     assert short["title"] == _STREAM and short["additionalProperties"] is False

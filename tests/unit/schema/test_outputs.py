@@ -39,6 +39,19 @@ def test_what_was_seen_is_valid(one: Any, other: Any) -> None:
     assert describe(parse(output.format("a verb"))["a verb"]) == schema
 
 
+def test_values_of_a_difference_may_be_anything() -> None:
+    for verb in ("apply", "diff", "stream_edit", "consumer_edit", "kv_edit", "object_edit"):
+        text = json.dumps(load_schema(f"io.jsctl.v1.{verb}"))
+        assert '"before": {}' in text and '"after": {}' in text, verb
+    row = {"key": "max_msgs", "before": None, "after": 5, "deletes_precision": "exact"}
+    row |= {"deletes_messages": 0, "deletes_bytes": 0}
+    assert validate([row], load_schema("io.jsctl.v1.stream_edit")) == []
+    assert validate([{**row, "after": [{"name": "A"}]}], load_schema("io.jsctl.v1.stream_edit")) == []
+    assert validate([{**row, "key": 1}], load_schema("io.jsctl.v1.stream_edit"))
+    other = find_output({"rows": [{"before": 1, "after": 2, "name": "A"}]})
+    assert other.keys["rows[]"]["after"] == "number"
+
+
 def test_another_type_is_not_valid() -> None:
     schema = describe(
         find_output({"names": ["a"], "state": {"messages": 1, "lag": None}, "rows": [{"up": True}]})
