@@ -10,7 +10,7 @@ from jsctl.errors import Denied, JsctlError, NoResponders, RequestTimeout
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats.codec import encode_publish
 from jsctl.nats.direct_get import END, NO_MESSAGE, TOO_MANY, BatchDecoder, parse_direct_reply
-from jsctl.nats.events import ConnectionEvent, PermissionDenied
+from jsctl.nats.events import ConnectionEvent, Disconnected, PermissionDenied
 from jsctl.nats.headers import find_header
 from jsctl.nats.message import Message
 
@@ -76,6 +76,8 @@ async def _fetch(api: Api, stream: str, body: Json) -> Batch:
             has_ended.set()
 
     def watch(event: ConnectionEvent) -> bool:
+        if isinstance(event, Disconnected):
+            has_ended.set()  # the rest does not come
         if not isinstance(event, PermissionDenied) or event.subject != subject:
             return False
         decoder.status = (403, event.text)

@@ -7,14 +7,21 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
 
+from jsctl.base.loops import enter_event_loop, run
 from jsctl.base.units import SECOND
+from jsctl.contexts.settings import Settings
+from jsctl.jetstream.api import Api
+from jsctl.jetstream.message import browse
+from jsctl.nats.connection import Connection
 from tests.jetstream.consumer.test_imports import ACCOUNTS, PREFIX, STREAM
 from tests.support import js
 from tests.support.relay import relay
@@ -73,6 +80,35 @@ def ack_floor(url: str) -> int:
     """Up to where the only consumer of S has everything acknowledged."""
     [consumer] = js.ask(url, "CONSUMER.LIST.S")["consumers"]
     return int(consumer["ack_floor"]["stream_seq"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_read_goes_on_after_lost_connections(server: RealServer, direct: bool) -> None:
+    """At once, as nothing comes any more: not after the time for an answer."""
+    js.stream(server.url, "S", "s.>", allow_direct=direct)
+    count = 9000 if direct else 900
+    js.publish(server.url, "s.a", b"x" * 1000, count=count)
+
+    async def read(url: str) -> list[int]:
+        connection = await Connection.open(Settings(url=url, timeout=20 * SECOND))
+        try:
+            await enter_event_loop()
+            found: list[int] = []
+            reading = browse.read(Api(connection), "S", last=count, bulk=direct, batch=1500)
+            async with aclosing(reading) as messages:
+                async for message in messages:
+                    found.append(message.sequence)
+                    if len(found) in (count // 3, count // 2):
+                        line.cut_at_answer()
+            return found
+        finally:
+            await connection.close()
+
+    with relay(server.port) as line:
+        began = time.monotonic()
+        assert run(read(line.url)) == [*range(1, count + 1)]
+        assert time.monotonic() - began < 15
 
 
 def ended(process: Terminal) -> int | None:
