@@ -27,8 +27,8 @@ def valid(backup: Backup, scan: Scan) -> Result:
     if totals.messages:
         sequences = f"sequences {format_count(totals.first_sequence)} to {format_count(totals.last_sequence)}"
     counts = (
-        f"OK: {format_count(scan.entries)} entries, {format_count(len(scan.consumers))} consumers, "
-        f"{format_count(totals.messages)} messages, {format_count(totals.subjects)} subjects, {sequences}"
+        f"OK: {pluralize(scan.entries, 'entry')}, {pluralize(len(scan.consumers), 'consumer')}, "
+        f"{pluralize(totals.messages, 'message')}, {pluralize(totals.subjects, 'subject')}, {sequences}"
     )
     data = {
         "stream": backup.stream,

@@ -12,7 +12,7 @@ from tests.support.run import Cli
 def test_a_whole_backup(offline_cli: Cli, tmp_path: Path) -> None:
     backup = write_backup(tmp_path / "b")
     outcome = offline_cli(f"backup validate {backup}", terminal_error=True, status=0)
-    assert outcome.out == "OK: 8 entries, 1 consumers, 5 messages, 3 subjects, sequences 1 to 6\n"
+    assert outcome.out == "OK: 8 entries, 1 consumer, 5 messages, 3 subjects, sequences 1 to 6\n"
     assert outcome.err.startswith(f"Validating backup in {backup} with ")
     assert offline_cli(f"backup validate {backup} --no-progress", status=0).err == ""
     assert offline_cli(f"backup validate {backup} --json", status=0).json["messages"] == 5
@@ -73,7 +73,7 @@ def test_a_backup_with_a_digest(cli: Cli, mixed: str, tmp_path: Path) -> None:
     for name in ("b", "c.tgz"):
         cli(f"backup stream ORDERS {tmp_path}/{name}", status=0)
         shown = cli(f"backup validate {tmp_path}/{name}", status=0).out
-        assert shown == "OK: 12 entries, 1 consumers, 9 messages, 3 subjects, sequences 2 to 11\n"
+        assert shown == "OK: 12 entries, 1 consumer, 9 messages, 3 subjects, sequences 2 to 11\n"
     meta = tmp_path / "b" / "backup.json"
     meta.write_text(meta.read_text().replace("ORDERS", "ORDERZ"))
     assert "was changed after the backup" in cli(f"backup validate {tmp_path}/b", status=64).err
