@@ -72,7 +72,7 @@ def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int,
     since = f"; the last delivery was {format_duration(now.age)} ago" if now.age != NEVER else ""
     # Clients that ask repeatedly, and those that still work on what they have, have no pull open.
     is_busy = now.age != NEVER and (now.age < _RECENT or (now.unacked > 0 and not now.overdue))
-    again = due - now.pending
+    again, them = due - now.pending, "it" if due == 1 else "them"
     waiting = [f"{count_messages(now.pending, 'is', 'are')} pending"] if now.pending else []
     if again:
         subject = format_count(again) if waiting else count_messages(again, "is", "are")
@@ -80,7 +80,7 @@ def _diagnose_missing_pulls(facts: Facts, config: Json, now: Delivery, due: int,
     return Cause(
         kind="no waiting pulls",
         weight=WAITING if is_busy else STOPPED,
-        says=f"{' and '.join(waiting)}, and no client requests them: 0 pulls wait{since}",
+        says=f"{' and '.join(waiting)}, and no client requests {them}: 0 pulls wait{since}",
         numbers={"num_pending": now.pending, "num_waiting": 0},
         help=[facts.suggest("next", flags=[*group, "--no-ack"])] if can_pull else (),
         trouble=None if is_busy else Trouble(NOBODY[0], True, "NOBODY_PULLS"),

@@ -278,10 +278,11 @@ def test_the_streams_own_limit_of_pending_messages(cli: Cli, url: str) -> None:
 
 
 def test_messages_that_wait_between_two_pulls(cli: Cli, url: str) -> None:
-    js.publish(url, "s.a", count=3)
+    js.publish(url, "s.a", count=2)
     add(cli)
     cli("consumer next S C", status=0)
     causes = why(cli)
+    assert causes["no waiting pulls"]["says"].startswith("1 message is pending, and no client requests it: ")
     assert causes["verdict"] == "waiting" and set(causes) == {"no waiting pulls", "verdict"}
     shown = cli(["consumer", "why", "S", "C", "-s", url], status=0).out
     assert "waits for its clients" in shown and "is well" not in shown
