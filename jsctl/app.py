@@ -135,11 +135,9 @@ def _mirror_status(env: Env, status: int) -> int:
         return ExitStatus.OK
     if isinstance(env.failure, NoConnection) and env.verb == "rtt":  # RTT_UNREACHABLE
         return ExitStatus.OK
-    if env.failure is None and env.verb in (
-        "schema validate",
-        "server list",
-        "context info",
-    ):  # RESULT_STATUS
+    if env.verb.startswith("server request ") and isinstance(env.failure, ApiError):  # RESULT_STATUS
+        return ExitStatus.OK
+    if env.failure is None and env.verb in _WITH_RESULT_STATUS:
         return ExitStatus.OK
     return status if env.verb.startswith("server check") else ExitStatus.FAILURE  # EXIT_STATUS
 

@@ -92,6 +92,11 @@ def test_backups_that_exist(cli: Cli, url: str, tmp_path: Path) -> None:
     cli(f"compat -- {restore}", status=0)
 
 
+def test_no_services(cli: Cli) -> None:
+    assert cli("service list --json", status=0).json == []
+    assert "no services answered" in cli("compat -- service list", status=1).err
+
+
 def test_a_context_that_cannot_connect(cli: Cli) -> None:
     cli("context add gone --server nats://127.0.0.1:1", status=0)
     cli("context info gone --connect", status=4)

@@ -94,6 +94,8 @@ def test_calls_that_other_commands_run(line: str) -> None:
         ("nats schema validate x x.json", "jsctl compat -- schema validate x x.json"),
         ("nats server ls 3", "jsctl compat -- server ls 3"),
         ("nats server ls", ""),
+        ("nats server req accounts --account A", "jsctl compat -- server req accounts --account A"),
+        ("nats micro ls", "jsctl compat -- micro ls"),
         ("nats context show x --connect", "jsctl compat -- context show x --connect"),
         ("nats context show x", ""),
         ("nats account backup x -f", "jsctl compat -- account backup x -f"),

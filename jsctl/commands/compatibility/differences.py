@@ -43,9 +43,16 @@ DIFFERENCES: Mapping[str, Difference] = {
         "`jsctl compat --` before the verb",
     ),
     "RESULT_STATUS": Difference(
-        ("schema validate", "server list", "context info"),
-        "status 0 for an invalid document, fewer servers than expected, a context that cannot connect",
+        ("schema validate", "server list", "server request accounts", "context info"),
+        "status 0 for an invalid document, fewer servers than expected, an unknown account, a context that"
+        " cannot connect",
         "status 1, for a context 4 or 5",
+        "`jsctl compat --` before the verb",
+    ),
+    "NO_SERVICES": Difference(
+        ("service list",),
+        "status 1 when no service answers",
+        "status 0, and an empty list",
         "`jsctl compat --` before the verb",
     ),
     "BACKUP_EXISTS": Difference(

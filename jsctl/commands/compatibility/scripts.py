@@ -264,7 +264,11 @@ def _replace_config(call: Call) -> Edit | None:
 
 
 def _ends_with_1(call: Call) -> Edit | None:
-    expects = {"server list": call.list_names(), "context info": call.has("--connect")}.get(call.path, True)
+    expects = {
+        "server list": call.list_names(),
+        "server request accounts": call.has("--account"),
+        "context info": call.has("--connect"),
+    }.get(call.path, True)
     return _run_as_nats if expects and not call.is_piped else None
 
 
@@ -304,6 +308,7 @@ _RULES = {
         "REQUEST_UNANSWERED": _may_be_unanswered,
         "RTT_UNREACHABLE": _may_be_unanswered,
         "RESULT_STATUS": _ends_with_1,
+        "NO_SERVICES": _may_be_unanswered,
         "BACKUP_EXISTS": lambda call: _run_as_nats,
         "EXCLUSIVE_FLAGS": _choose_flag,
     }.items()

@@ -11,7 +11,7 @@ from jsctl.commands.cli import DURATION, argument, command, option
 from jsctl.commands.options.watch import check_every, fetch_or_watch
 from jsctl.commands.picking.pick import pick
 from jsctl.env import Env
-from jsctl.errors import JsctlError
+from jsctl.errors import JsctlError, NotFound
 from jsctl.nats.connection import Connection
 from jsctl.services import statistics
 from jsctl.services.discovery import SILENCE, gather, validate_service
@@ -40,7 +40,10 @@ async def pick_service(env: Env, name: str) -> str:
 async def list_(env: Env, service: str, silence: int) -> Result:
     if service:
         validate_service(service)
-    return view.listing(await gather(await env.connection(), "INFO", service, silence=silence, warn=env.say))
+    found = await gather(await env.connection(), "INFO", service, silence=silence, warn=env.say)
+    if not found and env.mirrors_nats:  # NO_SERVICES
+        raise NotFound("no services answered")
+    return view.listing(found)
 
 
 @command("ping", columns=view.PINGS, examples=["jsctl service ping weather", "jsctl service ping"])

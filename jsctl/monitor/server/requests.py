@@ -47,12 +47,14 @@ async def ping(
     server_filter: Filter | None = None,
     expect: int = 0,
     timeout: int | None = None,
+    keeps_refusals: bool = False,
 ) -> list[Json]:
     """Fetch the replies {"server": {...}, "data": {...}} of all servers to PING.<endpoint> (JSZ, VARZ, ...).
 
     expect: stop after that many; 0 waits for all servers that answer a ping, or until no more arrive.
-    timeout: ns, instead of that of the settings. Raises Denied without the system account, ApiError for what
-    a server refuses.
+    timeout: ns, instead of that of the settings. keeps_refusals: whether replies that are errors are among
+    them; see `find_refusal`. Raises Denied without the system account, else ApiError for what a server
+    refuses.
     """
     if not expect and not (server_filter and server_filter.body()):
         expect = await count_servers(connection)
@@ -60,14 +62,20 @@ async def ping(
     subject = f"$SYS.REQ.SERVER.PING.{endpoint}" if endpoint else "$SYS.REQ.SERVER.PING"
     timeout = timeout or _choose_timeout(connection, server_filter)
     try:
-        return await _collect_replies(connection, subject, request, expect, timeout)
+        return await _collect_replies(connection, subject, request, expect, timeout, keeps_refusals)
     except NoResponders:
         raise no_system_account_error() from None
 
 
 async def _collect_replies(
-    connection: Connection, subject: str, body: Mapping[str, Any], expect: int, timeout: int | None = None
+    connection: Connection,
+    subject: str,
+    body: Mapping[str, Any],
+    expect: int,
+    timeout: int | None = None,
+    keeps_refusals: bool = False,
 ) -> list[Json]:
+    read = _read_reply if keeps_refusals else parse_reply
     work = iterate_replies(
         connection,
         subject,
@@ -77,7 +85,7 @@ async def _collect_replies(
         max_bytes=MAX_REPLY_BYTES,
     )
     async with aclosing(work) as messages:  # the first malformed one ends it
-        return [parse_reply(message.data, subject) async for message in messages]
+        return [read(message.data, subject) async for message in messages]
 
 
 async def ping_account(
@@ -271,12 +279,24 @@ async def fetch_details(connection: Connection, *, expect: int = 0, timeout: int
 
 def parse_reply(data: bytes, subject: str) -> Json:
     """Parse a server's reply to `subject`. Raises ApiError for what it refuses, MalformedAnswer."""
+    reply = _read_reply(data, subject)
+    if refusal := find_refusal(reply):
+        raise refusal
+    return reply
+
+
+def find_refusal(reply: Json) -> ApiError | None:
+    """Return the error that a server's reply is, None if it is an answer."""
+    if (error := reply.get("error")) is None:
+        return None
+    name = reply["server"]["name"]
+    return ApiError(int(error.get("code", 0)), 0, f"{name}: {error.get('description', 'refused')}")
+
+
+def _read_reply(data: bytes, subject: str) -> Json:
     try:
         reply: Json = parse_json(data)
         check_reply(reply, subject)
     except ValueError as fault:
         raise MalformedAnswer(subject, str(fault)) from None
-    if (error := reply.get("error")) is not None:
-        name = reply["server"]["name"]
-        raise ApiError(int(error.get("code", 0)), 0, f"{name}: {error.get('description', 'refused')}")
     return reply

@@ -15,4 +15,5 @@ def as_sent(replies: Sequence[dict[str, Any]]) -> Result:
 
 def with_connections(result: Result) -> Result:
     """Leave out the servers that have no connection to show."""
-    return as_sent([reply for reply in result.document() if (reply.get("data") or {}).get("connections")])
+    replies = [reply for reply in result.document() if (reply.get("data") or {}).get("connections")]
+    return as_sent(replies)._replace(error=result.error)

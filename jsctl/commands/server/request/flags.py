@@ -12,7 +12,7 @@ from jsctl.commands.cli import argument, declare_all, option
 from jsctl.commands.server.report.flags import ARCHIVE, read_archive
 from jsctl.env import Env
 from jsctl.errors import Denied
-from jsctl.monitor.server.requests import Filter, ping, ping_account
+from jsctl.monitor.server.requests import Filter, find_refusal, ping, ping_account
 from jsctl.views.result import Result
 from jsctl.views.server import replies as view
 
@@ -61,7 +61,8 @@ def build_server_filter(flags: Mapping[str, Any]) -> Filter:
 async def request(
     env: Env, endpoint: str, body: Mapping[str, Any], expect: int | None, servers: Servers
 ) -> Result:
-    """Ask all servers for `endpoint` (CONNZ, VARZ, ...). Empty values of `body` are left out.
+    """Ask all servers for `endpoint` (CONNZ, VARZ, ...). Empty values of `body` are left out. The error of
+    the result is what the first server refuses that does.
 
     servers: the flags of `request_flags`, without those that were not given.
     """
@@ -74,9 +75,12 @@ async def request(
     sent |= {"limit": flags.get("limit") or 2048, "offset": flags.get("offset") or 0}
     connection = await env.connection()
     try:
-        replies = await ping(connection, endpoint, sent, server_filter=server_filter, expect=expect or 0)
+        replies = await ping(
+            connection, endpoint, sent, server_filter=server_filter, expect=expect or 0, keeps_refusals=True
+        )
     except Denied:
         if endpoint != "CONNZ":
             raise
         replies = await ping_account(connection, endpoint, sent, expect=expect or 0)
-    return view.as_sent(replies)
+    refusals = list(filter(None, map(find_refusal, replies)))
+    return view.as_sent(replies)._replace(error=refusals[0] if refusals else None)

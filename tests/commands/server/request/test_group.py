@@ -32,6 +32,13 @@ def test_accounts(system: Cli) -> None:
     assert {"ACC", "SYS"} <= set(data["accounts"])
 
 
+def test_what_a_server_refuses_is_shown_with_what_others_answer(system: Cli) -> None:
+    refused = system("server request accounts --account NOPE", status=1)
+    assert refused.out.count('"description": "Account NOPE does not exist"') == 2
+    assert refused.err.endswith(": Account NOPE does not exist (500)\n") and refused.err.count("\n") == 1
+    assert system("compat -- server request accounts --account NOPE", status=0).out.count("NOPE") == 2
+
+
 def test_filtered_connections(system: Cli, hub_leaf: HubLeaf) -> None:
     replies = system("server request conn --filter-user nobody --filter-empty --json", status=0).json
     assert replies == []
