@@ -15,7 +15,7 @@ ANY = "*"
 """The key of an object whose keys are names, of users or of servers."""
 
 _TYPES = {"text": "string", "bool": "boolean", "list": "array"}
-FORMS = ("--dry-run", "--missing-ok")
+FORMS = ("--dry-run", "--missing-ok", "--jetstream")
 """Flags with which a verb writes something else; it has a line of its own: `stream rm --dry-run`."""
 
 KINDS = re.compile(r"\[([^]]*)]|(\w+)")

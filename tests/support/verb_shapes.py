@@ -145,6 +145,8 @@ def find_faults(env: Env, args: Sequence[str], outcome: Outcome) -> list[str]:
     flag = "--dry-run" * ("--dry-run" in args)
     if shape.keys.get("", {}).keys() == {"removed", "missing"}:
         flag = "--missing-ok"
+    if env.verb == "publish" and {"-J", "--jetstream"} & {*args}:
+        flag = "--jetstream"
     form = f"{env.verb} {flag}".rstrip()
     known = lines.get(form)
     if flag and is_writing():
