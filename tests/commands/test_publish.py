@@ -26,16 +26,6 @@ def stream(cli: Cli, url: str) -> Cli:
     return cli
 
 
-@pytest.mark.usefixtures("outputs_are_valid")
-def test_the_acks_are_a_form_of_the_output(stream: Cli) -> None:
-    ack = stream("publish s.a one -J --json", status=0).json
-    assert (ack["stream"], ack["seq"]) == ("S", 1)
-    again = stream("publish s.a one --jetstream -H Nats-Msg-Id:x --count 1 --json", status=0).json
-    twice = stream("publish s.a one --jetstream -H Nats-Msg-Id:x --count 1 --json", status=0).json
-    assert again["seq"] == twice["seq"] == 2 and twice["duplicate"]
-    stream("publish s.a one --count 2 --json", status=0)
-
-
 def stored(url: str, seq: int) -> str:
     """The body of a message, in base64."""
     return str(js.ask(url, "STREAM.MSG.GET.S", {"seq": seq})["message"]["data"])
