@@ -48,7 +48,7 @@ def find_causes(facts: Facts) -> list[Cause]:
     """Return all causes, the worst first; a single one without fault when nothing is wrong."""
     causes = list(_diagnose_servers(facts))
     if facts.consumer:
-        causes += _diagnose_delivery(facts, read_delivery(facts.consumer))
+        causes += _diagnose_delivery(facts, read_delivery(facts))
     return sorted(causes or [_describe_healthy(facts)], key=lambda cause: _ORDER[cause.weight])
 
 

@@ -66,7 +66,8 @@ class Delivery(NamedTuple):
     """The numbers of a consumer.
 
     age: ns since its last delivery, NEVER for none. wait: ns until an unacknowledged message is redelivered.
-    max_deliver: maximum deliveries of a message, 0 for no limit.
+    max_deliver: maximum deliveries of a message, 0 for no limit. given_up: messages that had their last
+    delivery and wait no more, as far as it is known.
     """
 
     pending: int
@@ -79,6 +80,7 @@ class Delivery(NamedTuple):
     is_push: bool
     has_client: bool
     paused: bool
+    given_up: int
 
     @property
     def at_limit(self) -> bool:
@@ -95,7 +97,9 @@ class Delivery(NamedTuple):
         """Unacknowledged messages that are known to have had their last delivery."""
         if self.max_deliver == 1:
             return self.unacked
-        return min(self.redelivered, self.unacked) if self.max_deliver == 2 else 0
+        # Servers count what was given up among those that were redelivered.
+        waiting = max(0, self.redelivered - self.given_up)
+        return min(waiting, self.unacked) if self.max_deliver == 2 else 0
 
     @property
     def deliverable(self) -> int:
@@ -125,8 +129,9 @@ def select_stream_facts(info: Json, evidence: Mapping[str, Json] | None = None) 
     }
 
 
-def read_delivery(info: Json) -> Delivery:
-    """Return the numbers in a consumer's info."""
+def read_delivery(facts: Facts) -> Delivery:
+    """Return the numbers of a consumer."""
+    info, left = facts.consumer, facts.evidence.get("left") or (0,)
     config = info.get("config") or {}
     waits = [int(wait) for wait in config.get("backoff") or []] or [int(config.get("ack_wait", 0))]
     is_push = bool(config.get("deliver_subject"))
@@ -141,4 +146,5 @@ def read_delivery(info: Json) -> Delivery:
         is_push=is_push,
         has_client=bool(info.get("push_bound") if is_push else info.get("num_waiting")),
         paused=bool(info.get("paused")),
+        given_up=int(left[0]),
     )

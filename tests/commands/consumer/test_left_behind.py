@@ -2,7 +2,9 @@
 and the exporter see the same."""
 
 import asyncio
+import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,25 @@ def findings(cli: Cli) -> dict[str, dict[str, Any]]:
     exported = cli("exporter --textfile - --count 1", status=0).out
     assert all(f'code="{code}"' in exported for code in found)
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("retention", ["limits", "workqueue"])
+def test_what_was_given_up_is_not_counted_among_those_that_wait(cli: Cli, url: str, retention: str) -> None:
+    js.stream(url, "Q", "q.*", retention=retention, allow_direct=True)
+    consumer(url, "Q", max_deliver=2, ack_wait=300_000_000)
+    js.publish(url, "q.a", count=9)
+    for _ in range(2):  # the last deliveries of 1 to 3
+        cli("consumer next Q C --count 3 --no-ack", status=0)
+        time.sleep(0.4)
+    cli("consumer next Q C --count 4 --no-ack", status=0)
+    time.sleep(0.4)
+    info = js.ask(url, "CONSUMER.INFO.Q.C")
+    assert (info["num_redelivered"], info["num_ack_pending"]) == (3, 4)
+    assert [one["sequence"] for one in cli("consumer dead Q C --json", status=0).json] == [1, 2, 3]
+    found = causes(cli, "Q")
+    assert found["GIVEN_UP"]["says"].startswith("at least 3 messages were given up after 2 tries")
+    assert "4 messages were delivered" in json.dumps(cli("consumer why Q C --json", status=0).json)
 
 
 @pytest.mark.slow
