@@ -132,24 +132,7 @@ class Call:
 
     async def run_async(self) -> Any:
         """Run the line in a thread of its own, with its own event loop. Ends it when this is cancelled."""
-        outcome: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        loop = outcome.get_loop()
-
-        def settle(set_outcome: Callable[[Any], None], value: Any) -> None:
-            if not outcome.done():
-                set_outcome(value)
-
-        def work() -> None:
-            try:
-                answer = self.run()
-            except BaseException as error:
-                done = (outcome.set_exception, error)
-            else:
-                done = (outcome.set_result, answer)
-            loop.call_soon_threadsafe(settle, *done)
-
-        thread = threading.Thread(target=work, name="jsctl", daemon=True)
-        thread.start()
+        outcome, thread = loops.start_thread(self.run)
         try:
             return await asyncio.shield(outcome)
         except asyncio.CancelledError:

@@ -25,10 +25,12 @@ from collections.abc import (
     Iterator,
 )
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+    import threading
     from concurrent.futures import Future
 
 
@@ -175,6 +177,13 @@ async def run_abandonable(work: Callable[..., T], *arguments: Any) -> T:
     """Run work that waits for somebody else's answer in a thread, and return its result. Once this is
     cancelled, nobody waits for the work, nor does the end of the process."""
     await enter_event_loop()
+    outcome, _ = start_thread(partial(work, *arguments))
+    return await outcome
+
+
+def start_thread(work: Callable[[], T]) -> "tuple[asyncio.Future[T], threading.Thread]":
+    """Run work in a thread, for which the end of the process does not wait; return its outcome, a future of
+    the running event loop, and the thread."""
     import asyncio
     import threading
 
@@ -187,14 +196,15 @@ async def run_abandonable(work: Callable[..., T], *arguments: Any) -> T:
 
     def run() -> None:
         try:
-            done: tuple[Callable[[Any], None], object] = outcome.set_result, work(*arguments)
+            done: tuple[Callable[[Any], None], object] = outcome.set_result, work()
         except BaseException as error:
             done = outcome.set_exception, error
         with suppress(RuntimeError):  # the loop is closed already
             loop.call_soon_threadsafe(settle, *done)
 
-    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
-    return await outcome
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True)
+    thread.start()
+    return outcome, thread
 
 
 def _find_first(error: Exception) -> Exception:
