@@ -92,6 +92,32 @@ def test_backups_that_exist(cli: Cli, url: str, tmp_path: Path) -> None:
     cli(f"compat -- {restore}", status=0)
 
 
+def test_an_edit_of_nothing(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    cli("consumer add ORDERS C --pull --defaults", status=0)
+    js.bucket(url, "CONFIG")
+    cli("object add FILES", status=0)
+    verbs = ("stream edit ORDERS", "consumer edit ORDERS C", "kv edit CONFIG", "object edit FILES")
+    for line in (f"{verb} -f" for verb in verbs):
+        assert "there is nothing to change" in cli(line, status=64).err
+        assert "No difference" in cli(f"compat -- {line}", status=0).out
+
+
+def test_streams_by_subject(cli: Cli, url: str) -> None:
+    js.stream(url, "ALL", "all.>")
+    js.stream(url, "SOME", "some.new", "some.old")
+    for subject, ours, nats in (
+        ("all.*", "ALL\n", "\n"),
+        ("all.>", "ALL\n", "ALL\n"),
+        ("some.*", "SOME\n", "SOME\n"),
+        ("*.new", "ALL\nSOME\n", "SOME\n"),
+        (">", "ALL\nSOME\n", "ALL\nSOME\n"),
+    ):
+        line = f"stream find -n --subject {subject}"
+        assert cli(line, status=0).out == ours
+        assert cli(f"compat -- {line}", status=0).out.strip() == nats.strip(), subject
+
+
 def test_no_services(cli: Cli) -> None:
     assert cli("service list --json", status=0).json == []
     assert "no services answered" in cli("compat -- service list", status=1).err

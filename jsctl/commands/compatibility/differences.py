@@ -67,6 +67,18 @@ DIFFERENCES: Mapping[str, Difference] = {
         "it stays as it is",
         "`--replace`",
     ),
+    "EDIT_NOTHING": Difference(
+        ("stream edit", "consumer edit", "kv edit", "object edit"),
+        "without a flag for what to change: status 0",
+        "refused, status 64",
+        "`jsctl compat --` before the verb",
+    ),
+    "FIND_SUBJECT": Difference(
+        ("stream find",),
+        "--subject finds streams one of whose subjects lies within it",
+        "those that store any message on it",
+        "`jsctl compat --` before the verb",
+    ),
     "DATA_LOSS": Difference(
         ("stream edit", "kv edit", "object edit"),
         "-f deletes messages that a new limit has no room for",

@@ -286,6 +286,11 @@ _EXCLUSIVE = {
 """Flags of which jsctl takes one."""
 
 
+def _change_nothing(call: Call) -> Edit | None:
+    flags = {word.partition("=")[0] for word in call.words if word.startswith("-") or "$" in word}
+    return None if flags - {"-f", "--force", "--dry-run"} else _run_as_nats
+
+
 def _read_list(call: Call) -> Edit | None:
     bodies = {"publish": 1, "request": 1}.get(call.path, 2)
     return (
@@ -308,6 +313,8 @@ _RULES = {
         "REQUEST_UNANSWERED": _may_be_unanswered,
         "RTT_UNREACHABLE": _may_be_unanswered,
         "RESULT_STATUS": _ends_with_1,
+        "EDIT_NOTHING": _change_nothing,
+        "FIND_SUBJECT": lambda call: _run_as_nats if call.has("--subject") else None,
         "NO_SERVICES": _may_be_unanswered,
         "BACKUP_EXISTS": lambda call: _run_as_nats,
         "EXCLUSIVE_FLAGS": _choose_flag,

@@ -44,7 +44,7 @@ class EditOptions:
         """
         if not self.config_file and self.replace:
             raise BadInput("--replace needs --config")
-        if not (self.config_file or changed or self.interactive):
+        if not (self.config_file or changed or self.interactive or env.mirrors_nats):  # EDIT_NOTHING
             raise BadInput("there is nothing to change", "use flags, --config or --interactive")
         return (
             schema.parse_config(read_input(self.config_file, env.streams.stdin), self.config_file)

@@ -29,7 +29,7 @@ async def edit(
     """Change what the flags name; other settings stay as they are. A shorter time or a smaller size may
     remove objects.
     """
-    if not flags.settings():
+    if not (flags.settings() or env.mirrors_nats):  # EDIT_NOTHING
         raise BadInput("there is nothing to change", "jsctl object edit --help shows the flags")
     api, name = await open_bucket(env, bucket)
     infos: list[Json] = []

@@ -1,5 +1,6 @@
 """`jsctl stream find`."""
 
+from dataclasses import fields
 from typing import Any
 
 from jsctl.commands.cli import command, option
@@ -10,7 +11,7 @@ from jsctl.commands.stream.criteria import (
     stream_criteria_flags,
 )
 from jsctl.env import Env
-from jsctl.jetstream.find.criteria import StreamCriteria
+from jsctl.jetstream.find.criteria import NatsStreamCriteria, StreamCriteria
 from jsctl.jetstream.paging import Collected
 from jsctl.views.events import Events, items, names
 from jsctl.views.result import Result
@@ -36,6 +37,9 @@ async def find(env: Env, criteria: StreamCriteria, names_only: bool) -> Result |
     or || and && not ! == != < <= > >= in contains startsWith endsWith matches + - * / % len(x), lists, a.b,
     a["b"], true, false, nil. What the server leaves out counts as zero, empty or false.
     """
+    if env.mirrors_nats:  # FIND_SUBJECT
+        given = {field.name: getattr(criteria, field.name) for field in fields(criteria)}
+        criteria = NatsStreamCriteria(**given)
     api = await env.jetstream()
     if names_only:
         matching = find_matching_streams(env, api, criteria)

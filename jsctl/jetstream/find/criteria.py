@@ -9,7 +9,7 @@ from jsctl.base.units import NEVER, compute_age, seconds_to_ns
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.consumer.requests import is_pull
 from jsctl.jetstream.state import find_required_level, list_peers
-from jsctl.nats.subjects import overlaps
+from jsctl.nats.subjects import covers, overlaps
 
 Test = Callable[[Json, Any, float], bool]
 """A test whether an info meets a criterion. Called with the info, the criterion's value, and the time in
@@ -36,6 +36,12 @@ _STREAM_TESTS: Mapping[str, Test] = {
     ),
     "sourced": lambda info, _, now: bool(info["config"].get("sources")),
     "mirrored": lambda info, _, now: bool(info["config"].get("mirror")),
+}
+_NATS_STREAM_TESTS: Mapping[str, Test] = {
+    **_STREAM_TESTS,
+    "subject": lambda info, subject, now: any(
+        covers(subject, have) for have in info["config"].get("subjects") or []
+    ),
 }
 _CONSUMER_TESTS: Mapping[str, Test] = {
     **_COMMON,
@@ -99,6 +105,13 @@ class StreamCriteria(Criteria):
     mirrored: bool = False
 
     tests = _STREAM_TESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NatsStreamCriteria(StreamCriteria):
+    """As `nats` has them: one of the stream's subjects lies within `subject`."""
+
+    tests = _NATS_STREAM_TESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
