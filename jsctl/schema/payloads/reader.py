@@ -66,7 +66,8 @@ class Reader:
     """Decodes messages, chooses them, and counts those for which it could not.
 
     decoder: how payloads are decoded. shows: whether they are shown decoded. condition: which messages are
-    read; None for all. fields: paths in the payload, such as `a` and `b.c`, to which it is cut; none for all.
+    read; None for all. fields: paths in the payload to which it is cut, such as `a`, `b.c` and `d[0].e`; none
+    for all.
     """
 
     def __init__(
@@ -80,14 +81,15 @@ class Reader:
         self._decoder = decoder
         self._shows = shows
         self._condition = condition
-        self._fields = [(path, path.split(".")) for path in fields]
+        self._fields = [(path, re.sub(r"\[(\d+)\]", r".\1", path).split(".")) for path in fields]
+        self._absent = set(fields)  #: those of which no payload had a value so far
         asked = condition.names if condition is not None else frozenset[str]()
         self._unseen = set(asked - OWN_NAMES.keys() - {_PAYLOAD})  #: fields that no payload had so far
         self._needs_payload = bool(asked - OWN_NAMES.keys())
         self._decodes = shows or self._needs_payload
         self._undecoded = self._unchecked = 0
         self._first_undecoded = self._first_unchecked = ""
-        self._has_seen_any = False
+        self._has_seen_any = self._has_cut_any = False
         self._names = _Names()
         self._literal = _find_literal(condition.text if condition and not self._decodes else "")
         self.can_wait = decoder.can_wait and self._decodes
@@ -139,6 +141,9 @@ class Reader:
                 return None
         if self._fields and not reason and isinstance(value, dict):
             value = {path: _find(value, steps) for path, steps in self._fields}
+            self._has_cut_any = True
+            if self._absent:
+                self._absent -= {path for path, found in value.items() if found is not None}
         return Decoded(value, reason, self._shows)
 
     def summarize(self) -> str:
@@ -156,6 +161,8 @@ class Reader:
             )
         if self._has_seen_any and self._unseen:
             lines.append(f"jsctl: no payload has {', '.join(sorted(self._unseen))}, which --match names")
+        if self._has_cut_any and self._absent:
+            lines.append(f"jsctl: no payload has {', '.join(sorted(self._absent))}, which --fields names")
         return "\n".join(lines)
 
 

@@ -136,5 +136,14 @@ def test_conditions(condition: str, data: bytes, matches: bool, words: str) -> N
     assert words in summary if words else not summary
 
 
+def test_fields() -> None:
+    reader = Reader(PayloadDecoder(("json",)), fields=("a", "b[1].c", "b.0", "b[9]", "d.e"))
+    found = reader.read(Message("s", b'{"a": 1, "b": [2, {"c": 3}], "d": 4}', ""))
+    assert found and found.value == {"a": 1, "b[1].c": 3, "b.0": 2, "b[9]": None, "d.e": None}
+    assert reader.summarize() == "jsctl: no payload has b[9], d.e, which --fields names"
+    reader.read(Message("s", b'{"d": {"e": false}}', ""))
+    assert reader.summarize() == "jsctl: no payload has b[9], which --fields names"
+
+
 def test_s2_of_servers() -> None:
     assert PayloadDecoder(["s2", "json"]).decode(STREAM_START + build_frame(b"[1]")) == [1]
