@@ -20,6 +20,7 @@ _HINTS = {  # {verb --flag} stands for its command line, with the name of the st
     ErrorCode.MAXIMUM_CONSUMERS_LIMIT: "remove one, or raise max_consumers of the stream or the account",
     ErrorCode.MAXIMUM_STREAMS_LIMIT: "remove one, or raise the account's limit; {account info} shows it",
     ErrorCode.MEMORY_RESOURCES_EXCEEDED: "the server's or account's memory is used up",
+    ErrorCode.MESSAGE_TTL_DISABLED: "{stream edit --allow-msg-ttl} allows it",
     ErrorCode.NO_ACCOUNT: "check that you are logged in as the right user",
     ErrorCode.NOT_ENABLED_FOR_ACCOUNT: "log in as a user of an account with JetStream",
     ErrorCode.STORAGE_RESOURCES_EXCEEDED: "make room, or raise the storage limit of the server or account",
@@ -52,6 +53,7 @@ _BUCKET_HINTS = {
     (_KV, ErrorCode.STREAM_MESSAGE_EXCEEDS_MAXIMUM): (
         "{kv edit --max-value-size SIZE} raises the bucket's limit"
     ),
+    (_KV, ErrorCode.MESSAGE_TTL_DISABLED): "{kv edit --marker-ttl 1m} allows it",
     (_OBJECTS, ErrorCode.STREAM_STORE_FAILED): (
         "{object info} shows its limits; {object edit --max-bucket-size SIZE} raises that of its size"
     ),

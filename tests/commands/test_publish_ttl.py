@@ -49,3 +49,16 @@ def test_what_is_said_of_a_ttl(
 def test_a_ttl_of_never_is_no_ttl(cli: Cli, url: str) -> None:
     add_stream(url, 60, -1)
     assert "warning" not in cli("pub s.a x -J -H Nats-TTL:never", status=0).err
+
+
+@pytest.mark.parametrize(
+    "name, hint", [("S", "stream edit S --allow-msg-ttl"), ("KV_B", "kv edit B --marker-ttl 1m")]
+)
+def test_a_stream_without_ttls_says_how_it_gets_them(cli: Cli, url: str, name: str, hint: str) -> None:
+    js.stream(
+        url, name, "$KV.B.>" if name == "KV_B" else "s.>", max_msgs_per_subject=1, allow_rollup_hdrs=True
+    )
+    line = "kv put B a x --ttl 5s" if name == "KV_B" else "pub s.a x --ttl 5s -J"
+    assert f"; jsctl {hint} allows it\n" in cli(line, status=1).err
+    cli(f"{hint} --force", status=0)
+    cli(line, status=0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import MINUTE, format_exact_duration, seconds_to_ns
+from jsctl.base.units import MINUTE, format_exact_duration, parse_time_ns, seconds_to_ns
 from jsctl.commands.cli import option
 from jsctl.commands.cli.declare import Decorator
 from jsctl.commands.cli.values import Parsed
@@ -22,6 +22,7 @@ from jsctl.jetstream.kv.names import is_pattern, parse_key_pattern
 from jsctl.nats.subjects import explain_wildcards
 
 if TYPE_CHECKING:
+    from jsctl.jetstream.kv.entry import Entry
     from jsctl.jetstream.kv.past import Past
 
 REVISION = click.IntRange(min=1)
@@ -113,6 +114,18 @@ async def warn_of_older(env: Env, bucket: Bucket, key: str, ttl: int) -> None:
         entries = [entry async for page in read.fetch_history(bucket, key) for entry in page]
     except JsctlError:
         return
-    if len(entries) > 1 and entries[-2].is_value:
-        number = entries[-2].revision
+    if not entries:
+        return
+    end = _find_end(entries[-1])
+    older = next((one for one in reversed(entries[:-1]) if not 0 < _find_end(one) <= end), None)
+    if older and older.is_value:
+        number = older.revision
         env.say(f"warning: when it expires, the value before it, revision {number}, is that of the key again")
+
+
+def _find_end(entry: "Entry") -> int:
+    """Return when an entry expires, in ns since the epoch; 0 for never."""
+    from jsctl.jetstream.message.schedule import parse_ttl
+
+    ttl = parse_ttl(entry.ttl)
+    return parse_time_ns(entry.time) + ttl if ttl > 0 else 0

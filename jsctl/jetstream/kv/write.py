@@ -12,7 +12,6 @@ from jsctl.jetstream.api import Json, is_conflict
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import PUT, Entry, build_headers
 from jsctl.jetstream.message.publish import PublishTotals, parse_ack
-from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import encode_headers
 from jsctl.nats.message import OutgoingMessage
 
@@ -179,8 +178,6 @@ def _naming_bucket(bucket: Bucket) -> Iterator[None]:
         yield
     except NoResponders:
         raise _unanswered_error(bucket) from None
-    except ApiError as error:
-        raise _with_hint(bucket, error) from None
 
 
 def _unanswered_error(bucket: Bucket) -> NoResponders:
@@ -194,14 +191,6 @@ def _unanswered_error(bucket: Bucket) -> NoResponders:
         f"no stream stores the values of bucket {bucket.name}",
         f"{build_line('kv info', bucket.name)} shows its stream",
     )
-
-
-def _with_hint(bucket: Bucket, error: ApiError) -> ApiError:
-    """Return the server's refusal with a hint."""
-    hint = error.hint
-    if error.err_code == ErrorCode.MESSAGE_TTL_DISABLED:
-        hint = f"{build_line('kv edit', bucket.name, flags=['--marker-ttl', '1m'])} allows it"
-    return ApiError(error.code, error.err_code, error.description, hint)
 
 
 def as_message(bucket: Bucket, entry: Entry) -> OutgoingMessage:

@@ -130,6 +130,16 @@ def test_a_ttl_in_a_bucket_with_a_history(cli: Cli) -> None:
     assert "before it" not in cli("kv put MANY a last --ttl 2s", status=0).err
 
 
+def test_an_older_value_that_expires_first_is_not_back(cli: Cli) -> None:
+    cli("kv add MANY --marker-ttl 2s --history 4", status=0)
+    said = "the value before it, revision {}, is"
+    assert said.format(1) not in cli("kv put MANY a one --ttl 5m", status=0).err
+    assert "before it" not in cli("kv put MANY a two --ttl 6m", status=0).err
+    assert said.format(2) in cli("kv put MANY a three --ttl 1m", status=0).err
+    assert said.format(2) in cli("kv put MANY a four --ttl 3m", status=0).err
+    assert "before it" not in cli("kv put MANY a five --ttl 7m", status=0).err
+
+
 @pytest.mark.slow
 def test_a_mirror_keeps_what_its_origin_keeps(cli: Cli, url: str, tmp_path: Path) -> None:
     cli("kv add CONFIG --marker-ttl 1s --history 4", status=0)
