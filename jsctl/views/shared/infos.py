@@ -32,10 +32,10 @@ def build_age_column(title: str, key: str) -> Column:
 def date_columns(columns: Sequence[Column], now: float) -> list[Column]:
     """Return columns that read infos without the time. now: seconds since 1970."""
 
-    def date(column: Column) -> Column:
-        return column._replace(read=lambda info: column.get(date_info(info, now)))
+    def date(age: Column) -> Column:
+        return age._replace(read=lambda info: age.get(date_info(info, now)))
 
-    return [*map(date, columns)]
+    return [date(column) if column.kind == "ago" else column for column in columns]
 
 
 def date_info(info: Json, now: float) -> Json:
