@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from jsctl.base.units import SECOND
 from jsctl.monitor.alerts.conditions import Row
-from jsctl.monitor.incident.bursts import BurstFinder
 from jsctl.monitor.incident.changes import PlaceView
+from jsctl.monitor.incident.pace import PaceFinder
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
 from tests.support.run import Cli
@@ -46,7 +46,7 @@ def view(last_seq: int, created: str = "t") -> PlaceView:
 @given(st.integers(0, 5_000), st.lists(st.integers(1, 9), min_size=5, max_size=40), st.booleans())
 def test_what_is_published_as_before_is_no_burst(rate: int, seconds: list[int], is_recreated: bool) -> None:
     """Whatever the time between two rounds; nor is a stream that was created again."""
-    finder, at, sequence = BurstFinder(), 0, 0
+    finder, at, sequence = PaceFinder(), 0, 0
     found: list[object] = []
     for span in seconds:
         at += span
@@ -56,6 +56,48 @@ def test_what_is_published_as_before_is_no_burst(rate: int, seconds: list[int], 
         found += finder.find(view(sequence + 10**6, "later"), (at + 1) * SECOND)
         found += finder.find(view(sequence + 2 * 10**6, "later"), (at + 2) * SECOND)
     assert not found
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=60),
+    st.integers(min_value=0, max_value=9),
+)
+def test_a_stream_is_quiet_from_its_first_round_without_messages(counts: list[int], quiet: int) -> None:
+    """After ten rounds with some and five without; it is said once, and when some are stored again."""
+    finder, sequence, found = PaceFinder(), 0, list[tuple[str, int]]()
+    counts = [0, *counts, *[1] * 10, *[0] * quiet, 1]
+    for number, count in enumerate(counts):
+        sequence += count
+        found += [(one.kind, one.at // SECOND) for one in finder.find(view(sequence), number * SECOND)]
+    expected = []
+    for number in range(len(counts)):
+        run = counts[number : number + 5]
+        if number > 10 and run == [0] * 5 and all(counts[number - 10 : number]):
+            expected.append(("quiet", number))
+            end = next(later for later in range(number, len(counts)) if counts[later])
+            expected.append(("quiet ended", end))
+    assert found == expected
+
+
+def test_a_stream_that_became_quiet_is_not_the_first_change(cli: Cli, url: str, tmp_path: Path) -> None:
+    """All may have been published; it is told in its place among the others."""
+    js.stream(url, "ORDERS", "orders.>")
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def stored(messages: int, leader: str) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            place["overview"]["streams"][0] |= {"last_seq": messages, "messages": messages, "leader": leader}
+
+        return change
+
+    rounds = [*((10 * number, "n1") for number in range(12)), *[(110, "n1")] * 6, (110, "n2"), (110, "n2")]
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [stored(*one) for one in rounds])
+    document = cli(f"incident --from {file} --json", status=0).json
+    assert [(one["kind"], one["at"][17:19], one["says"]) for one in document["changes"]] == [
+        ("quiet", "12", "stores no messages any more, 10.0 a second before"),
+        ("leader changed", "18", "leader n1, now n2"),
+    ]
+    assert document["first"]["kind"] == "leader changed"
 
 
 def test_each_limit_and_each_replica_is_a_problem_of_its_own(cli: Cli, url: str, tmp_path: Path) -> None:

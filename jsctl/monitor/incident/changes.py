@@ -21,6 +21,8 @@ from jsctl.monitor.trouble import Trouble
 
 Level = Literal["bad", "warning", "note", "good"]
 API_ERRORS, FAILED = "API errors", "more requests failed"
+QUIET = "quiet"
+"""The kind of a stream into which nothing is published any more, as when all has been."""
 LOST = "shrank"
 """What a stream did of which many messages are gone: by a purge, a lower limit, or their age."""
 _Words = tuple[str, str, Level, str]

@@ -8,8 +8,8 @@ from jsctl.base.units import SECOND, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
-from jsctl.monitor.incident.bursts import BurstFinder
 from jsctl.monitor.incident.changes import (
+    QUIET,
     Change,
     PlaceView,
     build_view,
@@ -17,6 +17,7 @@ from jsctl.monitor.incident.changes import (
     fold_errors,
     is_replica_back,
 )
+from jsctl.monitor.incident.pace import BUSY, PaceFinder
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.round_json import PlaceRound
@@ -69,9 +70,13 @@ class Story(NamedTuple):
     @property
     def first(self) -> Change | None:
         """The first change that is more than ordinary; None if nothing changed. What was wrong from the
-        first round on comes after all others."""
+        first round on comes after all others, and so do streams that became quiet."""
         notable = [change for change in self.changes if change.level != "good"]
-        began = [change for change in notable if change.after < change.at or change.server]
+        began = [
+            change
+            for change in notable
+            if (change.after < change.at or change.server) and change.kind != QUIET
+        ]
         return next(iter([*began, *notable]), None)
 
 
@@ -90,7 +95,8 @@ async def build_story(replay: Replay, begin: int | None, end: int | None, window
     if not numbers:
         raise BadInput("the recording has no rounds at that time", "leave out --between to see which it has")
     builder = _Builder()
-    first = max(0, numbers[0] - 2 * _GROWING)  # what is compared with, and already wrong, is known by then
+    # What is compared with, and already wrong, is known when the time begins.
+    first = max(0, numbers[0] - max(2 * _GROWING, BUSY))
     for number in range(first, numbers[-1] + 1):
         places = await replay.show(number)
         rounds = replay.places(number)
@@ -144,7 +150,7 @@ class _Builder:
         self._answered: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._away: dict[tuple[str, str], dict[tuple[str, ...], Row]] = {}
-        self._bursts = BurstFinder()
+        self._pace = PaceFinder()
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
 
@@ -152,7 +158,7 @@ class _Builder:
         for view in views:
             key = self._find_key(view)
             since = after if view.outage else self._answered.get(key, after)
-            self.changes += () if view.outage else self._bursts.find(view, at)
+            self.changes += () if view.outage else self._pace.find(view, at)
             self.changes += self._compare(key, view, at, since)
             if not view.outage:
                 self._views[key], self._answered[key] = view, at

@@ -1,0 +1,102 @@
+"""Streams into which suddenly far more is published, or nothing any more. No I/O."""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from jsctl.base.units import SECOND, format_exact_duration
+from jsctl.monitor.alerts.conditions import Row
+from jsctl.monitor.incident.changes import QUIET, Change, PlaceView
+
+_MIN_MESSAGES = 1_000
+"""Messages stored between two rounds, fewer are no burst."""
+
+_TIMES = 10
+"""How many times as much as the most of the rounds before."""
+
+_MIN_ROUNDS, _MAX_ROUNDS = 5, 30
+"""Rounds before that have to be known, and that are looked at."""
+
+BUSY, _QUIET = 10, 5
+"""Rounds that all have messages, and then rounds that have none, from which a stream is quiet."""
+
+
+class _Before(NamedTuple):
+    """A stream in its last round. rates: messages per second between the last rounds. quiet: rounds without
+    messages up to this one; since: the first of them, and the one before it, in ns since 1970. is_told:
+    whether that was a change."""
+
+    created: object
+    at: int
+    last_seq: int
+    rates: deque[float]
+    quiet: int = 0
+    since: tuple[int, int] = (0, 0)
+    is_told: bool = False
+
+
+class PaceFinder:
+    """Notes what streams store between rounds, to find bursts and streams that became quiet."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, ...], _Before] = {}
+
+    def find(self, view: PlaceView, at: int) -> Iterator[Change]:
+        """Yield the changes that a round shows of a place that answers. at: ns since 1970."""
+        for key, row in view.rows.items():
+            if key[0] != "stream" or row.values["offline"]:
+                continue
+            full_key, last_seq, created = (
+                (view.context, view.domain, *key),
+                row.values["last_seq"],
+                row.values["created"],
+            )
+            before = self._before.get(full_key)
+            if before is None or before.created != created or last_seq < before.last_seq or at <= before.at:
+                self._before[full_key] = _Before(created, at, last_seq, deque(maxlen=_MAX_ROUNDS))
+                continue
+            now = _follow(before, at, last_seq)
+            yield from _compare(view, row, before, now)
+            now.rates.append(_find_rate(before, now))
+            self._before[full_key] = now
+
+
+def _follow(before: _Before, at: int, last_seq: int) -> _Before:
+    """Return the stream in the next round; its rate is not among the last ones yet."""
+    if last_seq > before.last_seq:
+        return before._replace(at=at, last_seq=last_seq, quiet=0, is_told=False)
+    quiet = before.quiet + 1
+    since = before.since if before.quiet else (at, before.at)
+    is_told = before.is_told or (quiet == _QUIET and len(_list_busy(before)) == BUSY)
+    return before._replace(at=at, quiet=quiet, since=since, is_told=is_told)
+
+
+def _list_busy(before: _Before) -> list[float]:
+    """Return the rates of the rounds before the quiet ones, those without messages left out."""
+    return [rate for rate in islice(reversed(before.rates), _QUIET - 1, _QUIET - 1 + BUSY) if rate]
+
+
+def _find_rate(before: _Before, now: _Before) -> float:
+    return (now.last_seq - before.last_seq) * SECOND / (now.at - before.at)
+
+
+def _compare(view: PlaceView, row: Row, before: _Before, now: _Before) -> Iterator[Change]:
+    count, span, rates = now.last_seq - before.last_seq, now.at - before.at, before.rates
+    of, key = (
+        (view.context, view.domain, row.name),
+        f"{QUIET}\x1f{view.context}\x1f{view.domain}\x1f{row.name}",
+    )
+    most = max(rates, default=0.0)
+    if count >= _MIN_MESSAGES and len(rates) >= _MIN_ROUNDS and _find_rate(before, now) >= _TIMES * most:
+        within = format_exact_duration(span - span % (SECOND // 10))
+        usual = f"at most {most:,.0f} a second" if most else "none in the rounds"
+        says = f"stored {count:,} messages within {within}, {usual} before"
+        yield Change(now.at, before.at, "burst", "note", *of, says)
+    if now.is_told and not before.is_told:
+        says = (
+            f"stores no messages any more, {sum(rates) / (len(rates) - now.quiet + 1):,.1f} a second before"
+        )
+        yield Change(*now.since, QUIET, "note", *of, says, key=key)
+    if before.is_told and not now.is_told:
+        yield Change(now.at, before.at, f"{QUIET} ended", "good", *of, "stores messages again", key=key)
