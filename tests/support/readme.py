@@ -1,6 +1,8 @@
 """The README and the pages of the manual, and their generated parts, which `generate.py` rewrites."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from jsctl import manual, registry
@@ -9,6 +11,7 @@ from jsctl.contexts.settings import SETTINGS
 from jsctl.errors import ExitStatus
 from jsctl.monitor.doctor.diagnosis import RULES
 from tests.conformance.results import build_table
+from tests.support.sources import PACKAGE
 
 README = Path(__file__).parents[2] / "README.md"
 MANUAL = Path(manual.__file__).parent
@@ -133,13 +136,30 @@ def differences() -> str:
     return "\n".join(rows)
 
 
+_IN_REPORTS = ("rules", "consumer", "report", "trouble.py")
+"""What finds problems of single objects, below `jsctl/monitor`: reports have their codes, too."""
+
+
+def _list_words(node: ast.AST) -> Iterator[str]:
+    """Yield the strings of a module, without those of its rules."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "Rule"):
+        for child in ast.iter_child_nodes(node):
+            yield from _list_words(child)
+
+
 def findings() -> str:
     """Return the codes of findings, as a table."""
+    paths = [PACKAGE / "monitor" / name for name in _IN_REPORTS]
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))]
+    in_reports = {word for file in files for word in _list_words(ast.parse(file.read_text()))}
     rows = [
         f"| `{rule.code}` | {rule.part.replace('links', 'mirrors, sources')} | {rule.means} |"
+        f" {'all' if rule.code in in_reports else 'doctor'} |"
         for rule in RULES
     ]
-    return "\n".join(["| code | about | means |", "| --- | --- | --- |", *rows])
+    return "\n".join(["| code | about | means | found by |", "| --- | --- | --- | --- |", *rows])
 
 
 PARTS = {
