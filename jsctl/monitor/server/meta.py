@@ -1,5 +1,6 @@
 """The meta group of a JetStream domain, as its servers know it."""
 
+from jsctl.base.command_lines import build_line
 from jsctl.errors import JsctlError
 from jsctl.monitor.server.requests import Json, fetch_jetstream
 from jsctl.nats.connection import Connection
@@ -27,3 +28,15 @@ async def fetch_meta(connection: Connection, domain: str = "") -> Json:
         raise JsctlError(f"the servers{where} are not clustered", "there is no meta group")
     # The leader knows its followers; the others know who leads.
     return max(metas, key=lambda meta: bool(meta["is_leader"]))
+
+
+async def fetch_led_meta(connection: Connection, domain: str = "") -> Json:
+    """As `fetch_meta`; also raises JsctlError when the meta group has no leader, which nothing answers."""
+    meta = await fetch_meta(connection, domain)
+    if not meta.get("leader"):
+        rescue = build_line("server cluster rescue")
+        raise JsctlError(
+            "the meta group has no leader",
+            f"start servers that are away; {rescue} is for those that are lost",
+        )
+    return meta

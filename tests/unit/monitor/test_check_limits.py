@@ -143,3 +143,18 @@ def test_all_messages_are_too_old_when_the_last_one_is() -> None:
     }
     loss = asyncio.run(change_estimate._estimate_older(None, info, at))  # type: ignore[arg-type]
     assert (loss.messages, loss.bytes) == (7, 70)
+
+
+@pytest.mark.parametrize(
+    ("leader", "rescue", "words"),
+    [
+        ("n1", False, []),
+        ("", False, ["meta group has no leader"]),
+        ("n1", True, ["rescue: meta group acts with 2 of 5 servers"]),
+        ("", True, ["rescue: meta group may act with 2 of 5 servers", "meta group has no leader"]),
+    ],
+)
+def test_a_meta_group_without_a_leader_or_majority(leader: str, rescue: bool, words: list[str]) -> None:
+    meta = {"leader": leader, "rescue": rescue, "quorum_needed": 2, "cluster_size": 5}
+    assert [trouble.words for trouble in objects.check_server({"meta_cluster": meta})] == words
+    assert objects.check_server({}) == [], "a server alone has no meta group"

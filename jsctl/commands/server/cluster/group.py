@@ -16,7 +16,7 @@ from jsctl.errors import BadInput, ExitStatus, JsctlError, NotFound
 from jsctl.jetstream.cluster.meta import build_meta_group, check_follower, evacuate_server, remove_server
 from jsctl.jetstream.message.data_loss import UNKNOWN, measure_stream
 from jsctl.monitor.server.balance import KINDS, Load, Selection, close_surplus, plan_balance
-from jsctl.monitor.server.meta import fetch_meta
+from jsctl.monitor.server.meta import fetch_led_meta, fetch_meta
 from jsctl.monitor.server.requests import fetch_jetstream
 from jsctl.monitor.server.rescue import RescueResult, plan_rescue, rescue_quorum
 from jsctl.monitor.server.stored import fetch_only_copies, fetch_server_storage
@@ -135,7 +135,7 @@ async def evacuate(env: Env, name: str, force: bool) -> Result:
     or an ID. A login of the system account, and nats-server 2.15, are needed.
     """
     api = await env.jetstream()
-    meta = await fetch_meta(await env.connection(), api.domain)
+    meta = await fetch_led_meta(await env.connection(), api.domain)
     peers = {str(peer.get("name")): str(peer.get("peer", "")) for peer in meta.get("replicas") or ()}
     peers.setdefault(str(meta.get("leader") or ""), str(meta.get("peer", "")))
     if name not in peers and name not in peers.values():
@@ -232,7 +232,7 @@ async def peer_remove(env: Env, name: str, permits: LossOptions, force: bool) ->
     how many it has. SERVER is a name or an ID. A login of the system account is needed.
     """
     api = await env.jetstream()
-    meta = await fetch_meta(await env.connection(), api.domain)
+    meta = await fetch_led_meta(await env.connection(), api.domain)
     peer = check_follower(meta, name)
     name, is_online = str(peer.get("name") or name), not peer.get("offline")
     if is_online and not force:

@@ -121,6 +121,12 @@ def test_evacuate_and_rescue(cluster: Cluster, tmp_path: Path) -> None:
         lambda: "meta group has no leader" in alone("report --part servers").out, "the loss of the leader", 40
     )
     assert "(META_NO_LEADER)" in alone("doctor").out
+    for line in ("peer-remove n2", "evacuate n2"):
+        refused = alone(f"server cluster {line} --force", status=1).err
+        assert (
+            "the meta group has no leader; start servers that are away; jsctl server cluster rescue"
+            in refused
+        )
     wait_for(rescued, "a lower quorum", 40)
     [row] = read_table(alone("server report jetstream", status=0).out)[:1]
     assert (row["Quorum Sz"], row["Rescuing"]) == ("1", "true")
