@@ -203,6 +203,9 @@ class Server:
             links = [
                 link for info in infos for link in (info.get("mirror"), *(info.get("sources") or ())) if link
             ]
+            mirrors = [info for info in infos if (info.get("mirror") or {}).get("name") == "ORIGIN"]
+            if any(last[info["config"]["name"]] < last["ORIGIN"] for info in mirrors):
+                return False
             now = time.monotonic_ns()  # a lag of 0 may be from before the last message
             return all(
                 (0 <= link["active"] <= now - self._fed.get(link["name"], 0) and not link["lag"])

@@ -296,3 +296,26 @@ def test_what_a_queue_has_passed_is_not_copied_with_its_consumers(cli: Cli, url:
     assert js.info(url, "Q")["state"]["messages"] == 4
     cli("stream rm Q --force", status=0)
     cli(f"backup restore stream {tmp_path}/before", status=0)
+
+
+@pytest.mark.slow
+def test_what_one_of_two_consumers_gave_up(cli: Cli, url: str) -> None:
+    """Of a stream with interest retention, where a message that the other has acknowledged stays."""
+    js.stream(url, "I", "i", retention="interest", allow_direct=True)
+    consumer(url, "I", max_deliver=2, ack_wait=200_000_000)
+    consumer(url, "I", "OTHER")
+    js.publish(url, "i", count=2)
+    for _ in range(2):
+        cli("consumer next I C --count 2 --no-ack", status=0)
+
+    def is_given_up() -> bool:
+        cli("consumer next I C --timeout 100ms")  # the server notices once somebody asks for messages
+        return not js.ask(url, "CONSUMER.INFO.I.C")["num_ack_pending"]
+
+    wait_for(is_given_up, "it is not given up")
+    js.publish(url, "i", count=2)
+    cli("consumer next I C --count 2", status=0)
+    cli("consumer next I OTHER --count 4", status=0)
+    found = findings(cli)
+    assert found["GIVEN_UP"]["seen"].startswith("2 messages were given up after 2 tries")
+    assert len(cli("consumer dead I C --json", status=0).json) == 2
