@@ -99,6 +99,8 @@ def test_calls_that_other_commands_run(line: str) -> None:
         ("nats s find --subject 'a.*'", "jsctl compat -- s find --subject 'a.*'"),
         ("nats server req accounts --account A", "jsctl compat -- server req accounts --account A"),
         ("nats micro ls", "jsctl compat -- micro ls"),
+        ("nats server report connz --account A", "jsctl compat -- server report connz --account A"),
+        ("nats server report connz", ""),
         ("nats context show x --connect", "jsctl compat -- context show x --connect"),
         ("nats context show x", ""),
         ("nats account backup x -f", "jsctl compat -- account backup x -f"),

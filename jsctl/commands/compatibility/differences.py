@@ -49,9 +49,9 @@ DIFFERENCES: Mapping[str, Difference] = {
         "status 1, for a context 4 or 5",
         "`jsctl compat --` before the verb",
     ),
-    "NO_SERVICES": Difference(
-        ("service list",),
-        "status 1 when no service answers",
+    "NOTHING_FOUND": Difference(
+        ("service list", "server report connections"),
+        "status 1 when no service answers, or there is no such connection",
         "status 0, and an empty list",
         "`jsctl compat --` before the verb",
     ),

@@ -291,6 +291,12 @@ def _change_nothing(call: Call) -> Edit | None:
     return None if flags - {"-f", "--force", "--dry-run"} else _run_as_nats
 
 
+def _find_nothing(call: Call) -> Edit | None:
+    flags = ("--account", "--subject", "--username", "--filter", "--closed-reason")
+    finds_all = call.path == "server report connections" and not call.has(*flags)
+    return None if finds_all or call.is_piped else _run_as_nats
+
+
 def _read_list(call: Call) -> Edit | None:
     bodies = {"publish": 1, "request": 1}.get(call.path, 2)
     return (
@@ -315,7 +321,7 @@ _RULES = {
         "RESULT_STATUS": _ends_with_1,
         "EDIT_NOTHING": _change_nothing,
         "FIND_SUBJECT": lambda call: _run_as_nats if call.has("--subject") else None,
-        "NO_SERVICES": _may_be_unanswered,
+        "NOTHING_FOUND": _find_nothing,
         "BACKUP_EXISTS": lambda call: _run_as_nats,
         "EXCLUSIVE_FLAGS": _choose_flag,
     }.items()

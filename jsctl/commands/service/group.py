@@ -41,7 +41,7 @@ async def list_(env: Env, service: str, silence: int) -> Result:
     if service:
         validate_service(service)
     found = await gather(await env.connection(), "INFO", service, silence=silence, warn=env.say)
-    if not found and env.mirrors_nats:  # NO_SERVICES
+    if not found and env.mirrors_nats:  # NOTHING_FOUND
         raise NotFound("no services answered")
     return view.listing(found)
 

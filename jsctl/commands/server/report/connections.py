@@ -6,7 +6,8 @@ from jsctl.commands.cli import command, option
 from jsctl.commands.options.watch import Report
 from jsctl.commands.server.report.flags import Flags, is_reversed, report, report_flags
 from jsctl.env import Env
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, NotFound
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.find.expression import compile_expression
 from jsctl.monitor.server.reports import STATES, build_connection_request, build_connection_rows
 from jsctl.views.result import Result
@@ -45,18 +46,23 @@ async def connections(
 
     Stop waiting once LIMIT servers have answered.
     """
-    try:
-        matches = compile_expression(expression) if expression else None
-    except ValueError as error:
-        raise BadInput(f"--filter {expression!r}: {error}") from None
+
+    def choose(rows: list[Json]) -> list[Json]:
+        try:
+            matches = compile_expression(expression) if expression else None
+            return [row for row in rows if matches is None or matches(row)]
+        except ValueError as error:
+            raise BadInput(f"--filter {expression!r}: {error}") from None
+
+    choose([])  # raises for what is no expression
     state = "closed" if closed_reason and state == "open" else state
 
     def show(replies: list[dict[str, object]]) -> Result:
-        rows = build_connection_rows(replies, account)
-        if matches:
-            rows = [row for row in rows if matches(row)]
+        rows = choose(build_connection_rows(replies, account))
         if closed_reason:
             rows = [row for row in rows if closed_reason.lower() in str(row.get("reason", "")).lower()]
+        if not rows and env.mirrors_nats:  # NOTHING_FOUND
+            raise NotFound("the servers have no such connections")
         return view.connections(rows, order, is_reversed(env), top, closed=state != "open")
 
     body = build_connection_request(account=account, subject=subject, user=username, state=state)

@@ -9,6 +9,17 @@ def test_a_wrong_expression(system: Cli) -> None:
     assert len(outcome.err.splitlines()) == 1
 
 
+def test_what_cannot_be_compared(system: Cli) -> None:
+    refused = system("server report connections --filter 'uptime > 1000'", status=64).err
+    assert "--filter 'uptime > 1000': cannot compare '" in refused and refused.count("\n") == 1
+
+
+def test_none(system: Cli) -> None:
+    line = "server report connections --account NOPE"
+    assert "the servers have no such connections" in system(line, status=0).out
+    assert "the servers have no such connections" in system(f"compat -- {line}", status=1).err
+
+
 def test_connections(system: Cli) -> None:
     rows = system("server report connections --account SYS --json", status=0).json
     assert rows and {row["account"] for row in rows} == {"SYS"}
