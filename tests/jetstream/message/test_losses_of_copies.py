@@ -47,7 +47,7 @@ _WORKER = ("consumer", "A", {"ack_policy": "explicit", "max_deliver": 2, "filter
     retention="",
 )
 @RANDOM
-@given(scene=scenes(), change=limits, retention=st.sampled_from(["", "interest", "limits"]))
+@given(scene=scenes(), change=limits, retention=st.sampled_from(["", "interest", "limits", "workqueue"]))
 def test_a_rename(
     cli: Cli, server: Server, tmp_path: Path, scene: tuple[Json, list[Op]], change: Json, retention: str
 ) -> None:
