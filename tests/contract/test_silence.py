@@ -36,6 +36,7 @@ SPEAKING = {
     "consumer pcgroup rm": "says how many messages are lost, as any verb that is allowed to lose some",
     "stream search": "counts the messages that --match could not read",
     "auth account exports rm": "warns of accounts that import it",
+    "redrive": "says that nobody knows what clients terminated, with the line that has it stored",
 }
 """Verbs that write to stderr when all is well, and why."""
 

@@ -145,7 +145,7 @@ def find_faults(env: Env, args: Sequence[str], outcome: Outcome) -> list[str]:
     flag = "--dry-run" * ("--dry-run" in args)
     if shape.keys.get("", {}).keys() == {"removed", "missing"}:
         flag = "--missing-ok"
-    if env.verb == "publish" and {"-J", "--jetstream"} & {*args}:
+    if env.verb == "publish" and "seq" in shape.keys.get("", {}):  # with --count, totals come with acks, too
         flag = "--jetstream"
     form = f"{env.verb} {flag}".rstrip()
     known = lines.get(form)
