@@ -282,15 +282,12 @@ def _draw_table(model: Model, width: int, height: int) -> list[Line]:
     shown = model.rows[top : top + space]
     columns = choose_columns(model, grid, shown, width)
     lines = [_draw_titles(model, columns, width)]
-    previous_rows = find_previous_grid(model)
+    before = model.grid_before
     for index, row in enumerate(shown, top):
-        lines.append(_draw_row(grid, row, columns, previous_rows, index == model.view.at, width))
+        key = grid.show(row)
+        previous = before.find(key) if before is not None and before.rows else row  # without one, none is new
+        lines.append(_draw_row(grid, row, columns, previous, index == model.view.at, width))
     return lines
-
-
-def find_previous_grid(model: Model) -> Any:
-    """Return the rows of the previous round by key; None if there is none, so that no row counts as new."""
-    return model.grid_before.by_key if model.grid_before is not None and model.grid_before.rows else None
 
 
 def _explain_empty(model: Model, grid: Grid) -> str:
@@ -322,12 +319,11 @@ def _draw_titles(model: Model, columns: Sequence[ShownColumn], width: int) -> Li
 
 
 def _draw_row(
-    grid: Grid, row: Any, columns: Sequence[ShownColumn], previous_rows: Any, is_selected: bool, width: int
+    grid: Grid, row: Any, columns: Sequence[ShownColumn], previous: Any, is_selected: bool, width: int
 ) -> Line:
     base = "row-on" if is_selected else ""
     level = grid.level(row)
     dim = grid.dim(row)
-    previous = previous_rows.get(grid.key(row)) if previous_rows is not None else row
     if previous is None:
         mark: Fragment = ("good", "+ ")
     elif level:

@@ -94,6 +94,7 @@ class Grid:
         self.empty = empty
         self.fixed = fixed
         self._texts = [column.get for column in columns if column.kind in ("text", "prose", "url")]
+        self._shown: dict[Hashable, Any] = {}  #: rows that were on the screen, by their key
         self._longest: dict[str, int] = {}
         self._with_values: dict[str, bool] = {}
 
@@ -112,9 +113,19 @@ class Grid:
             self._longest[column.key] = max(map(len, values), default=0)
         return self._longest[column.key]
 
+    def show(self, row: Any) -> Hashable:
+        """Note that a row is on the screen; return its key."""
+        key = self.key(row)
+        self._shown[key] = row
+        return key
+
+    def find(self, key: Hashable) -> Any:
+        """Return the row with a key, None if there is none. All rows are indexed only for one that was not on
+        the screen: for 7,500 that takes 3 ms."""
+        return self._shown.get(key) or self._by_key.get(key)
+
     @cached_property
-    def by_key(self) -> Mapping[Hashable, Any]:
-        """The rows by their key."""
+    def _by_key(self) -> Mapping[Hashable, Any]:
         return {self.key(row): row for row in self.rows}
 
     def texts(self, row: Any) -> list[str]:

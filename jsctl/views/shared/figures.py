@@ -80,8 +80,8 @@ def growth_cell(value: float | None) -> Any:
         return None
     rounded = round(value)
     if not rounded:
-        return Cell(0, "")
-    return Cell(rounded, f"{'+' if rounded > 0 else '-'}{format_bytes(abs(rounded))}/s")
+        return Cell(value, "")
+    return Cell(value, f"{'+' if rounded > 0 else '-'}{format_bytes(abs(rounded))}/s")
 
 
 @lru_cache(1024, typed=True)
@@ -233,7 +233,7 @@ UNITS: Mapping[str, _Unit] = {
     "group": _Unit("text", _build_group_cell),
     "rate": _Unit("rate", None, rate_cell, is_rate=True, is_value=True),
     "event_rate": _Unit("rate", None, lambda value: rate_cell(*value)),
-    "growth": _Unit("bytes", _build_growth_cell, growth_cell, is_rate=True),
+    "growth": _Unit("bytes", _build_growth_cell, growth_cell, is_rate=True, is_value=True),
     "slope": _Unit("text", _build_slope_cell, is_rate=True),
     "share": _Unit("percent", None, share_cell, is_value=True),
     "remaining": _Unit("duration", None, remaining_cell, is_value=True),

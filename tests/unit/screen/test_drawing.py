@@ -101,6 +101,14 @@ def test_what_changed_since_the_last_round() -> None:
     assert by_name["new"][0] == ("good", "+ ")
 
 
+def test_a_row_that_was_below_the_screen_is_not_new() -> None:
+    rows = [(f"s{number:02}", number, "") for number in range(40)]
+    state = with_board(model([]), board(rows, number=2))
+    lines(state)
+    later = with_board(state, board([*rows[30:], ("t", 1, "")], number=3))
+    assert [line[1][1].strip() for line in lines(later) if line and line[0][1] == "+ "] == ["t"]
+
+
 def test_nothing_is_new_in_a_first_answer() -> None:
     state = with_board(model([]), board(ROWS, number=2))
     assert not [line for line in lines(state) if line and line[0][1] == "+ "]

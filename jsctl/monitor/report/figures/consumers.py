@@ -153,7 +153,7 @@ CONSUMERS = (
         "how far its servers or replicas are changed, null when they are not",
         Metric("jsctl_consumer_migrating", "Whether the consumer's servers or replicas are being changed"),
         table=ColumnPlacement(at=9, hideable=0, optional=True),
-        screen=ColumnPlacement(at=14, hideable=0, optional=True),
+        screen=ColumnPlacement(at=14, hideable=0, optional=True, read="migration"),
         own=ColumnPlacement(at=12, hideable=0, optional=True),
     ),
     _make_own("state", "State", "state", 12, 0, _read_all("paused_until", "pinned"), False, optional=True),
