@@ -171,8 +171,8 @@ async def _publish(
     that were stored by an earlier run."""
     condition = options.pause_on
 
-    async def should_pause() -> bool:
-        return condition is not None and await is_behind(api, condition, journal.head)
+    async def should_pause(own: Api) -> bool:
+        return condition is not None and await is_behind(own, condition, journal.head)
 
     pace = Pace(options.rate or 0, should_pause if condition else None)
     start = time.perf_counter()

@@ -56,3 +56,23 @@ async def wait_until(
     finally:
         report("")
     return found
+
+
+async def ask_again(api: Api, ask: Callable[[Api], Awaitable[T]], say: Callable[[str], None]) -> T:
+    """Return what `ask` returns; repeat it while a stream has no leader, or a server starts, for twice the
+    API's timeout after the first failure, which is longer than an election.
+
+    ask: changes nothing. say: writes a line for people. Raises what `ask` raises.
+    """
+    end = 0.0
+    while True:
+        try:
+            return await ask(api)
+        except JsctlError as error:
+            if not is_transient(error) or (end and time.monotonic() >= end):
+                raise
+            if not end:
+                say(f"jsctl: {error.message}; trying again; ctrl-C ends it")
+                end = time.monotonic() + 2 * api.timeout / SECOND
+                api = api.with_timeout(api.timeout // 4)  # what is asked before the election gets no answer
+        await sleep(_PAUSE)

@@ -18,7 +18,7 @@ from tests.support import js
 from tests.support.dead_letters import consumer, work_off
 from tests.support.relay import relay
 from tests.support.run import Cli
-from tests.support.servers import Account, RealServer
+from tests.support.servers import Account
 from tests.support.stored import stored
 from tests.support.waiting import wait_for
 
@@ -262,55 +262,6 @@ def test_what_was_sent_twice_is_undone(own_account: Account, tmp_path: Path) -> 
     assert js.info(url, "R")["state"]["messages"] == 60
     undone = Cli(tmp_path, url)(["redrive", "--undo", str(journal), "--force", "--json"], status=0).json
     assert (undone["removed"], undone["earlier"], undone["gone"]) == (60, 0, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_what_is_read_survives_lost_connections(own_account: Account, tmp_path: Path, seed: int) -> None:
-    """Connections are cut in place of an answer again and again, also of one to a read, without a journal."""
-    chance, url = random.Random(seed), own_account.url
-    js.stream(url, "W", "w.*")
-    js.stream(url, "R", "retry.>")
-    js.publish(url, "w.a", b"x" * 500, count=400)
-    with relay(own_account.server.port) as line:
-        cli = Cli(tmp_path, url.replace(str(own_account.server.port), str(line.port)))
-        line.then += [(at, line.cut_at_answer) for at in sorted(chance.sample(range(30_000, 300_000), 4))]
-        result = cli("redrive W --first-seq 1 --subject retry.x --rate 4000 --force --json", status=0).json
-        assert not line.then
-    assert (result["stored"], result["remaining"]) == (400, 0)
-    assert sources(url) == [*range(1, 401)]
-
-
-@pytest.mark.slow
-def test_a_server_that_starts_again_is_waited_for(tmp_path: Path) -> None:
-    server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n').start()
-
-    def wait_for_messages(least: int) -> None:
-        def has_some() -> bool:
-            return int(js.info(server.url, "R")["state"]["messages"]) > least
-
-        wait_for(has_some, f"{least} messages are not stored")
-
-    try:
-        js.stream(server.url, "W", "w.*")
-        js.stream(server.url, "R", "retry.>")
-        js.publish(server.url, "w.a", count=600)
-        line = ["redrive", "W", "--first-seq", "1", "--subject", "retry.x", "--rate", "200", "--force"]
-        with subprocess.Popen(
-            [sys.executable, "-m", "jsctl", *line, "--pause-on", "lag > 100", "--json"],
-            env={**os.environ, "NATS_URL": server.url, "HOME": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            for least in (50, 300):
-                wait_for_messages(least)
-                server.kill()
-                server.start()
-            out, err = process.communicate(timeout=60)
-        assert (process.returncode, json.loads(out)["stored"]) == (0, 600), err
-        assert sources(server.url) == [*range(1, 601)]
-    finally:
-        server.stop()
 
 
 def test_journals_are_checked(cli: Cli, url: str, tmp_path: Path, retry: None) -> None:

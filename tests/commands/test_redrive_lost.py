@@ -1,0 +1,97 @@
+"""`redrive` while its connection, its server or a leader is lost: each message once."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_redrive import sources
+from tests.support import js
+from tests.support.leaders import lead
+from tests.support.relay import relay
+from tests.support.run import Cli
+from tests.support.servers import Account, Cluster, RealServer
+from tests.support.waiting import wait_for
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_read_survives_lost_connections(own_account: Account, tmp_path: Path, seed: int) -> None:
+    """Connections are cut in place of an answer again and again, also of one to a read, without a journal."""
+    chance, url = random.Random(seed), own_account.url
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    js.publish(url, "w.a", b"x" * 500, count=400)
+    with relay(own_account.server.port) as line:
+        cli = Cli(tmp_path, url.replace(str(own_account.server.port), str(line.port)))
+        line.then += [(at, line.cut_at_answer) for at in sorted(chance.sample(range(30_000, 300_000), 4))]
+        result = cli("redrive W --first-seq 1 --subject retry.x --rate 4000 --force --json", status=0).json
+        assert not line.then
+    assert (result["stored"], result["remaining"]) == (400, 0)
+    assert sources(url) == [*range(1, 401)]
+
+
+@pytest.mark.slow
+def test_a_server_that_starts_again_is_waited_for(tmp_path: Path) -> None:
+    server = RealServer(tmp_path, 'listen: "127.0.0.1:{port}"\njetstream { store_dir: "{store}" }\n').start()
+
+    def wait_for_messages(least: int) -> None:
+        def has_some() -> bool:
+            return int(js.info(server.url, "R")["state"]["messages"]) > least
+
+        wait_for(has_some, f"{least} messages are not stored")
+
+    try:
+        js.stream(server.url, "W", "w.*")
+        js.stream(server.url, "R", "retry.>")
+        js.publish(server.url, "w.a", count=600)
+        line = ["redrive", "W", "--first-seq", "1", "--subject", "retry.x", "--rate", "200", "--force"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "jsctl", *line, "--pause-on", "lag > 100", "--json"],
+            env={**os.environ, "NATS_URL": server.url, "HOME": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            for least in (50, 300):
+                wait_for_messages(least)
+                server.kill()
+                server.start()
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, json.loads(out)["stored"]) == (0, 600), err
+        assert sources(server.url) == [*range(1, 601)]
+    finally:
+        server.stop()
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+def test_the_leader_of_the_stream_that_is_read_is_killed(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / "servers").start()
+    url = cluster.url
+    try:
+        js.stream(url, "W", "w.*", num_replicas=3)
+        js.stream(url, "R", "retry.>", num_replicas=3)
+        js.publish(url, "w.a", count=600)
+        lead(url, "W", "n1")
+        lead(url, "R", "n2")
+        line = ["redrive", "W", "--first-seq", "1", "--subject", "retry.x", "--rate", "100", "--force"]
+        process = Cli(tmp_path, cluster.servers["n3"].url_for("acc")).start([*line, "--json"])
+
+        def has_begun() -> bool:
+            return int(js.info(url, "R")["state"]["messages"]) > 50
+
+        try:
+            wait_for(has_begun, "nothing is stored")
+            cluster.servers["n1"].kill()
+            out, err = process.communicate(timeout=90)
+        finally:
+            process.kill()
+        assert process.returncode == 0, err
+        assert json.loads(out)["stored"] == 600
+        assert sources(cluster.servers["n2"].url_for("acc")) == [*range(1, 601)]
+    finally:
+        cluster.stop()
