@@ -1,6 +1,7 @@
 """Regular expressions from users."""
 
 import re
+import warnings
 from typing import AnyStr
 
 from jsctl.errors import BadInput
@@ -12,7 +13,9 @@ def compile_pattern(text: AnyStr, flags: int = 0, *, flag: str = "") -> re.Patte
     Raises BadInput for whatever is wrong with it, and no other error.
     """
     try:
-        return re.compile(text, flags)
+        with warnings.catch_warnings():  # of what a later Python may take for a set of sets, as in [[a]
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(text, flags)
     except re.error as error:
         reason = str(error)
     except RecursionError:
