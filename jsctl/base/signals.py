@@ -32,9 +32,11 @@ TERMINATION = (signal.SIGTERM, *HANGUP)
 
 
 class Stopped(Cancelled):
-    """A signal ended the work."""
+    """A signal ended the work. number: the signal's, which chooses the exit status."""
 
-    status = ExitStatus.INTERRUPTED
+    def __init__(self, message: str, hint: str = "", *, number: int = signal.SIGINT) -> None:
+        super().__init__(message, hint)
+        self.status = ExitStatus.TERMINATED if number == signal.SIGTERM else ExitStatus.INTERRUPTED
 
 
 _handlers: dict[int, list[Callable[[int], object]]] = {}
@@ -169,7 +171,9 @@ async def stoppable() -> AsyncIterator[Sequence[int]]:
             if not arrived:
                 raise
             task.uncancel()
-            raise Stopped(f"stopped by {signal.Signals(arrived[0]).name}") from None
+            number = arrived[0]
+            name = "ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+            raise Stopped(f"stopped by {name}", number=number) from None
 
 
 @contextlib.contextmanager

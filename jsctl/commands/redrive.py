@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 import click
 
+from jsctl.base.signals import stoppable
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.decoding import NO_DECODING
@@ -177,8 +178,9 @@ async def _publish(
     pace = Pace(options.rate or 0, should_pause if condition else None)
     start = time.perf_counter()
     try:
-        with env.progress("Publishing", len(journal.remaining)) as advance:
-            await publish_remaining(api, journal, pace, advance, env.say)
+        async with stoppable():
+            with env.progress("Publishing", len(journal.remaining)) as advance:
+                await publish_remaining(api, journal, pace, advance, env.say)
     except ValueError as error:
         raise BadInput(f"--pause-on: {error}") from None
     finally:

@@ -1,8 +1,10 @@
-"""`redrive` while its connection, its server or a leader is lost: each message once."""
+"""`redrive` while its connection, its server or a leader is lost, or it is ended: each message once."""
 
 import json
 import os
 import random
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -95,3 +97,18 @@ def test_the_leader_of_the_stream_that_is_read_is_killed(tmp_path: Path) -> None
         assert sources(cluster.servers["n2"].url_for("acc")) == [*range(1, 601)]
     finally:
         cluster.stop()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_redrive_that_is_ended_says_what_is_not_published(
+    cli: Cli, url: str, number: int, status: int
+) -> None:
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    js.publish(url, "w.a", count=200)
+    process = cli.start("redrive W --filter w.a --subject retry.x --rate 20 --force")
+    wait_for(lambda: js.info(url, "R")["state"]["messages"], "nothing is redriven")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert re.fullmatch(r"\d+ of 200 messages are not published\njsctl: error: stopped by \S+\n", err), err
