@@ -20,7 +20,7 @@ MAX_SIZE = 88_000_000
 
 LARGEST = {
     "wasmtime": 34,
-    "jsctl": 18,
+    "jsctl": 20,
     "pygments": 10,
     "wcwidth": 7,
     "nacl": 6,

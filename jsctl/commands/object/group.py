@@ -1,12 +1,12 @@
 """`jsctl object` and its short commands."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from functools import partial
 from typing import Literal
 
 import click
 
+from jsctl.base.loops import gather
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.object.flags import (
     BUCKET,
@@ -111,7 +111,7 @@ async def status(env: Env, bucket: str) -> Result:
     else:
         collected = await streams.collect(api, _select_bucket)
         infos = sorted(collected.items.values(), key=buckets.get_bucket)
-    return lists.status(list(await asyncio.gather(*(_count_objects(api, info) for info in infos))))
+    return lists.status(await gather(_count_objects(api, info) for info in infos))
 
 
 async def _count_objects(api: Api, info: Json) -> tuple[Json, int, int]:
