@@ -2,7 +2,8 @@
 
 import re
 import warnings
-from typing import AnyStr
+from functools import lru_cache
+from typing import Any, AnyStr
 
 from jsctl.errors import BadInput
 
@@ -13,9 +14,7 @@ def compile_pattern(text: AnyStr, flags: int = 0, *, flag: str = "") -> re.Patte
     Raises BadInput for whatever is wrong with it, and no other error.
     """
     try:
-        with warnings.catch_warnings():  # of what a later Python may take for a set of sets, as in [[a]
-            warnings.simplefilter("ignore", FutureWarning)
-            return re.compile(text, flags)
+        return _compile(text, flags)
     except re.error as error:
         reason = str(error)
     except RecursionError:
@@ -24,6 +23,15 @@ def compile_pattern(text: AnyStr, flags: int = 0, *, flag: str = "") -> re.Patte
         reason = "a number in it is too large"
     pattern = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
     raise BadInput(f"{flag}{' ' * bool(flag)}{pattern!r} is not a valid regular expression: {reason}")
+
+
+@lru_cache
+def _compile(text: Any, flags: int) -> re.Pattern[Any]:
+    """Compile without warnings of what a later Python may take for a set of sets, as in `[[a]`. Expressions
+    ask for their patterns with each message."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(text, flags)
 
 
 _GO_TOKEN = re.compile(
