@@ -20,15 +20,18 @@ _COMMON = frozenset(
 def search(verbs: Mapping[str, Verb], query: str) -> list[Verb]:
     """Return the verbs whose name, aliases or help have words of a query, the best first: a word counts the
     more, the fewer verbs have it, twice in the name, and half in the description."""
-    asked = {*re.findall(r"[a-z0-9]+", query.lower())}
-    words = {*(asked - _COMMON), *_join_pairs(re.findall(r"[a-z0-9]+", query.lower()))}
+    asked = _split(query)
+    words = {*asked} - _COMMON | _join_pairs(asked)
     if not words:
         return [*verbs.values()]
     places = {
         name: [
-            _split(" ".join([verb.path, verb.mode, *verb.entry.aliases])),
-            _split(verb.entry.help),
-            _split(verb.description),
+            frozenset(_split(text))
+            for text in (
+                " ".join([verb.path, verb.mode, *verb.entry.aliases]),
+                verb.entry.help,
+                verb.description,
+            )
         ]
         for name, verb in verbs.items()
     }
@@ -44,8 +47,8 @@ def search(verbs: Mapping[str, Verb], query: str) -> list[Verb]:
     return [verbs[name] for name in sorted(verbs, key=lambda name: -points[name]) if points[name]]
 
 
-def _split(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[a-z0-9]+", text.lower()))
+def _split(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def _join_pairs(words: Sequence[str]) -> set[str]:

@@ -11,20 +11,8 @@ _DOCKERFILE = re.compile(
 _KEYS = frozenset(
     {
         *("run", "script", "before_script", "after_script", "command", "commands", "cmd", "cmds"),
-        *(
-            "entrypoint",
-            "args",
-            "test",
-            "shell",
-            "bash",
-            "sh",
-            "exec",
-            "entry",
-            "runcmd",
-            "bootcmd",
-            "inline",
-        ),
-        *("install", "before_install", "after_install", "after_success", "after_failure"),
+        *("entrypoint", "args", "test", "shell", "bash", "sh", "exec", "entry", "inline", "runcmd"),
+        *("bootcmd", "install", "before_install", "after_install", "after_success", "after_failure"),
     }
 )
 """Keys whose texts, or lists of texts, are run."""

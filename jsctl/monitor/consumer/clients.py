@@ -10,9 +10,8 @@ from jsctl.monitor.consumer.unacknowledged import count_messages
 from jsctl.monitor.rules.catalog import Rule
 from jsctl.monitor.trouble import Trouble
 
-_RECENT = (
-    10 * SECOND
-)  #: ns since a delivery: a client that pulls repeatedly does not have a pull open all the time
+_RECENT = 10 * SECOND
+"""ns since a delivery: a client that pulls repeatedly does not have a pull open all the time."""
 
 
 def diagnose_clients(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:

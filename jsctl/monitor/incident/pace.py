@@ -47,11 +47,8 @@ class PaceFinder:
         for key, row in view.rows.items():
             if key[0] != "stream" or row.values["offline"]:
                 continue
-            full_key, last_seq, created = (
-                (view.context, view.domain, *key),
-                row.values["last_seq"],
-                row.values["created"],
-            )
+            full_key = (view.context, view.domain, *key)
+            last_seq, created = row.values["last_seq"], row.values["created"]
             before = self._before.get(full_key)
             if before is None or before.created != created or last_seq < before.last_seq or at <= before.at:
                 self._before[full_key] = _Before(created, at, last_seq, deque(maxlen=_MAX_ROUNDS))
@@ -83,10 +80,8 @@ def _find_rate(before: _Before, now: _Before) -> float:
 
 def _compare(view: PlaceView, row: Row, before: _Before, now: _Before) -> Iterator[Change]:
     count, span, rates = now.last_seq - before.last_seq, now.at - before.at, before.rates
-    of, key = (
-        (view.context, view.domain, row.name),
-        f"{QUIET}\x1f{view.context}\x1f{view.domain}\x1f{row.name}",
-    )
+    of = (view.context, view.domain, row.name)
+    key = "\x1f".join((QUIET, *of))
     most = max(rates, default=0.0)
     if count >= _MIN_MESSAGES and len(rates) >= _MIN_ROUNDS and _find_rate(before, now) >= _TIMES * most:
         within = format_exact_duration(span - span % (SECOND // 10))
