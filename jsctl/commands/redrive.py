@@ -14,7 +14,6 @@ from jsctl.commands.options.redriving import COUNT, RedriveOptions, choosing_fla
 from jsctl.commands.picking.pick import open_consumer, open_stream
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.redrive import plan as plans
@@ -32,6 +31,7 @@ from jsctl.jetstream.redrive.run import (
 from jsctl.jetstream.redrive.target import Streams, Target, build_target
 from jsctl.jetstream.redrive.undo import plan_undo, undo
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.waiting import PatientApi
 from jsctl.views import redrive as view
 from jsctl.views.result import Result
 
@@ -114,6 +114,7 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
         api, stream, consumer = await open_consumer(env, options.stream, options.consumer)
     else:
         (api, stream), consumer = await open_stream(env, options.stream), ""
+    api = PatientApi(api, env.say)
     if existing is not None:
         return await _continue(env, api, options, existing, stream, consumer)
     info = await streams.fetch_info(api, stream)
@@ -142,7 +143,7 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
 
 
 async def _continue(
-    env: Env, api: Api, options: RedriveOptions, existing: Journal, stream: str, consumer: str
+    env: Env, api: PatientApi, options: RedriveOptions, existing: Journal, stream: str, consumer: str
 ) -> Result:
     """Go on with the redrive of a journal, if it is the same."""
     fixed = {"stream": stream, "consumer": consumer, "domain": api.domain, **options.list_fixed()}
@@ -166,14 +167,19 @@ async def _continue(
 
 
 async def _publish(
-    env: Env, api: Api, options: RedriveOptions, journal: Journal, left: int, before: Collection[int] = ()
+    env: Env,
+    api: PatientApi,
+    options: RedriveOptions,
+    journal: Journal,
+    left: int,
+    before: Collection[int] = (),
 ) -> Result:
     """Publish what has no outcome yet. left: number of messages that were redriven too often. before: those
     that were stored by an earlier run."""
     condition = options.pause_on
 
-    async def should_pause(own: Api) -> bool:
-        return condition is not None and await is_behind(own, condition, journal.head)
+    async def should_pause() -> bool:
+        return condition is not None and await is_behind(api, condition, journal.head)
 
     pace = Pace(options.rate or 0, should_pause if condition else None)
     start = time.perf_counter()
@@ -200,7 +206,7 @@ async def _undo(env: Env, options: RedriveOptions) -> Result:
     if Journal.peek(options.undo) is None:
         raise BadInput(f"there is no journal {options.undo}, or it holds no redrive", "specify --undo FILE")
     with Journal.open(options.undo, create=False) as journal:
-        api = await env.jetstream()
+        api = PatientApi(await env.jetstream(), env.say)
         if journal.head["domain"] != api.domain:
             raise BadInput(
                 f"the redrive was in domain {journal.head['domain'] or 'none'}", "specify it with --js-domain"

@@ -10,7 +10,9 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Se
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from jsctl.base.command_lines import build_line
 from jsctl.base.loops import StartedWork, cancel_all, start
+from jsctl.errors import RequestTimeout
 from jsctl.jetstream.api import Api, Json, parse_response
 
 if TYPE_CHECKING:
@@ -35,6 +37,15 @@ class Collected(NamedTuple, Generic[T]):
     items: Mapping[str, T]
     missing: Sequence[str] = ()
     offline: Mapping[str, str] = MappingProxyType({})
+
+
+def require_answers(noun: str, missing: Sequence[str]) -> None:
+    """Raise RequestTimeout if the leaders of some streams or consumers of a list did not answer."""
+    if missing:
+        whose, more = f"{noun} {missing[0]}", f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise RequestTimeout(
+            f"no answer from the leader of {whose}{more}", f"{build_line('doctor')} shows who has none"
+        )
 
 
 class Memory(Generic[T]):

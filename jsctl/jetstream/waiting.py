@@ -2,13 +2,13 @@
 is created on the server."""
 
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from jsctl.base.loops import sleep, time_limit
 from jsctl.base.units import SECOND, format_exact_duration
-from jsctl.errors import JsctlError, RequestTimeout
-from jsctl.jetstream.api import Api, is_transient
+from jsctl.errors import JsctlError, NoJetStream, NoResponders, RequestTimeout
+from jsctl.jetstream.api import Api, Json, is_transient
 
 T = TypeVar("T")
 
@@ -58,21 +58,50 @@ async def wait_until(
     return found
 
 
-async def ask_again(api: Api, ask: Callable[[Api], Awaitable[T]], say: Callable[[str], None]) -> T:
-    """Return what `ask` returns; repeat it while a stream has no leader, or a server starts, for twice the
-    API's timeout after the first failure, which is longer than an election.
+class PatientApi(Api):
+    """An API whose requests change nothing, or nothing more when they come twice: each is repeated while a
+    stream has no leader, or a server starts, for twice the timeout after its first failure, which is longer
+    than an election.
 
-    ask: changes nothing. say: writes a line for people. Raises what `ask` raises.
+    say: writes a line for people, once for each outage. What `Api.call` raises is raised at the end, and at
+    once as long as nothing has answered and nobody is there who could.
     """
-    end = 0.0
-    while True:
-        try:
-            return await ask(api)
-        except JsctlError as error:
-            if not is_transient(error) or (end and time.monotonic() >= end):
-                raise
-            if not end:
-                say(f"jsctl: {error.message}; trying again; ctrl-C ends it")
-                end = time.monotonic() + 2 * api.timeout / SECOND
-                api = api.with_timeout(api.timeout // 4)  # what is asked before the election gets no answer
-        await sleep(_PAUSE)
+
+    def __init__(self, api: Api, say: Callable[[str], None]) -> None:
+        vars(self).update(vars(api))
+        self.once = api  #: whose requests are not repeated
+        self._say = say
+        self._has_answered = self._is_silent = False
+
+    async def call(
+        self, subject: str, body: Mapping[str, Any] | None = None, *, timeout: int | None = None
+    ) -> Json:
+        return await self.repeat(
+            lambda most: self.once.call(subject, body, timeout=min(timeout or most, most))
+        )
+
+    async def call_raw(
+        self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
+    ) -> bytes:
+        return await self.repeat(lambda most: self.once.call_raw(subject, body, min(timeout or most, most)))
+
+    async def repeat(self, ask: Callable[[int], Awaitable[T]]) -> T:
+        """Return what `ask` returns; repeat it as a request. ask: takes a timeout, ns."""
+        end, most = 0.0, self.timeout
+        while True:
+            try:
+                answer = await ask(most)
+            except JsctlError as error:
+                is_final = not is_transient(error) or (end and time.monotonic() >= end)
+                if is_final or (not self._has_answered and isinstance(error, NoResponders | NoJetStream)):
+                    raise
+                if not self._is_silent:
+                    self._say(f"jsctl: {error.message}; trying again; ctrl-C ends it")
+                    self._is_silent = True
+                if not end:
+                    end = time.monotonic() + 2 * self.timeout / SECOND
+                    most //= 4  # what is asked before the election gets no answer
+                await sleep(_PAUSE)
+            else:
+                self._has_answered, self._is_silent = True, False
+                return answer

@@ -99,6 +99,40 @@ def test_the_leader_of_the_stream_that_is_read_is_killed(tmp_path: Path) -> None
         cluster.stop()
 
 
+@pytest.mark.cluster
+@pytest.mark.slow
+def test_a_leader_that_is_lost_is_waited_for_from_the_first_question_on(tmp_path: Path) -> None:
+    """Also where the list of streams, of which one might be the target, is not whole."""
+    cluster = Cluster(tmp_path / "servers").start()
+    url = cluster.url
+    cli = Cli(tmp_path, cluster.servers["n3"].url_for("acc"))
+    try:
+        js.stream(url, "W", "w.*", num_replicas=3)
+        js.stream(url, "R", "retry.>", num_replicas=3)
+        js.publish(url, "w.a", count=100)
+        lead(url, "W", "n1")
+        lead(url, "R", "n1")
+        cluster.servers["n1"].kill()
+        line = "redrive W --first-seq 1 --subject retry.x --force --json --journal"
+        result = cli(f"{line} {tmp_path}/j", status=0)
+        assert result.json["stored"] == 100
+        assert "trying again" in result.err
+        cluster.servers["n1"].start()
+        url = cluster.servers["n3"].url_for("acc")
+        lead(url, "R", "n2")
+        cluster.servers["n2"].kill()
+        assert cli(f"redrive --undo {tmp_path}/j --force --json", status=0).json["removed"] == 100
+        assert sources(url) == []
+    finally:
+        cluster.stop()
+
+
+def test_where_there_is_no_jetstream_nothing_is_waited_for(cli: Cli, url: str) -> None:
+    result = cli("redrive W --first-seq 1 --subject retry.x --force --js-domain nowhere", status=4)
+    assert result.err.count("\n") == 1
+    assert "no JetStream answers on $JS.nowhere.API" in result.err
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_redrive_that_is_ended_says_what_is_not_published(
     cli: Cli, url: str, number: int, status: int

@@ -4,7 +4,6 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import aclosing
-from functools import partial
 from typing import Literal, NamedTuple
 
 from jsctl.base.loops import sleep
@@ -19,7 +18,7 @@ from jsctl.jetstream.message.retry_policy import RetryPolicy
 from jsctl.jetstream.redrive.choose import COUNT
 from jsctl.jetstream.redrive.journal import Item, Journal, Place
 from jsctl.jetstream.stream import requests as streams
-from jsctl.jetstream.waiting import ask_again
+from jsctl.jetstream.waiting import PatientApi
 from jsctl.nats.headers import encode_headers, find_header, parse_headers
 from jsctl.nats.message import Message, OutgoingMessage
 
@@ -36,7 +35,7 @@ class Pace(NamedTuple):
     part, and then once a second."""
 
     rate: int = 0
-    should_pause: Callable[[Api], Awaitable[bool]] | None = None
+    should_pause: Callable[[], Awaitable[bool]] | None = None
 
 
 def build_head(
@@ -64,12 +63,11 @@ def _get_marks(state: Json) -> Json:
 
 
 async def publish_remaining(
-    api: Api, journal: Journal, pace: Pace, advance: Callable[[int], None], say: Callable[[str], None]
+    api: PatientApi, journal: Journal, pace: Pace, advance: Callable[[int], None], say: Callable[[str], None]
 ) -> PublishTotals:
     """Publish what has no outcome yet. advance: called with a number of messages that have one now.
 
-    A leader that is lost is waited for, also that of the stream that is read. Raises what `publish_with_acks`
-    raises; the journal says what is stored.
+    Raises what `publish_with_acks` raises, after waiting for a leader; the journal says what is stored.
     """
     head, totals = journal.head, PublishTotals()
     configs = {
@@ -78,19 +76,16 @@ async def publish_remaining(
     sequences: dict[bytes, int] = {}
     pauses = pace.should_pause
 
-    async def fetch_part(part: Sequence[int], own: Api) -> list[tuple[int, Message | None]]:
-        return [pair async for pair in browse.fetch_each(own, head["stream"], part)]
-
     async def compose() -> AsyncGenerator[Sequence[OutgoingMessage], None]:
         size = max(1, min(_PART, pace.rate // 20)) if pace.rate else _PART
         remaining = journal.remaining
         due = time.monotonic()
         for at in range(0, len(remaining), size):
             if pauses is not None:
-                await _wait_for_turn(lambda: ask_again(api, pauses, say), sequences, say)
+                await _wait_for_turn(pauses, sequences, say)
             part = {item.sequence: item for item in remaining[at : at + size]}
             burst, gone = list[OutgoingMessage](), list[int]()
-            for sequence, message in await ask_again(api, partial(fetch_part, [*part]), say):
+            async for sequence, message in browse.fetch_each(api, head["stream"], [*part]):
                 if message is None:
                     gone.append(sequence)
                     continue
@@ -115,7 +110,7 @@ async def publish_remaining(
         advance(1)
 
     async with aclosing(compose()) as bursts:
-        await publish_with_acks(api.connection, bursts, totals, handle_published, RetryPolicy(api, say))
+        await publish_with_acks(api.connection, bursts, totals, handle_published, RetryPolicy(api.once, say))
     return totals
 
 

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, NotFound
-from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import is_imported, list_origins
+from jsctl.jetstream.paging import require_answers
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.waiting import PatientApi
 from jsctl.nats.subjects import matches, overlaps, validate_subject
 
 
@@ -19,10 +21,16 @@ class Streams:
         self._found: dict[str, str] = {}
 
     @classmethod
-    async def fetch(cls, api: Api) -> "Streams":
-        """Fetch them."""
-        collected = await streams.collect(api, lambda info: info["config"])
-        return cls(collected.items)
+    async def fetch(cls, api: PatientApi) -> "Streams":
+        """Fetch them. Raises RequestTimeout for one without a leader: it might store a target's
+        subject, or lead back to the consumer."""
+
+        async def collect(timeout: int) -> Mapping[str, Json]:
+            collected = await streams.collect(api, lambda info: info["config"])
+            require_answers("stream", collected.missing)
+            return collected.items
+
+        return cls(await api.repeat(collect))
 
     def get(self, name: str) -> Json:
         """Return the configuration of a stream. Raises NotFound."""
