@@ -8,6 +8,7 @@ People write and read local time: a text without a zone is local, and texts for 
 """
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -218,6 +219,13 @@ def pluralize(count: int, noun: str) -> str:
     if count != 1:
         noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeou" else f"{noun}s"
     return f"{format_count(count)} {noun}"
+
+
+def join_some(words: Iterable[object], limit: int = 5, separator: str = ", ") -> str:
+    """Join the first words, and say how many there are besides: `a, b, c and 7 more`."""
+    texts = [str(word) for word in words]
+    joined, remaining = separator.join(texts[:limit]), len(texts) - limit
+    return f"{joined}{separator.rstrip(', ')} and {format_count(remaining)} more" if remaining > 0 else joined
 
 
 def format_bytes(value: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from jsctl.base.units import SECOND, format_bytes, pluralize
+from jsctl.base.units import SECOND, format_bytes, join_some, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
@@ -39,10 +39,9 @@ def _show_imported(stream: str, published: int, duplicates: int, size: int, dura
 
 def _show_preview(stream: str, messages: int, size: int, subjects: Sequence[str]) -> Result:
     """Show the result of `jsctl import --dry-run`. size: bytes of payload."""
-    subject_list = ", ".join(subjects[:5]) + (", ..." if len(subjects) > 5 else "")
     text = f"would publish {pluralize(messages, 'message')} ({format_bytes(size)}) to {stream}"
     data = {"stream": stream, "messages": messages, "bytes": size, "subjects": list(subjects)}
-    return Result([Text(f"{text}, on {subject_list}" if subjects else text)], data)
+    return Result([Text(f"{text}, on {join_some(subjects)}" if subjects else text)], data)
 
 
 @dataclass(frozen=True, slots=True)

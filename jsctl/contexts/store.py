@@ -18,6 +18,7 @@ from jsctl.base.command_lines import build_line
 from jsctl.base.files import read_text, write_atomically
 from jsctl.base.json_text import parse_json
 from jsctl.base.posix import make_private_folder
+from jsctl.base.units import join_some
 from jsctl.base.user_folders import find_config_folder
 from jsctl.contexts.model import KEYS, Context
 from jsctl.contexts.settings import FILE_KEYS
@@ -25,7 +26,6 @@ from jsctl.errors import BadInput, NotFound
 
 _SELECTED = "context.txt"
 _PREVIOUS = "previous-context.txt"
-_MAX_LISTED = 8
 
 
 class ContextStore:
@@ -63,9 +63,7 @@ class ContextStore:
     def format_select_hint(self) -> str:
         """Return what to do where no context is selected, with the names of some; empty if there are none."""
         names = self.names()
-        more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
-        listed = ", ".join(names[:_MAX_LISTED])
-        return f"{build_line('context select')} selects one of {listed}{more}" if names else ""
+        return f"{build_line('context select')} selects one of {join_some(names)}" if names else ""
 
     def missing(self, name: str) -> NotFound:
         """Return the error for a context that does not exist."""

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import pluralize
+from jsctl.base.units import join_some, pluralize
 from jsctl.contexts.settings import Settings
 from jsctl.errors import Denied, JsctlError
 from jsctl.jetstream.api import Api
@@ -70,9 +70,8 @@ async def wait_until_ready(
             reported_at = now
             report(f"waiting: {sentences[0]}")
         await asyncio.sleep(_PAUSE_SECONDS)
-    remainder = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
     raise JsctlError(
-        f"network {network.state.name} is not ready after {seconds:g}s: {' '.join(sentences[:1])}{remainder}",
+        f"network {network.state.name} is not ready after {seconds:g}s: {join_some(sentences, 1)}",
         f"see {build_line('server network status', network.state.name)}",
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
-from jsctl.base.units import SECOND, format_count
+from jsctl.base.units import SECOND, join_some
 from jsctl.errors import Denied, JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer.requests import is_pull
@@ -62,8 +62,7 @@ def describe_ack_denials(denied: Iterable[Name]) -> list[Trouble]:
     names = [f"{stream} > {consumer}" for stream, consumer in sorted(set(denied))]
     if not names:
         return []
-    more = f" and {format_count(len(names) - 1)} more" if len(names) > 1 else ""
-    says = f"it may request messages of {names[0]}{more}, and not acknowledge them"
+    says = f"it may request messages of {join_some(names, 1)}, and not acknowledge them"
     return [Trouble("it may not acknowledge", False, "ACK_DENIED", says)]
 
 

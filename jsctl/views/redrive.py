@@ -3,25 +3,21 @@
 from collections.abc import Collection
 from typing import Any
 
-from jsctl.base.units import format_bytes, pluralize
+from jsctl.base.units import format_bytes, join_some, pluralize
 from jsctl.jetstream.redrive.journal import Journal
 from jsctl.jetstream.redrive.plan import RedrivePlan
 from jsctl.jetstream.redrive.undo import UndoPlan
 from jsctl.views.intent import Intent
 from jsctl.views.result import Result, Text
 
-_MAX_SUBJECTS = 5
-
 
 def plan_intent(stream: str, consumer: str, plan: RedrivePlan, journal: str) -> Intent:
     """Return the intent to publish what is planned. journal: its path; empty for none."""
     counts = plan.count_subjects()
     named = [f"{subject} of stream {plan.targets[subject]['config']['name']}" for subject in counts]
-    more = f" and {pluralize(len(named) - _MAX_SUBJECTS, 'more subject')}" * (len(named) > _MAX_SUBJECTS)
     amount = f"{pluralize(len(plan.items), 'message')} ({format_bytes(plan.bytes)})"
-    where = ", ".join(named[:_MAX_SUBJECTS]) + more
     source = f"Consumer {stream} > {consumer}" if consumer else f"Stream {stream}"
-    action = f"publish {amount} of {source} again on {where}"
+    action = f"publish {amount} of {source} again on {join_some(named)}"
     notes = describe_rest(plan)
     facts = {
         "stream": stream,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jsctl.base.units import format_count
+from jsctl.base.units import join_some
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import find_differences
@@ -108,9 +108,8 @@ def show_rehearsal(
     fields += [Field("Refused", Cell(refused, refused, "bad"), "prose")] if refused else []
     fields += [Field("Not Kept", ", ".join(servers["not_kept"]), "prose")] if servers["not_kept"] else []
     for one in not_stored:
-        shown = ", ".join(one["subjects"][:5])
-        more = f" and {format_count(len(one['subjects']) - 5)} more" if one["subjects"][5:] else ""
-        fields.append(Field("No Longer Stored", f"{shown}{more}, which {one['stream']} has", "prose"))
+        words = f"{join_some(one['subjects'])}, which {one['stream']} has"
+        fields.append(Field("No Longer Stored", words, "prose"))
     fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
     fields += [Field("Not Rehearsed", "; ".join(left_out), "prose")] if left_out else []
     parts: list[Part] = [InfoPage("Rehearsal", [Section("", fields)])]

@@ -15,6 +15,7 @@ from jsctl.auth.store import extract_jwt
 from jsctl.auth.why.answer import CONNECT, IMPORT, PUBLISH, SUBSCRIBE, Question, answer
 from jsctl.auth.why.connecting import Visit
 from jsctl.base.files import read_text
+from jsctl.base.units import join_some
 from jsctl.commands.auth.servers import ask_servers, servers_flags
 from jsctl.commands.cli import command, option
 from jsctl.commands.picking.auth import operator_option, pick_operator
@@ -130,8 +131,7 @@ def _find_user(environment: Environment, options: Options) -> tuple[Account | No
         return environment.get_account(user.issuer_account), user
     if not users:
         user_names = sorted({user.name for account in environment.accounts for user in account.users})
-        names = ", ".join(user_names[:5]) + ", ..." * (len(user_names) > 5) or "none"
-        raise NotFound(f"there is no user {options.user}", f"known users: {names}")
+        raise NotFound(f"there is no user {options.user}", f"known users: {join_some(user_names) or 'none'}")
     if len(users) > 1:
         accounts = ", ".join(user.account for user in users)
         raise BadInput(f"accounts {accounts} have a user {options.user}", "select one with --account")

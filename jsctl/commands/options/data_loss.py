@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from jsctl.base.units import join_some
 from jsctl.commands.cli import declare_all, option
 from jsctl.commands.options.protection import refuse_protected, unprotect_flag
 from jsctl.env import Env
@@ -15,7 +16,6 @@ from jsctl.jetstream.message.takers import list_taken
 from jsctl.jetstream.stream.protection import endangers
 from jsctl.views.intent import Intent
 
-_MAX_NAMES = 3
 _WORDS = (
     ("delete", "deletes", "of"),
     ("take", "takes", "out of work queue"),
@@ -93,7 +93,7 @@ def describe_losses(losing: Sequence[Losing]) -> str:
     for how, start, link in _WORDS:
         lost = [item for item in losing if item.loss and item.how == how]
         if lost:
-            names = ", ".join(item.label for item in lost[:_MAX_NAMES]) + ", ..." * bool(lost[_MAX_NAMES:])
+            names = join_some([item.label for item in lost], 3)
             words.append(f"{start} {add_losses(item.loss for item in lost)} {link} {names}")
     return " and ".join(words)
 

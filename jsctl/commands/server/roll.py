@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jsctl.base.loops import enter_event_loop
-from jsctl.base.units import pluralize
+from jsctl.base.units import join_some, pluralize
 from jsctl.commands.cli import argument, command, option
 from jsctl.commands.options.idle import find_time_limit
 from jsctl.env import Env
@@ -12,8 +12,6 @@ from jsctl.jetstream.api import Api
 from jsctl.jetstream.waiting import wait_until
 from jsctl.monitor.server.roll import RollingServer, fetch_rolling_servers
 from jsctl.views.result import Cell, Column, Result, Table, Text
-
-_MAX_REASONS = 3
 
 _COLUMNS = (
     Column("Server", "server"),
@@ -26,11 +24,6 @@ _COLUMNS = (
     Column("Uptime", "uptime"),
     Column("Waits For", "waits", "prose"),
 )
-
-
-def _shorten(waits: Sequence[str]) -> str:
-    more = f"; and {len(waits) - _MAX_REASONS} more" * (len(waits) > _MAX_REASONS)
-    return "; ".join(waits[:_MAX_REASONS]) + more
 
 
 def _show(rows: Sequence[RollingServer], server: str) -> Result:
@@ -46,7 +39,7 @@ def _show(rows: Sequence[RollingServer], server: str) -> Result:
             row.is_meta_leader,
             row.alone,
             row.uptime,
-            Cell([*row.waits], _shorten(row.waits)),
+            Cell([*row.waits], join_some(row.waits, 3, "; ")),
         )
         for row in rows
     ]
@@ -85,7 +78,7 @@ async def roll(env: Env, name: str, wait: bool) -> Result:
     def describe_missing(rows: Sequence[RollingServer]) -> str:
         if not rows:
             return f"server {name} does not answer"
-        return "" if any(not row.waits for row in rows) else _shorten(rows[0].waits)
+        return "" if any(not row.waits for row in rows) else join_some(rows[0].waits, 3, "; ")
 
     if wait:
         rows = await wait_until(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jsctl.base.units import format_bytes, format_count, pluralize
+from jsctl.base.units import format_bytes, format_count, join_some, pluralize
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.picking.pick import open_stream
 from jsctl.env import Env
@@ -17,8 +17,6 @@ _COLUMNS = (
     Column("Last Message", "last", "count"),
     Column("Missing", "missing", "count"),
 )
-_MAX_LOST_LISTED = 20
-"""Sequences of lost messages that are listed."""
 
 
 def _show_gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_bytes: int) -> Result:
@@ -33,9 +31,7 @@ def _show_gaps(stream: str, ranges: Sequence[Gap], lost: Sequence[int], lost_byt
     else:
         parts.append(Table("", _COLUMNS, (), empty=f"No deleted messages in {stream}"))
     if lost:
-        sequences = ", ".join(map(format_count, lost[:_MAX_LOST_LISTED])) + (
-            " …" if len(lost) > _MAX_LOST_LISTED else ""
-        )
+        sequences = join_some([format_count(sequence) for sequence in lost], 20)
         count = pluralize(len(lost), "message")
         parts.append(Text(f"The server lost {count} ({format_bytes(lost_bytes)}): {sequences}", "bad"))
     return Result(parts, data=[list(gap) for gap in ranges])

@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
-from jsctl.base.units import format_time, pluralize, to_ns
+from jsctl.base.units import format_time, join_some, pluralize, to_ns
 from jsctl.errors import JsctlError, NotFound
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.jetstream.kv.read import deduplicate_patterns, fetch_history, missing_key_error
 from jsctl.jetstream.message.gaps import find_gaps
 from jsctl.jetstream.stream import requests as streams
-
-_NAMED = 5  #: maximum number of keys that a warning names
 
 
 class Past(NamedTuple):
@@ -50,7 +48,7 @@ class Past(NamedTuple):
         when, unknown = format_time(self.time), self.unknown
         sentences = []
         if unknown:
-            names = ", ".join(map(bucket.decode_key, unknown[:_NAMED])) + ", ..." * (len(unknown) > _NAMED)
+            names = join_some([bucket.decode_key(key) for key in unknown])
             keys = pluralize(len(unknown), "key")
             sentences.append(
                 f"what {keys} had at {when} cannot be known, only later values are left: {names}"

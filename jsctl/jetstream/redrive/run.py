@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Literal, NamedTuple
 
 from jsctl.base.loops import sleep
-from jsctl.base.units import pluralize, to_ns
+from jsctl.base.units import join_some, pluralize, to_ns
 from jsctl.errors import BadInput, JsctlError, NotFound
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.message import browse
@@ -201,10 +201,9 @@ async def settle_uncertain(api: Api, journal: Journal, policy: Literal["send", "
     if policy == "skip":
         journal.note("skipped", unknown)
         return
-    listed = ", ".join(map(str, unknown[:10])) + (", ..." if len(unknown) > 10 else "")
     raise BadInput(
-        f"{pluralize(len(unknown), 'message')} may be stored already, or not: {listed}; the target may have"
-        " removed them, and its duplicate window has passed",
+        f"{pluralize(len(unknown), 'message')} may be stored already, or not: {join_some(unknown, 10)};"
+        " the target may have removed them, and its duplicate window has passed",
         "--uncertain skip leaves them, --uncertain send publishes them again",
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jsctl.base.command_lines import Suggestion, build_flag
-from jsctl.base.units import format_count, pluralize
+from jsctl.base.units import format_count, join_some, pluralize
 from jsctl.errors import JsctlError
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer.config import get_filters
@@ -218,14 +218,12 @@ async def _fetch_first(api: Api, info: Json, sequence: int) -> Message | None:
 
 def _describe_uncovered(name: str, uncovered: Sequence[str], subjects: Mapping[str, int]) -> Trouble:
     count = sum(subjects[subject] for subject in uncovered)
-    named = ", ".join(sorted(uncovered)[:_MAX_NAMED])
-    more = len(uncovered) - _MAX_NAMED
+    named = join_some(sorted(uncovered), _MAX_NAMED)
     filters = [word for subject in sorted(uncovered) for word in build_flag("--filter", subject)]
     return Trouble(
         f"{format_count(count)} for no consumer",
         True,
         "NOT_CONSUMED",
-        f"no consumer's filter matches {pluralize(count, 'message')} on {named}"
-        + (f" and {pluralize(more, 'more subject')}" if more > 0 else ""),
-        [Suggestion("consumer add", [name], filters if more <= 0 else [])],
+        f"no consumer's filter matches {pluralize(count, 'message')} on {named}",
+        [Suggestion("consumer add", [name], filters if len(uncovered) <= _MAX_NAMED else [])],
     )

@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from jsctl.base.units import MINUTE, format_count, to_ns
+from jsctl.base.units import MINUTE, format_count, join_some, to_ns
 from jsctl.errors import ApiError, JsctlError, NoResponders, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.paging import Memory, collect
@@ -274,8 +274,8 @@ async def _fetch_consumer_lists(
             except JsctlError as error:
                 return [], error
         silent = [*found.missing, *found.offline]  # their leader is away, or no server can run them
-        rest = f" and {len(silent) - 1:,} more" if len(silent) > 1 else ""
-        return [*found.items.values()], JsctlError(f"no answer from {silent[0]}{rest}") if silent else None
+        gap = JsctlError(f"no answer from {join_some(silent, 1)}") if silent else None
+        return [*found.items.values()], gap
 
     return await asyncio.gather(*map(fetch, streams))
 

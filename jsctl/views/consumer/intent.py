@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-from jsctl.base.units import format_count
+from jsctl.base.units import format_count, join_some
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.data_loss import DataLoss
 from jsctl.jetstream.message.reset_preview import Preview
 from jsctl.views.intent import Intent
-
-_MAX_LISTED = 5
 
 
 def change_intent(
@@ -40,7 +38,6 @@ def reset_intent(stream: str, previews: Sequence[tuple[Json, Preview]], loss: Da
         for info, preview in previews
     ]
     facts = [{"consumer": info["name"], **preview.to_json()} for info, preview in previews]
-    names = ", ".join(f"{info['name']}: {preview}" for info, preview in previews[:_MAX_LISTED])
-    more = f", and {len(previews) - _MAX_LISTED:,} more" if len(previews) > _MAX_LISTED else ""
-    action = f"reset {len(previews)} Consumers of {stream} ({names}{more}){deletes}"
+    names = join_some([f"{info['name']}: {preview}" for info, preview in previews])
+    action = f"reset {len(previews)} Consumers of {stream} ({names}){deletes}"
     return Intent(action, {"stream": stream, "consumers": facts, **loss.to_json()}, lines)

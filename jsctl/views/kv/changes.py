@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from jsctl.base.units import format_bytes, pluralize
+from jsctl.base.units import format_bytes, join_some, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.kv.entry import Entry
 from jsctl.views.intent import Intent
 from jsctl.views.kv.value import shorten
 from jsctl.views.result import Result, Text, report
-
-_MAX_LISTED = 10
-"""Keys that a question lists."""
 
 
 def stored(bucket: str, key: str, revision: int, value: bytes | None = None) -> Result:
@@ -23,9 +20,7 @@ def stored(bucket: str, key: str, revision: int, value: bytes | None = None) -> 
 
 def intent(verb: str, bucket: str, keys: Sequence[str], counts: Sequence[int] | None = None) -> Intent:
     """Return the intent to delete or purge keys. counts: of the values of each key that are removed."""
-    listed = ", ".join(keys[:_MAX_LISTED])
-    more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
-    action = f"{verb} {pluralize(len(keys), 'key')} of bucket {bucket} ({listed}{more})"
+    action = f"{verb} {pluralize(len(keys), 'key')} of bucket {bucket} ({join_some(keys, 10)})"
     if len(keys) == 1:
         action = f"{verb} key {bucket} > {keys[0]}"
     lines = [f"Would {verb} {bucket} > {key}" for key in keys]

@@ -5,7 +5,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsctl.base.units import format_bytes, format_duration, pluralize
+from jsctl.base.units import format_bytes, format_duration, join_some, pluralize
 from jsctl.errors import ExitStatus
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.object.buckets import get_bucket
@@ -50,7 +50,6 @@ _STATUS = (
     Column("Sealed", "sealed", "bool", read=lambda row: bool(row[0]["config"].get("sealed"))),
     Column("Unfinished", "unfinished", "count", read=itemgetter(2)),
 )
-_MAX_LISTED = 10  #: objects that a question lists
 _CHANGES = (Column("Change", "change"), Column("Name", "name"), Column("Size", "size", "bytes"))
 
 
@@ -128,10 +127,9 @@ def written(object_info: ObjectInfo, path: str, duration: int) -> Result:
 def intent(verb: str, infos: Sequence[ObjectInfo]) -> Intent:
     """Return the intent to remove or replace objects. verb: "remove", "replace"."""
     descriptions = [f"{info.bucket} > {info.name} ({format_bytes(info.size)})" for info in infos]
-    more = f" and {len(descriptions) - _MAX_LISTED} more" if len(descriptions) > _MAX_LISTED else ""
     lines = [f"Would {verb} {info.bucket} > {info.name}, {format_bytes(info.size)}" for info in infos]
     facts = [{"bucket": info.bucket, "name": info.name, "size": info.size} for info in infos]
-    return Intent(f"{verb} {', '.join(descriptions[:_MAX_LISTED])}{more}", {"objects": facts}, lines)
+    return Intent(f"{verb} {join_some(descriptions, 10)}", {"objects": facts}, lines)
 
 
 def removed(infos: Sequence[ObjectInfo]) -> Result:

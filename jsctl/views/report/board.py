@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from jsctl.base.command_lines import build_line
-from jsctl.base.units import format_clock, seconds_to_ns
+from jsctl.base.units import format_clock, join_some, seconds_to_ns
 from jsctl.monitor.report.figures.figure import to_seconds
 from jsctl.monitor.report.figures.lists import FIGURES, build_recorder, list_figures
 from jsctl.monitor.report.lines import TroubleLine
@@ -301,8 +301,7 @@ def board(
     if queries is not None:
         parts.append(Part("spark", "Spark", lambda: _build_spark_grid(queries, now)))
     named = [place.title for place in places if place.title not in marked]
-    titles = ", ".join(named[:4]) + (f" and {len(named) - 4} more" if len(named) > 4 else "")
-    heading = f"{titles}  {format_clock(seconds_to_ns(now))}".lstrip()
+    heading = f"{join_some(named, 4)}  {format_clock(seconds_to_ns(now))}".lstrip()
     return Board(parts, heading, notices, number)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from jsctl.base.units import pluralize
+from jsctl.base.units import join_some, pluralize
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.message.data_loss import DataLoss, add_losses
 from jsctl.jetstream.message.removal import Purged, PurgeLimits
@@ -11,8 +11,6 @@ from jsctl.views.intent import Intent
 from jsctl.views.result import Part, Result, Text, report
 from jsctl.views.stream import info as stream_info
 
-_MAX_LISTED = 10
-"""Streams that a question lists."""
 _EVERYTHING = PurgeLimits()
 
 
@@ -46,9 +44,8 @@ def _format_action(verb: str, losses: Mapping[str, DataLoss], limits: str) -> st
     if len(losses) == 1:
         name, loss = next(iter(losses.items()))
         return f"{verb} Stream {name}{limits} ({amount(loss)})"
-    listed = "; ".join(f"{name}: {amount(loss)}" for name, loss in list(losses.items())[:_MAX_LISTED])
-    more = f"; and {len(losses) - _MAX_LISTED} more" if len(losses) > _MAX_LISTED else ""
-    return f"{verb} {len(losses)} Streams{limits} ({amount(add_losses(losses.values()))}: {listed}{more})"
+    listed = join_some((f"{name}: {amount(loss)}" for name, loss in losses.items()), 10, "; ")
+    return f"{verb} {len(losses)} Streams{limits} ({amount(add_losses(losses.values()))}: {listed})"
 
 
 def peer_intent(verb: str, info: Json, more: str, peer: str) -> Intent:

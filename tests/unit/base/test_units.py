@@ -322,3 +322,10 @@ def test_times_at_both_ends_of_the_calendar(monkeypatch: pytest.MonkeyPatch, zon
         time.tzset()
         for cached in caches:
             cached.cache_clear()
+
+
+def test_join_some() -> None:
+    assert units.join_some([]) == ""
+    assert units.join_some(["a", "b"], 2) == "a, b"
+    assert units.join_some(range(1, 8)) == "1, 2, 3, 4, 5 and 2 more"
+    assert units.join_some(range(2000), 1, "; ") == "0; and 1,999 more"

@@ -8,6 +8,7 @@ from jsctl.base.units import (
     SECOND,
     format_count,
     format_exact_duration,
+    join_some,
     pluralize,
     truncate_to_seconds,
 )
@@ -179,9 +180,7 @@ def _describe_delivery_check(snapshot: Snapshot, link: Link) -> str:
 
 
 def _format_names(links: Sequence[Link]) -> str:
-    labels = [link.label for link in links[:4]]
-    hidden_count = len(links) - len(labels)
-    return ", ".join(labels) + (f" and {format_count(hidden_count)} more" if hidden_count else "")
+    return join_some(link.label for link in links)
 
 
 def _format_last_heard(links: Sequence[Link]) -> str:

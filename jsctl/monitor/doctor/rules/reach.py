@@ -9,6 +9,7 @@ from jsctl.base.units import (
     SECOND,
     format_count,
     format_time,
+    join_some,
     parse_time_ns,
     pluralize,
     read_known_time,
@@ -199,7 +200,7 @@ def slow_consumers(snapshot: Snapshot) -> Iterator[Trouble]:
             _SLOW_CONSUMERS.code,
             f"server {server.name}",
             f"it closed {pluralize(len(server.slow), 'connection')} within an hour, the last one at"
-            f" {format_time(last)}: {', '.join(names[:4])}{' and others' if len(names) > 4 else ''}",
+            f" {format_time(last)}: {join_some(names)}",
             _SLOW_CONSUMERS.why,
             _SLOW_CONSUMERS.fix,
             [f"server {server.name}"],

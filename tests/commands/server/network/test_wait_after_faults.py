@@ -103,7 +103,7 @@ def test_a_gateway_that_was_cut() -> None:
         assert net.links == ["gateway-east", "gateway-west"]
         net.link_down()
         assert net.missing() == ["link gateway-east is down", "link gateway-west is down"]
-        with pytest.raises(JsctlError, match="link gateway-east is down, and 1 more"):
+        with pytest.raises(JsctlError, match="link gateway-east is down and 1 more"):
             net.wait(0.5)
         net.heal()
         net.jsctl("stream add ORDERS --subjects orders --cluster west --defaults", context="east")
