@@ -315,6 +315,26 @@ def open_part(path: Path, copy: Path | None = None, *, digest: str = "", keys: K
     )
 
 
+def find_parent(path: Path, keys: Keys = NO_KEYS) -> str | None:
+    """Return the digest of the parent of a backup that cannot be opened; empty if it has none, None if that
+    cannot be known."""
+    try:
+        files, data_name, _ = _read_packed(path, path) if path.is_file() else _read_folder(path)
+    except (BadInput, OSError):
+        return None
+    name = next((name for name in (MANIFEST, MANIFEST + ENDING) if name in files), "")
+    try:
+        content = (
+            decrypt(files[name], keys, MANIFEST, path) if name.endswith(ENDING) else files.get(name, b"")
+        )
+        manifest = parse_json(content) if _is_sealed(content) else None
+    except (BadInput, ValueError):
+        manifest = None
+    if isinstance(manifest, dict) and _is_link(manifest):
+        return str(manifest.get("since", {}).get("sha256", ""))
+    return "" if strip_age(data_name) in (DATA, LEGACY_DATA) else None
+
+
 def _decrypt_files(
     files: dict[str, bytes], data_name: str, keys: Keys, path: Path
 ) -> tuple[dict[str, bytes], str]:

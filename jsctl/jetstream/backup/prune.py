@@ -47,7 +47,7 @@ class Candidate:
     stream: str
     started: int
     digest: str
-    since: str  #: digest of its parent
+    since: str | None  #: digest of its parent, empty without one; None if that cannot be known
     reasons: list[str]
     fault: str | None = None
 
@@ -121,7 +121,7 @@ def _read(path: Path, keys: Keys) -> Candidate:
     except (KeyMissing, MissingDependency):
         raise
     except (JsctlError, OSError, ValueError) as error:
-        return Candidate(path, "", 0, "", "", [f"it cannot be read: {error}"])
+        return Candidate(path, "", 0, "", files.find_parent(path, keys), [f"it cannot be read: {error}"])
     since = (part.manifest.get("since") or {}).get("sha256", "")
     reasons = [] if time else ["it does not say when it was made"]
     try:
@@ -167,6 +167,11 @@ def _keep_parents(candidates: Sequence[Candidate]) -> None:
         link = waiting.pop()
         for candidate in candidates:
             if link.since and candidate.digest == link.since:
-                if not candidate.reasons:
-                    waiting.append(candidate)
-                candidate.reasons.append(f"parent of {link.path.name}")
+                reason = f"parent of {link.path.name}"
+            elif link.since is None and candidate is not link:
+                reason = f"{link.path.name}, which cannot be read, may need it"
+            else:
+                continue
+            if not candidate.reasons:
+                waiting.append(candidate)
+            candidate.reasons.append(reason)

@@ -83,6 +83,27 @@ def test_parents_in_use_stay(offline_cli: Cli, tmp_path: Path) -> None:
         open_backup(path)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_parents_of_what_cannot_be_read_stay(offline_cli: Cli, tmp_path: Path, seed: int) -> None:
+    """A link that is damaged at random is kept, or goes; if it is kept, so are those that it needs."""
+    chance = random.Random(seed)
+    first = write(tmp_path / "first", 40)
+    second = write(tmp_path / "second", 39, first)
+    link = write(tmp_path / "link", 38, second)
+    write(tmp_path / "newest", 0)
+    damaged = link / chance.choice((META, MANIFEST))
+    content = bytearray(damaged.read_bytes())
+    for _ in range(chance.randrange(1, 20)):
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    damaged.write_bytes(content[: chance.choice((len(content), len(content) // 2))])
+    result = offline_cli(f"backup prune {tmp_path} --keep 1d --force --json", status=0)
+    assert (tmp_path / "newest").exists()
+    if link.exists():
+        assert first.exists()
+        assert second.exists(), result.out
+    assert not link.exists() or link.name in result.out
+
+
 def test_the_newest_intact_one_is_kept(offline_cli: Cli, tmp_path: Path) -> None:
     for days in ("0", "0.1", "0.2", "1", "2"):
         write(tmp_path / days, float(days))
