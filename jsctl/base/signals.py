@@ -36,6 +36,7 @@ class Stopped(Cancelled):
 
     def __init__(self, message: str, hint: str = "", *, number: int = signal.SIGINT) -> None:
         super().__init__(message, hint)
+        self.number = number
         self.status = ExitStatus.TERMINATED if number == signal.SIGTERM else ExitStatus.INTERRUPTED
 
 
@@ -171,15 +172,18 @@ async def stoppable() -> AsyncIterator[Sequence[int]]:
             if not arrived:
                 raise
             task.uncancel()
-            number = arrived[0]
-            name = "ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-            raise Stopped(f"stopped by {name}", number=number) from None
+            raise _build_stopped(arrived[0]) from None
+
+
+def _build_stopped(number: int) -> Stopped:
+    name = "ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+    return Stopped(f"stopped by {name}", number=number)
 
 
 @contextlib.contextmanager
 def signals_as_interrupts() -> Iterator[Sequence[int]]:
-    """Let SIGTERM and SIGHUP do what ctrl-C does. Yields the list of those that arrived, including those
-    that ended a verb in the block as its ordinary end.
+    """Let SIGTERM and SIGHUP do what ctrl-C does; what would end the block as ctrl-C does is then Stopped.
+    Yields the list of those that arrived, including those that ended a verb in the block as its ordinary end.
     """
     with note_signals() as arrived, contextlib.ExitStack() as stack:
 
@@ -191,7 +195,13 @@ def signals_as_interrupts() -> Iterator[Sequence[int]]:
 
         for number in filter(_can_handle, TERMINATION):
             stack.enter_context(_replace_handler(number, interrupt))
-        yield arrived
+        try:
+            yield arrived
+        except BaseException as error:
+            asyncio = sys.modules.get("asyncio")  # which makes ctrl-C a CancelledError
+            if arrived and isinstance(error, (KeyboardInterrupt, asyncio.CancelledError if asyncio else ())):
+                raise _build_stopped(arrived[0]) from None
+            raise
 
 
 @contextlib.contextmanager

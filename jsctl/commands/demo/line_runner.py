@@ -3,6 +3,7 @@
 import io
 import os
 import shlex
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ class LineRunner:
         with _change_folder(self._folder, self._environ), signals_as_interrupts() as arrived:
             status = self._env.run_line(shlex.split(self.fill(line)), inner)
         if arrived or status == ExitStatus.INTERRUPTED:
-            raise Stopped("stopped")
+            raise Stopped("stopped", number=arrived[0] if arrived else signal.SIGINT)
         return status, out.getvalue(), err.getvalue()
 
     def fill(self, line: str) -> str:

@@ -1,5 +1,6 @@
 """`jsctl demo guide` and `jsctl demo hub-spokes`: the leaf node documents, played on real servers."""
 
+import signal
 from collections.abc import Generator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -104,8 +105,9 @@ def _walk(
                             yield result
                 if keep:
                     player.keep()
-        except (KeyboardInterrupt, Stopped):
-            raise Stopped("the walkthrough was stopped and removed") from None
+        except (KeyboardInterrupt, Stopped) as error:
+            number = error.number if isinstance(error, Stopped) else signal.SIGINT
+            raise Stopped("the walkthrough was stopped and removed", number=number) from None
         except JsctlError as error:
             keep_folder(folder)
             error = JsctlError(str(error), f"configurations and logs are in {folder}")

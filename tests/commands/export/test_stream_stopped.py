@@ -61,17 +61,20 @@ def test_interrupted_leaves_nothing(cli: Cli, url: str, tmp_path: Path) -> None:
     wait_for(lambda: not processes(process.pid), "a process is left")  # workers follow the JVM
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("line", ["export stream ORDERS --headers --to {to}", "export reports --to {to}"])
-def test_ctrl_c_does_not_wait_for_spark_to_start(line: str, cli: Cli, url: str, tmp_path: Path) -> None:
+def test_a_signal_does_not_wait_for_spark_to_start(
+    line: str, number: int, status: int, cli: Cli, url: str, tmp_path: Path
+) -> None:
     fill(url, 100)
     to, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
     process = cli.start(line.format(to=to), environ={"TMPDIR": str(temporary)}, start_new_session=True)
     try:
         wait_for(lambda: any(temporary.glob("jsctl-spark-*/spark.log")), "Spark does not start", 60)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)  # Spark starts in more on a busy machine
-        assert process.returncode == 130, (out, err)
+        assert process.returncode == status, (out, err)
     finally:
         process.kill()
         process.communicate()

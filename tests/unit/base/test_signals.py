@@ -113,7 +113,7 @@ def test_work_that_is_stopped_may_clean_up() -> None:
     assert cleaned == [signal.SIGHUP, signal.SIGTERM]
 
 
-def test_an_ordinary_end_by_sigterm_and_then_an_interrupt() -> None:
+def test_an_ordinary_end_by_sigterm_and_then_a_stop() -> None:
     async def work() -> None:
         ended = asyncio.Event()
         with signals.signals_as_interrupts(), signals.handle_signals(ended.set, once=True):
@@ -122,7 +122,7 @@ def test_an_ordinary_end_by_sigterm_and_then_an_interrupt() -> None:
             send(signal.SIGTERM)
             await asyncio.sleep(10)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(signals.Stopped, match="SIGTERM"):
         asyncio.run(work())
 
 
@@ -141,8 +141,8 @@ def test_the_process_ends_by_the_signal_once_all_is_restored(monkeypatch: pytest
     assert events == ["restored", signal.SIGTERM]
 
 
-def test_sigterm_without_a_loop_is_an_interrupt() -> None:
-    with pytest.raises(KeyboardInterrupt), signals.signals_as_interrupts():
+def test_sigterm_without_a_loop_is_an_interrupt_that_says_so() -> None:
+    with pytest.raises(signals.Stopped, match="SIGTERM"), signals.signals_as_interrupts():
         send(signal.SIGTERM)
         threading.Event().wait(10)
 
@@ -155,10 +155,10 @@ def test_sigterm_ends_a_background_job_which_ignores_sigint() -> None:
 
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with pytest.raises(KeyboardInterrupt), signals.signals_as_interrupts():
+        with pytest.raises(signals.Stopped, match="SIGTERM"), signals.signals_as_interrupts():
             send(signal.SIGTERM)
             threading.Event().wait(10)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(signals.Stopped, match="SIGTERM"):
             asyncio.run(work())
     finally:
         signal.signal(signal.SIGINT, before)
