@@ -58,6 +58,39 @@ async def wait_until(
     return found
 
 
+async def ask_again(
+    api: Api,
+    ask: Callable[[Api], Awaitable[T]],
+    report: Callable[[str], object],
+    *,
+    patience: int = 2,
+    count_done: Callable[[], int] = lambda: 0,
+    is_temporary: Callable[[JsctlError], bool] = is_transient,
+) -> T:
+    """Return what `ask` returns; repeat it while a stream has no leader, or a server starts.
+
+    ask: takes the API, with a short timeout after a failure, as what is asked before an election gets no
+    answer. report: takes the reason of the first failure, and of the first one after progress. patience: how
+    long it is repeated without progress, in timeouts of the API; 2 are longer than an election. count_done:
+    how far `ask` has come. Raises what `ask` raises.
+    """
+    limit, end, done_before = patience * api.timeout / SECOND, 0.0, -1
+    while True:
+        try:
+            return await ask(api)
+        except JsctlError as error:
+            if not is_temporary(error):
+                raise
+            if not end:
+                api = api.with_timeout(api.timeout // 4)
+            if (done := count_done()) != done_before:
+                done_before, end = done, time.monotonic() + limit
+                report(error.message)
+            elif time.monotonic() >= end:
+                raise
+        await sleep(_PAUSE)
+
+
 class PatientApi(Api):
     """An API whose requests change nothing, or nothing more when they come twice: each is repeated while a
     stream has no leader, or a server starts, for twice the timeout after its first failure, which is longer
@@ -76,32 +109,28 @@ class PatientApi(Api):
     async def call(
         self, subject: str, body: Mapping[str, Any] | None = None, *, timeout: int | None = None
     ) -> Json:
-        return await self.repeat(
-            lambda most: self.once.call(subject, body, timeout=min(timeout or most, most))
-        )
+        return await self.repeat(lambda api: api.call(subject, body, timeout=_limit(timeout, api)))
 
     async def call_raw(
         self, subject: str, body: Mapping[str, Any] | None = None, timeout: int | None = None
     ) -> bytes:
-        return await self.repeat(lambda most: self.once.call_raw(subject, body, min(timeout or most, most)))
+        return await self.repeat(lambda api: api.call_raw(subject, body, _limit(timeout, api)))
 
-    async def repeat(self, ask: Callable[[int], Awaitable[T]]) -> T:
-        """Return what `ask` returns; repeat it as a request. ask: takes a timeout, ns."""
-        end, most = 0.0, self.timeout
-        while True:
-            try:
-                answer = await ask(most)
-            except JsctlError as error:
-                is_final = not is_transient(error) or (end and time.monotonic() >= end)
-                if is_final or (not self._has_answered and isinstance(error, NoResponders | NoJetStream)):
-                    raise
-                if not self._is_silent:
-                    self._say(f"jsctl: {error.message}; trying again; ctrl-C ends it")
-                    self._is_silent = True
-                if not end:
-                    end = time.monotonic() + 2 * self.timeout / SECOND
-                    most //= 4  # what is asked before the election gets no answer
-                await sleep(_PAUSE)
-            else:
-                self._has_answered, self._is_silent = True, False
-                return answer
+    async def repeat(self, ask: Callable[[Api], Awaitable[T]]) -> T:
+        """Return what `ask` returns; repeat it as a request."""
+        answer = await ask_again(self.once, ask, self._report, is_temporary=self._is_temporary)
+        self._has_answered, self._is_silent = True, False
+        return answer
+
+    def _is_temporary(self, error: JsctlError) -> bool:
+        is_nobody_there = not self._has_answered and isinstance(error, NoResponders | NoJetStream)
+        return is_transient(error) and not is_nobody_there
+
+    def _report(self, reason: str) -> None:
+        if not self._is_silent:
+            self._say(f"jsctl: {reason}; trying again; ctrl-C ends it")
+        self._is_silent = True
+
+
+def _limit(timeout: int | None, api: Api) -> int:
+    return min(timeout or api.timeout, api.timeout)

@@ -1,7 +1,6 @@
 """Changes of many streams at once: `stream edit` with a pattern."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from jsctl.commands.editing.editing import EditOptions
 from jsctl.commands.options.data_loss import Losing
 from jsctl.commands.options.idle import find_time_limit
 from jsctl.env import Env
-from jsctl.errors import BadInput, JsctlError, RequestTimeout
+from jsctl.errors import BadInput, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, is_transient
 from jsctl.jetstream.api_levels import fetch_account_info
 from jsctl.jetstream.declared.compare import Rules
@@ -27,6 +26,7 @@ from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.stream.config import STREAM
 from jsctl.jetstream.stream.protection import endangers
 from jsctl.jetstream.stream.replicas import find_shortage
+from jsctl.jetstream.waiting import ask_again
 from jsctl.monitor.server.requests import fetch_free_storage, fetch_visible_servers
 from jsctl.views.declared import moves as moves_view
 from jsctl.views.declared import plan as view
@@ -35,9 +35,6 @@ from jsctl.views.result import Result
 
 MAX_MOVES = 2
 """Streams that servers copy at the same time, unless --max-moves says otherwise."""
-
-_ELECTION_SECONDS = 5
-_PAUSE_SECONDS = 0.25
 
 
 class _Edit(NamedTuple):
@@ -173,22 +170,20 @@ async def _plan(
 
 async def _fetch(api: Api, name: str) -> Json | str:
     """Return the info of a stream, or why it cannot be changed: it has had no leader for some seconds."""
-    end = time.monotonic() + _ELECTION_SECONDS
-    while True:
-        why = "it has no leader"
-        try:
-            info = await streams.fetch_info(api, name)
-        except JsctlError as error:
-            if not is_transient(error):
-                raise
-            why = error.message
-        else:
-            group = info.get("cluster") or {}
-            if group.get("leader") or not group.get("name"):
-                return info
-        if time.monotonic() >= end:
-            return why
-        await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def fetch(own: Api) -> Json:
+        info = await streams.fetch_info(own, name)
+        group = info.get("cluster") or {}
+        if group.get("name") and not group.get("leader"):
+            raise Unreachable("it has no leader")
+        return info
+
+    try:
+        return await ask_again(api, fetch, lambda reason: None, patience=1)
+    except JsctlError as error:
+        if not is_transient(error):
+            raise
+        return error.message
 
 
 async def _sum_reserved(api: Api) -> Json:

@@ -13,11 +13,12 @@ from contextlib import aclosing
 
 from jsctl.base.units import SECOND
 from jsctl.errors import ApiError, Denied, JsctlError, NoResponders, NotFound, Unreachable
-from jsctl.jetstream.api import Api, is_transient
+from jsctl.jetstream.api import Api
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message import browse, pull
 from jsctl.jetstream.object import buckets, requests
 from jsctl.jetstream.object.model import ObjectInfo, build_chunk_subject, build_stream_name, parse_digest
+from jsctl.jetstream.waiting import ask_again
 from jsctl.nats.message import Message
 
 _BATCH_BYTES = 8 << 20
@@ -28,7 +29,6 @@ _BLOCK = 2 << 20
 """Bytes that are written at once."""
 _PATIENCE = 6
 """A get gives up when nothing arrives for this many times the timeout."""
-_PAUSE = 0.25
 _INACTIVE_THRESHOLD = 60 * SECOND  #: how long the server keeps a consumer that nobody pulls from
 _STOP_SECONDS = 1  #: seconds in which the server may learn that a consumer is not needed any more
 
@@ -131,30 +131,19 @@ class _Reader:
     async def run(self) -> None:
         """Read everything; an error that ends it becomes `failure`."""
         try:
-            await self._read_patiently()
+            await ask_again(
+                self._api,
+                lambda _: self._read(),
+                self._on_retry,
+                patience=_PATIENCE,
+                count_done=lambda: self._position,
+            )
         except Exception as error:
             self.failure = error
         await self.blocks.put([])
 
-    async def _read_patiently(self) -> None:
-        loop = asyncio.get_running_loop()
-        patience = _PATIENCE * self._api.timeout / SECOND
-        deadline, position = 0.0, -1
-        while self._remaining > 0:
-            try:
-                await self._read()
-                return
-            except JsctlError as error:
-                if not is_transient(error):
-                    raise
-                if self._position != position:
-                    position, deadline = self._position, loop.time() + patience
-                    self._on_retry(error.message)
-                if loop.time() > deadline:
-                    raise
-            await asyncio.sleep(_PAUSE)
-
     async def _read(self) -> None:
+        """Read what remains, if anything."""
         batch = max(_BATCH_BYTES // max(self._object.chunk_size, 1), 1)
         if self._remaining > batch:
             await self._pull(batch)

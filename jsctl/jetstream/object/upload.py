@@ -8,12 +8,13 @@ from the file and the object that it replaces, so that the same command finds th
 
 import asyncio
 import hashlib
+import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jsctl.base.units import SECOND, pluralize
+from jsctl.base.units import pluralize
 from jsctl.errors import ApiError, BadInput, JsctlError, Unreachable
 from jsctl.jetstream.api import Api, Json, is_no_message
 from jsctl.jetstream.message.publish import PublishTotals
@@ -29,6 +30,7 @@ from jsctl.jetstream.object.model import (
     validate_object_name,
 )
 from jsctl.jetstream.stream import requests as streams
+from jsctl.jetstream.waiting import ask_again
 from jsctl.nats.error_codes import ErrorCode
 from jsctl.nats.headers import VERSION, find_header
 from jsctl.nats.message import Message, OutgoingMessage
@@ -46,7 +48,6 @@ _PATIENCE = 6
 """A put gives up when nothing is stored for this many times the timeout."""
 
 _PURGES = 20
-_PAUSE = 0.25  #: seconds before another attempt
 _HEADER_SIZE = 128  #: maximum number of bytes of a chunk's headers
 
 
@@ -165,7 +166,7 @@ async def _remove_chunks(api: Api, bucket: str, nuid: str) -> None:
         for _ in range(_PURGES):
             await requests.remove_chunks(api, bucket, nuid)
             # The server may still have chunks that it has not stored yet.
-            await asyncio.sleep(_PAUSE / 2)
+            await asyncio.sleep(0.125)
             if not await buckets.count_chunks(api, bucket, build_chunk_subject(bucket, nuid)):
                 return
     except JsctlError:
@@ -193,26 +194,21 @@ class _Upload:
         """Send everything. Raises JsctlError."""
         if resume:
             await self._find_earlier()
-        loop = asyncio.get_running_loop()
-        deadline, waiting = 0.0, -1
-        patience = _PATIENCE * self._api.timeout / SECOND
-        while True:
-            last_before = self._last
-            try:
-                await self._send()
-                break
-            except JsctlError as error:
-                if not _is_temporary(error):
-                    raise
-                if self._last > last_before or not deadline:
-                    deadline = loop.time() + patience
-                if loop.time() > deadline:
-                    raise
-                if waiting != self._last:
-                    self._observer.on_retry(error.message)
-                    waiting = self._last
-            await asyncio.sleep(_PAUSE)
-            await self._recover(deadline)
+        tries = itertools.count()
+
+        async def send(_: Api) -> None:
+            if next(tries):
+                await self._recover()
+            await self._send()
+
+        await ask_again(
+            self._api,
+            send,
+            self._observer.on_retry,
+            patience=_PATIENCE,
+            count_done=lambda: self._last,
+            is_temporary=_is_temporary,
+        )
         await self._verify()
 
     async def _verify(self) -> None:
@@ -310,33 +306,20 @@ class _Upload:
         await self._delete([chunk.sequence for chunk in self._earlier])
         self._earlier.clear()
 
-    async def _recover(self, deadline: float) -> None:
+    async def _recover(self) -> None:
         """Find which of the chunks without an ack are stored in order, and remove the others."""
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                await self._api.connection.wait_until_connected()
-                self._acks.clear()
-                stored = await self._list_stored(self._last + 1)
-                surplus: list[int] = []
-                for entry in stored:
-                    chunk = self._waiting.get(entry.number)
-                    if (
-                        chunk
-                        and entry.number == next(iter(self._waiting))
-                        and entry.checksum == chunk.checksum
-                    ):
-                        self._reader.release(self._waiting.pop(entry.number))
-                        self._last = entry.sequence
-                        self._observer.advance(entry.size)
-                    else:
-                        surplus.append(entry.sequence)
-                await self._delete(surplus)
-                return
-            except JsctlError as error:
-                if not _is_temporary(error) or loop.time() > deadline:
-                    raise
-            await asyncio.sleep(_PAUSE)
+        await self._api.connection.wait_until_connected()
+        self._acks.clear()
+        surplus: list[int] = []
+        for entry in await self._list_stored(self._last + 1):
+            chunk = self._waiting.get(entry.number)
+            if chunk and entry.number == next(iter(self._waiting)) and entry.checksum == chunk.checksum:
+                self._reader.release(self._waiting.pop(entry.number))
+                self._last = entry.sequence
+                self._observer.advance(entry.size)
+            else:
+                surplus.append(entry.sequence)
+        await self._delete(surplus)
 
     async def _list_stored(self, start: int) -> list[_Stored]:
         """List the chunks beginning at a sequence, without their data."""

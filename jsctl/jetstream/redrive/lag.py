@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.find.expression import Condition
@@ -20,8 +20,8 @@ async def is_behind(api: PatientApi, condition: Condition, head: Json) -> bool:
     """Return whether a condition holds. head: of the journal. Raises ValueError for one that is none, and
     RequestTimeout for a consumer without a leader."""
 
-    async def list_all(stream: str, timeout: int) -> Sequence[Json]:
-        listed = await consumers.list_consumers(api, stream)
+    async def list_all(stream: str, own: Api) -> Sequence[Json]:
+        listed = await consumers.list_consumers(own, stream)
         require_answers("consumer", listed.missing)
         return listed.infos
 

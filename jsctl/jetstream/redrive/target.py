@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jsctl.base.command_lines import build_flag, build_line
 from jsctl.errors import BadInput, NotFound
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.config.origins import is_imported, list_origins
 from jsctl.jetstream.paging import require_answers
 from jsctl.jetstream.stream import requests as streams
@@ -25,8 +25,8 @@ class Streams:
         """Fetch them. Raises RequestTimeout for one without a leader: it might store a target's
         subject, or lead back to the consumer."""
 
-        async def collect(timeout: int) -> Mapping[str, Json]:
-            collected = await streams.collect(api, lambda info: info["config"])
+        async def collect(own: Api) -> Mapping[str, Json]:
+            collected = await streams.collect(own, lambda info: info["config"])
             require_answers("stream", collected.missing)
             return collected.items
 
