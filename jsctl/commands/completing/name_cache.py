@@ -39,7 +39,7 @@ class StoredNames(NamedTuple):
     at: float = 0
 
     def is_young(self, now: float) -> bool:
-        """Return whether they were listed within the last minute."""
+        """Return whether they were listed within the last minute. now: as `at`."""
         return 0 <= now - self.at < _YOUNG
 
 

@@ -64,7 +64,7 @@ async def store_value(
     ttl: int,
     codec: Codec,
 ) -> Result:
-    """Store the value of a key by `write.put` or `write.create`."""
+    """Store the value of a key by `write.put` or `write.create`. ttl: ns, 0 for none."""
     key = validate_new_key(new_key, codec)
     header = write.format_ttl(ttl)
     data = await read_value(env, value)

@@ -380,7 +380,7 @@ def encode_entry(name: bytes, time: int, sequence: int, header_block: bytes, dat
 
 
 def encode_state(state: Json, time: int = 0) -> bytes:
-    """Return the beginning of an archive with a stream's state, as in STREAM.INFO."""
+    """Return the beginning of an archive with a stream's state, as in STREAM.INFO. time: ns since 1970."""
     return MAGIC + encode_entry(STATE_NAME.encode(), time, 0, b"", json.dumps(state).encode())
 
 

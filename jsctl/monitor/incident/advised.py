@@ -76,7 +76,7 @@ class Advised(NamedTuple):
 
 
 def parse_advised(entry: Json, context: str, domain: str, after: int, until: int) -> Advised:
-    """Return a recorded advisory. after, until: of the rounds around it."""
+    """Return a recorded advisory. after, until: of the rounds around it, ns since 1970."""
     kind, facts, count = str(entry["kind"]), entry["facts"], int(entry["count"])
     place = " ".join(word for word in (context, domain) if word)
     stream, consumer = str(facts.get("stream") or ""), str(facts.get("consumer") or "")

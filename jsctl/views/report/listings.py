@@ -71,7 +71,7 @@ def _build_record(columns: Sequence[Column], row: Any) -> dict[str, Any]:
 
 def list_rows(place: Place, part: str, now: float, sort: str, search: Filter | None, name: str) -> Records:
     """Return a list of a place: the rows that a filter takes, the largest first if `sort` is a number in it.
-    name: what the filter searches beside them."""
+    now: seconds since 1970. name: what the filter searches beside them."""
     columns = list_columns(part, now)
     listing = place.tracker.listings.get(part, Listing(part, None, "no answer yet"))
     if listing.rows is None:
