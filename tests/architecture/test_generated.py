@@ -68,6 +68,15 @@ def test_a_verb_that_is_as_it_was_is_not_written(file: Path) -> None:
     assert (file.stat().st_mtime_ns, file.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
+def test_new_keys_of_a_verb_that_is_named_are_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JSCTL_GOLDEN_VERBS", "stream ls,kv ls")
+    assert find_difference("kv ls", bucket=1, keys=2, config={"name": 1, "age": 2}, since=3) == ""
+    assert file.read_text().splitlines()[3:5] == [
+        "= kv ls (0): bucket:number config:object keys:number since:number",
+        "- config: age:number name:number",
+    ]
+
+
 def test_only_a_verb_that_differs_is_written(file: Path) -> None:
     assert find_difference("kv ls", bucket=1, values=2) == ""
     assert find_difference("stream age", stream="S") == ""

@@ -3,6 +3,7 @@ frozen in jsctl/schema/outputs.txt, from which the schemas of outputs are made.
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
@@ -121,11 +122,13 @@ def find_difference(
     """Return how a verb differs from its lines of the file: another status, keys that are gone from an object
     that is there, or kinds of values that no line names; empty for nothing. New keys are none.
     JSCTL_GOLDEN=write writes what differs, to be read before it is committed: kinds are added to those of a
-    key, and leave by hand. is_last: whether the verb is not run again if it differs."""
+    key, and leave by hand; new keys, if JSCTL_GOLDEN_VERBS names the verb. is_last: whether the verb is not
+    run again if it differs."""
     ending = "until ctrl-C" if is_endless and status in (0, 130) else str(status)
     shape = find_output(ending, out, path)
     difference = _compare(path, shape, read().get(path))
-    if difference and is_last and is_writing():
+    is_anew = path in os.environ.get("JSCTL_GOLDEN_VERBS", "").split(",")
+    if (difference or is_anew) and is_last and is_writing():
         rewrite(FILE, lambda text: _merge(text, path, shape))
         return ""
     return difference
