@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jsctl.render.fit import NUMBERS, fit_columns
-from jsctl.render.text import measure, show
+from jsctl.render.text import measure, show, show_all
 from jsctl.screen.model import Model
 from jsctl.views.board import Grid
 from jsctl.views.result import Column
@@ -40,8 +40,10 @@ def choose_columns(model: Model, grid: Grid, shown: Sequence[Any], width: int) -
             *range(min(pinned + model.view.left, max(pinned, len(candidates) - 1)), len(candidates)),
         ]
     else:
-        blank = [index for index, column in enumerate(candidates) if not grid.has_values(column)]
-        indices = fit_columns(candidates, widths, width - MARK_WIDTH, GAP, blank=blank, prose=_PROSE)
+        room, indices = width - MARK_WIDTH, [*range(len(candidates))]
+        if sum(widths) + GAP * (len(widths) - 1) > room:
+            blank = [index for index in indices if not grid.has_values(candidates[index])]
+            indices = fit_columns(candidates, widths, room, GAP, blank=blank, prose=_PROSE)
     columns = [
         ShownColumn(candidates[index], widths[index], candidates[index].kind in NUMBERS) for index in indices
     ]
@@ -99,14 +101,18 @@ def list_candidates(model: Model, grid: Grid) -> list[Column]:
     chosen = [column for key in keys for column in grid.columns if column.key == key]
     if chosen and not model.wide:
         return chosen
-    others = [column for column in grid.columns if not column.optional or grid.has_values(column)]
-    return [*chosen, *(one for one in others if one not in chosen and (model.wide or not one.wide))]
+    others = [
+        column
+        for column in grid.columns
+        if (model.wide or not column.wide) and (not column.optional or grid.has_values(column))
+    ]
+    return [*chosen, *(one for one in others if one not in chosen)]
 
 
 def _find_widths(grid: Grid, columns: Sequence[Column], shown: Sequence[Any]) -> list[int]:
     widths = []
     for column in columns:
-        widest = max((measure(format_value(column.get(row), column)) for row in shown), default=0)
+        widest = max(map(measure, show_all([*map(column.get, shown)], column.kind)), default=0)
         if column.kind == "text" and len(grid.rows) > len(shown):
             widest = max(widest, min(_LONG_NAME, grid.find_longest(column)))
         widths.append(max(widest, measure(column.title) + 1, _MIN_WIDTHS.get(column.kind, 0)))

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import filterfalse
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -180,7 +181,10 @@ def with_board(model: Model, board: Board) -> Model:
         model = model._replace(mode="page")  # the rows of a page are gone
     if model.listing is not None:
         return model
-    return arrange(model._replace(grid=_build_grid(board, model.part)))
+    grid = _build_grid(board, model.part)
+    if grid is not None and model.grid is not None:
+        grid.follow(model.grid)
+    return arrange(model._replace(grid=grid))
 
 
 def _show_listing(model: Model, grid: Grid) -> Model:
@@ -275,14 +279,17 @@ def arrange(model: Model) -> Model:
     if model.within is not None:
         rows = [row for row in rows if grid.owner(row) == model.within.owner]
     if model.faults:
-        rows = [row for row in rows if grid.level(row)]
+        rows = [*filter(grid.is_wrong, rows)]
     if model.search is not None:
         matches, words = model.search.takes, grid.words
         rows = [row for row in rows if matches(words(row))]
     order = sort_key(model)
     column = next((candidate for candidate in grid.columns if candidate.key == order), None)
     if column is None:
-        rows.sort(key=grid.level, reverse=not view.reverse)
+        wrong = [*filter(grid.is_wrong, rows)]
+        right = [*filterfalse(grid.is_wrong, rows)] if wrong else rows
+        wrong.sort(key=grid.level, reverse=not view.reverse)
+        rows = right + wrong if view.reverse else wrong + right
     else:
         read = column.get_raw
         values = [*map(read, rows)]

@@ -52,7 +52,8 @@ class Grid:
         columns: in their order.
         rows: of any type; the functions read them.
         key: identifies a row, the same in every round.
-        level: FINE, WARN or BAD; problems come first.
+        level: FINE, WARN or BAD; problems come first. is_wrong: whether it is not FINE, where that takes less
+            time.
         dim: whether the row is from before a failure.
         record: returns the row as JSON. line: returns a command line that shows or fixes it. page: returns
             what `enter` opens, None for nothing. detail: returns what `c` leads to, None for nothing. links:
@@ -68,6 +69,7 @@ class Grid:
         *,
         key: Callable[[Any], Hashable],
         level: Callable[[Any], int] = lambda row: FINE,
+        is_wrong: Callable[[Any], Any] | None = None,
         dim: Callable[[Any], bool] = lambda row: False,
         record: Callable[[Any], Any] = lambda row: None,
         line: Callable[[Any], str] = lambda row: "",
@@ -83,6 +85,7 @@ class Grid:
         self.rows = rows
         self.key = key
         self.level = level
+        self.is_wrong = is_wrong or level
         self.dim = dim
         self.record = record
         self.line = line
@@ -101,7 +104,7 @@ class Grid:
     def has_values(self, column: Column) -> bool:
         """Return whether a column has a value in any row."""
         if column.key not in self._with_values:
-            self._with_values[column.key] = any(map(column.get_raw, self.rows))
+            self._with_values[column.key] = any(map(column.filled or column.get_raw, self.rows))
         return self._with_values[column.key]
 
     def find_longest(self, column: Column) -> int:
@@ -112,6 +115,12 @@ class Grid:
                 values = [value for value in values if isinstance(value, str)]
             self._longest[column.key] = max(map(len, values), default=0)
         return self._longest[column.key]
+
+    def follow(self, before: "Grid") -> None:
+        """Take over how long texts are from the same table, one answer earlier, if it has as many rows: those
+        on the screen are measured anyway."""
+        if len(before.rows) == len(self.rows):
+            self._longest = before._longest
 
     def show(self, row: Any) -> Hashable:
         """Note that a row is on the screen; return its key."""

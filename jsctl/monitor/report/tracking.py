@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from jsctl.base.units import SECOND, pluralize
@@ -70,6 +71,8 @@ class Tracker:
         self._rows: dict[str, StreamRow] = {}
         self._purges: dict[str, int] = {}
         self._queues: dict[str, Sequence[Trouble]] = {}
+        self._troubled_streams: Sequence[StreamLine] = ()
+        self._troubled_consumers: Sequence[ConsumerLine] = ()
         self._first_seen: dict[Any, float] = {}
 
     async def add(self, at: float, overview: Overview) -> None:
@@ -88,6 +91,9 @@ class Tracker:
             self.consumers = await self._add_consumers(at, overview)
         elif overview.listed is None:  # asked for, and not allowed
             self.consumers = None
+        get_troubles = attrgetter("troubles")
+        self._troubled_streams = [*filter(get_troubles, self.streams)]
+        self._troubled_consumers = [*filter(get_troubles, self.consumers or ())]
         if overview.account:
             self.add_account(at, overview.account)
         self.rounds += 1
@@ -318,7 +324,7 @@ class Tracker:
         for account in self.accounts or ():
             for trouble in account.troubles:
                 yield TroubleLine("account", (account.tier,), [trouble], now)
-        for stream in self.streams or ():
+        for stream in self._troubled_streams:
             for trouble in stream.troubles:
                 yield TroubleLine("stream", (stream.row.stream,), [trouble], now)
         for link in self.links or ():
@@ -326,10 +332,9 @@ class Tracker:
             for trouble in link.troubles:
                 described = trouble._replace(says=trouble.says or row.error)
                 yield TroubleLine(row.kind, (row.stream, row.origin), [described], now, link.drain)
-        for consumer in self.consumers or ():
-            if consumer.troubles:
-                name = (consumer.stream, consumer.consumer)
-                yield TroubleLine("consumer", name, consumer.troubles, now, consumer.drain)
+        for consumer in self._troubled_consumers:
+            name = (consumer.stream, consumer.consumer)
+            yield TroubleLine("consumer", name, consumer.troubles, now, consumer.drain)
         for server in self.servers or ():
             for trouble in server.troubles:
                 yield TroubleLine("server", (server.server,), [trouble], now)

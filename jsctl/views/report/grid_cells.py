@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
@@ -12,7 +14,7 @@ from jsctl.base.units import (
     truncate_to_seconds,
 )
 from jsctl.monitor.report.places import Place
-from jsctl.monitor.trouble import FINE, find_level
+from jsctl.monitor.trouble import find_level
 from jsctl.views.board import Detail, Grid, Link
 from jsctl.views.report.verbs import link_changes
 from jsctl.views.result import Column
@@ -103,8 +105,10 @@ def is_waiting(places: Sequence[Place]) -> bool:
 
 def place_rows(places: Sequence[Place], lines: Callable[[Place], Iterable[Any] | None]) -> list[Row]:
     """Return the lines of all places, in their order. By tuple.__new__, which halves the time of 10,000."""
-    new = tuple.__new__
-    return [new(Row, (place, n, line)) for n, place in enumerate(places) for line in lines(place) or ()]
+    rows: list[Row] = []
+    for number, place in enumerate(places):
+        rows += map(tuple.__new__, repeat(Row), zip(repeat(place), repeat(number), lines(place) or ()))
+    return rows
 
 
 def place_grid(
@@ -120,7 +124,8 @@ def place_grid(
         columns = [WHERE, *columns]
     if is_waiting(places):
         attrs["empty"] = WAITING
-    attrs.setdefault("level", lambda row: find_level(row.line.troubles) if row.line.troubles else FINE)
+    if "level" not in attrs:
+        attrs |= {"level": lambda row: find_level(row.line.troubles), "is_wrong": attrgetter("line.troubles")}
     return Grid(
         columns,
         rows,

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from jsctl.base.units import format_rfc3339
 from jsctl.monitor.report.figures.lists import FIGURES, list_figures
+from jsctl.monitor.report.lines import StreamLine
 from jsctl.monitor.report.overview import Hosting, Overview
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
+from jsctl.monitor.trouble import Trouble
 from jsctl.views.report import board
 from jsctl.views.report.choice import build_lines
 from jsctl.views.shared.figures import UNITS, ago_cell, rate_cell
@@ -62,6 +64,20 @@ def test_reports_and_the_screen_have_one_value_of_a_figure() -> None:
     assert records["servers"]["replica_lag"] == 7 and records["servers"]["cpu"] is None
     assert records["accounts"]["file_share"] == 0.4 and records["accounts"]["file_rate"] == 100
     assert records["accounts"]["request_rate"] == 1 and records["accounts"]["seconds_to_limit"] == 60
+
+
+@given(st.integers(0, 2), st.integers(0, 2), st.sampled_from([(), ("n2",), ("n2!", "n3")]), st.booleans())
+def test_a_column_of_the_screen_tells_which_rows_have_a_value(
+    lost: int, deleted: int, peers: tuple[str, ...], is_wrong: bool
+) -> None:
+    row = overview(1).streams[0]._replace(lost=lost, deleted=deleted, leader="n1", peers=peers)
+    tracker = Tracker()
+    tracker.streams = [StreamLine(row, troubles=[Trouble("full", True, "")] * is_wrong)]
+    grid = board.streams([Place("c", "", (), 1.0, "", "", tracker)])
+    for column in grid.columns:
+        assert grid.has_values(column) == bool(column.get_raw(grid.rows[0])), column.key
+        if column.key in ("lost", "deleted", "peers", "trouble"):
+            assert column.filled is not None, f"{column.key} is looked through row by row"
 
 
 def test_no_two_figures_have_one_name() -> None:

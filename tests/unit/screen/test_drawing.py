@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from jsctl.render.fit import split
 from jsctl.render.text import measure
-from jsctl.screen.model import with_board, with_part, with_size
+from jsctl.screen.drawing import settle
+from jsctl.screen.model import Model, arrange, with_board, with_part, with_size
 from jsctl.screen.mouse import apply_click
 from jsctl.services.statistics import Row
 from jsctl.views.board import Board, Part, table_to_grid
@@ -208,6 +209,26 @@ def test_ten_thousand_rows_do_not_stall() -> None:
     took = (time.process_time() - began) / 20
     assert names(state)[state.view.at]
     assert took < 0.1, "a key and its picture take milliseconds, not a rendering of all rows"
+
+
+def test_names_are_measured_again_where_rows_have_gone() -> None:
+    def find_second_column(state: Model) -> int:
+        return next(text.index("Messages") for text in texts(state) if "Messages" in text)
+
+    rows = [(f"{'long name ' * (n == 60)}{n:03}", n, "") for n in range(100)]
+    state = model(rows)
+    at = find_second_column(state)
+    state = settle(with_board(state, board(rows, 2)))
+    assert find_second_column(state) == at
+    assert find_second_column(settle(with_board(state, board(rows[:50], 3)))) < at
+
+
+@given(st.lists(st.sampled_from(["", "", "late"]), max_size=30), st.booleans())
+def test_rows_with_problems_come_first_and_others_keep_their_order(words: list[str], reverse: bool) -> None:
+    rows = [(f"s{n:02}", n, word) for n, word in enumerate(words)]
+    state = model(rows)
+    state = arrange(state.with_view(reverse=reverse))
+    assert list(state.rows) == sorted(rows, key=lambda row: bool(row[2]), reverse=not reverse)
 
 
 def test_hidden_columns_are_counted_and_named() -> None:
