@@ -5,7 +5,7 @@ frozen in jsctl/schema/outputs.txt, from which the schemas of outputs are made.
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,13 @@ _DIFFERENCE = frozenset(("key", "before", "after"))
 """The keys of a difference, whose values are those of any setting."""
 
 
-def read() -> dict[str, Output]:
+def read() -> Mapping[str, Output]:
     """Return the outputs by verb."""
-    return parse(FILE.read_text())
+    return _parse_once(FILE.read_text())
+
+
+_parse_once = lru_cache(maxsize=1)(parse)
+"""Every line of a verb that a test runs is compared with the same text."""
 
 
 def _find_kind(value: Any, *, nested: bool = False) -> str:
@@ -138,8 +142,7 @@ def find_faults(env: Env, args: Sequence[str], outcome: Outcome) -> list[str]:
     """Return what is not valid in an output by the schema of its verb, if it has a form that the schema
     describes: flags such as --names have others. JSCTL_GOLDEN=write makes keys optional that an output lacks,
     and adds kinds, and of --dry-run and --missing-ok whole forms."""
-    lines = read()
-    if env.verb not in lines or not env.wants_json or not outcome.out:
+    if not env.wants_json or not outcome.out or env.verb not in (lines := read()):
         return []
     try:
         shape = find_output(str(outcome.status), outcome.out, env.verb)
