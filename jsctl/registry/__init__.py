@@ -6,7 +6,7 @@ imported only when needed. Nothing here imports larger parts of jsctl, so that `
 stay fast.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "find_noun", "is_first", "list_children", "list_commands", "list_groups", "list_nouns"]
 
 
-def list_children(path: str, *, old: bool = False) -> dict[str, Entry]:
+@cache
+def list_children(path: str, *, old: bool = False) -> Mapping[str, Entry]:
     """Return the commands directly below `path` ("" for the top level) by name, in the order of help.
 
     old: with older names.
