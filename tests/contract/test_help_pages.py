@@ -22,11 +22,15 @@ def test_the_commands_are_in_groups(offline_cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("noun", ["", *registry.list_children("")])
-def test_a_page_has_at_most_60_lines(noun: str, offline_cli: Cli) -> None:
+def test_a_page_has_at_most_60_lines_of_80_columns(noun: str, offline_cli: Cli) -> None:
     for path in [noun, *(path for path in registry.list_commands() if path.startswith(f"{noun} "))]:
         line = [*path.split(), "--help"]
         page = offline_cli(line, tty=True, width=80, status=0).out
-        assert page.count("\n") <= 60, path
+        lines = page.splitlines()
+        assert len(lines) <= 60, path
+        assert [text for text in lines if re.search(r"\w-$", text)] == [], f"{path}: a flag is broken"
+        wide = [text for text in lines if len(text) > 80 and not text.startswith("  jsctl ")]
+        assert wide == [], f"{path}: only examples may be longer"
         whole = offline_cli([*line, "--all"], tty=True, width=80, status=0).out
         for heading in ("Commands:\n", "Examples:\n"):
             assert (heading in page) == (heading in whole), path
