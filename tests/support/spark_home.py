@@ -72,7 +72,8 @@ def use_quick_spark(folder: Path) -> None:
     """Use the quick Spark of the folder in this process and its children."""
     package = Path(str(import_module("pyspark").__file__)).parent
     found = java.find_java()
-    parts = (found.path, found.version, package, package.stat().st_mtime_ns)
+    own = Path(__file__).read_text(encoding="utf-8")
+    parts = (found.path, found.version, package, package.stat().st_mtime_ns, own)
     key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
     home, archive = folder / key, folder / f"{key}.jsa"
     with (folder / "lock").open("w") as lock:
@@ -104,7 +105,8 @@ def _link(package: Path, home: Path) -> None:
 
 def _order_jars(jars: Path, home: Path) -> None:
     """Make a folder with one JAR that names the others, those with the most classes first: for each class
-    that it archives, the JVM follows the paths of one JAR after the other until it finds the right one."""
+    that it archives, the JVM follows the paths of one JAR after the other until it finds the right one. An
+    empty JAR says which Hadoop that is."""
     linked = home / "linked"
     linked.mkdir(exist_ok=True)
     (home / "jars").mkdir(exist_ok=True)
@@ -120,8 +122,11 @@ def _order_jars(jars: Path, home: Path) -> None:
     paths = " ".join(f"../linked/{name}" for name in names)
     # A line of a manifest has 72 bytes at most, and goes on after a space.
     line = "\n ".join(re.findall(r".{1,70}", f"Class-Path: {paths}"))
-    with ZipFile(home / "jars" / "all.jar", "w") as jar:
-        jar.writestr("META-INF/MANIFEST.MF", f"Manifest-Version: 1.0\n{line}\n")
+    manifests = {"all.jar": f"Manifest-Version: 1.0\n{line}\n"}
+    manifests |= {name: "Manifest-Version: 1.0\n" for name in names if name.startswith("hadoop-client-api-")}
+    for name, manifest in manifests.items():
+        with ZipFile(home / "jars" / name, "w") as jar:
+            jar.writestr("META-INF/MANIFEST.MF", manifest)
 
 
 def require_whole_java() -> None:

@@ -42,14 +42,7 @@ def start(
 ) -> Popen[str]:
     return Popen(
         [sys.executable, *program, *words, *store.settings],
-        env={
-            **os.environ,
-            **cli.environ,
-            **login,
-            "HOME": str(Path.home()),
-            "SPARK_HOME": "",
-            "JAVA_HOME": "",
-        },
+        env={**os.environ, **cli.environ, **login, "HOME": str(Path.home())},
         stdout=PIPE,
         stderr=PIPE,
         text=True,
