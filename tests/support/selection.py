@@ -77,6 +77,28 @@ _ORDER = (
 )
 """Files and folders by how long they take."""
 
+_ORDER_LONG = (
+    "commands/export/test_s3.py",
+    "commands/test_rehearse_networks.py",
+    "scenarios/test_manual.py",
+    "packaging/test_container.py",
+    "architecture/test_contributing.py",
+    "packaging/test_readme.py",
+    "contract/test_secrets_everywhere.py",
+    "contract/test_no_process_stays.py",
+    "commands/test_incident_faults.py",
+    "jetstream/backup",
+    "commands/test_doctor_cluster.py",
+    "commands/server/network",
+    "commands/export/test_metastore.py",
+    "commands/spark/test_warm_up.py",
+    "commands/demo",
+    "fuzz",
+    "packaging",
+    "test_api.py",
+)
+"""Files and folders that take longest with `--long`."""
+
 _ORDER_FAST = (
     *(
         f"contract/test_{name}.py"
@@ -207,7 +229,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=long)
         left_out = set(long)
         items[:] = [item for item in items if item not in left_out]
-    order: tuple[str, ...] = _ORDER
+    order: tuple[str, ...] = (*_ORDER_LONG, *_ORDER) if config.getoption("--long") else _ORDER
     if fast := config.getoption("fast"):
         nearest = config.stash.get(_NEAREST, ())
         order = (*_ORDER_FAST, *(path.removeprefix("tests/") for path in nearest), "contract", *_ORDER)
