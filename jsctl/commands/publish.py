@@ -100,9 +100,10 @@ class Options(NamedTuple):
         """The time between two messages, in ns or as ORIGINAL_PACE."""
         return ORIGINAL_PACE if self.paced else self.sleep
 
-    def build_headers(self, now: float) -> Headers:
-        """Return the headers that other flags than --header set. now: seconds since the epoch."""
-        headers = self.schedule.build_headers(now, self.header_texts)
+    def build_headers(self, env: Env) -> Headers:
+        """Return the headers that other flags than --header set."""
+        may_lack_time = env.mirrors_nats  # PUBLISH_INVALID
+        headers = self.schedule.build_headers(env.clock(), self.header_texts, may_lack_time=may_lack_time)
         return headers if self.ttl is None else [*headers, ("Nats-TTL", format_ttl(self.ttl))]
 
     @property
@@ -190,7 +191,7 @@ async def publish(env: Env, options: Options) -> Events[Published]:
         env,
         options.subject or None,
         source,
-        headers=options.build_headers(env.clock()),
+        headers=options.build_headers(env),
         reply=options.reply,
         pause=options.pause,
         jitter=options.jitter,

@@ -31,8 +31,8 @@ class MessageTemplate:
 
     subject: None to keep that of a dump's messages. headers: `K:V`, whose values are templates.
     fixed_headers: sent as they are, in place of all headers of the same name. fills: whether templates in
-    subject and body are filled in. warn: called with a sentence about templates that are sent as they are,
-    once for each.
+    subject and body are filled in. with_wildcards: whether the subject may have some. warn: called with a
+    sentence about templates that are sent as they are, once for each.
     """
 
     def __init__(
@@ -43,9 +43,11 @@ class MessageTemplate:
         reply: str = "",
         *,
         fills: bool = True,
+        with_wildcards: bool = False,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._fills = fills
+        self._purpose = "send to" if with_wildcards else "publish to"
         self._warn = warn
         self._last_warning = ""
         self._replaced = {name.lower() for name, _ in fixed_headers}
@@ -57,7 +59,7 @@ class MessageTemplate:
             ),
             *((name, Template([encode_text(value)])) for name, value in fixed_headers),
         ]
-        self._subject = None if subject is None else _compile_subject(subject, fills)
+        self._subject = None if subject is None else _compile_subject(subject, fills, self._purpose)
         self._reply = validate_subject(reply, "reply on") if reply else ""
         values = [value for _, value in self._headers]
         self._is_fixed = all(template.fixed is not None for template in (self._subject, *values) if template)
@@ -93,7 +95,7 @@ class MessageTemplate:
         if self._subject is None:
             return ""
         subject = self._subject.render(moment).decode(errors="replace")
-        return subject if self._subject.fixed is not None else validate_subject(subject)
+        return subject if self._subject.fixed is not None else validate_subject(subject, self._purpose)
 
     def _warn_of_unknown(self, templates: Sequence[Template]) -> None:
         warning = warn_of_unknown_functions(templates)
@@ -102,7 +104,7 @@ class MessageTemplate:
             self._warn(warning)
 
 
-def _compile_subject(subject: str, fills: bool) -> Template:
+def _compile_subject(subject: str, fills: bool, purpose: str) -> Template:
     template = compile_template(encode_text(subject), enabled=fills)
     if template.unknown:
         raise BadInput(
@@ -110,5 +112,5 @@ def _compile_subject(subject: str, fills: bool) -> Template:
             "--no-templates sends the subject as it is",
         )
     if template.fixed is not None:
-        validate_subject(subject)
+        validate_subject(subject, purpose)
     return template

@@ -78,7 +78,7 @@ def is_subject(subject: object) -> bool:
 def validate_subject(subject: str, purpose: str = "publish to") -> str:
     """Return a subject if it is valid and does not break the protocol's lines. Raises BadInput.
 
-    purpose: "publish to", where wildcards are refused too, "subscribe to" or "reply on".
+    purpose: "publish to", where wildcards are refused too, "send to", "subscribe to" or "reply on".
     """
     broken = any(c.isspace() or c < " " for c in subject) or not is_sendable(subject)
     if not subject or broken or not all(subject.split(".")):

@@ -72,7 +72,7 @@ def compile_template(text: bytes, *, enabled: bool = True, with_tokens: bool = F
                 f"use at most {_MAX_RANDOM:,} bytes of random text in total",
             )
         pieces += [text[at:start], placeholder if piece is None else piece]
-        if piece is None:
+        if piece is None:  # GO_TEMPLATES
             unknown.append(_shorten(call))
         at = end + 2
     pieces.append(text[at:])

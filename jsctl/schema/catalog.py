@@ -153,7 +153,7 @@ def _build_object(definition: Json, types: Mapping[str, Json]) -> Json:
         if name in described and "$ref" not in properties[name]:
             properties[name] = {**properties[name], "description": described[name]}
     schema: Json = {"type": "object", "properties": properties}
-    if required := [key[:-1] for key in fields if key.endswith("!")]:
+    if required := [key[:-1] for key in fields if key.endswith("!")]:  # SCHEMA_REQUIRED
         schema["required"] = required
     if closed:
         schema["additionalProperties"] = False

@@ -1,5 +1,6 @@
 """`jsctl compat`, and a link called nats: the outcome of nats where jsctl differs on purpose."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -46,6 +47,63 @@ def test_each_difference(cli: Cli, url: str) -> None:
     cli("consumer add ORDERS C --pull --defaults --max-deliver 7", status=1)
     cli("compat -- consumer add ORDERS C --pull --defaults --max-deliver 7", status=0)
     assert cli("consumer info ORDERS C --json", status=0).json["config"]["max_deliver"] == 7
+
+
+def test_messages_that_are_refused(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    for line in (
+        "pub orders.* x --jetstream",
+        "pub orders.> x --jetstream --count 2",
+        "pub 'orders.*.{{Count}}' x --jetstream",
+        "request orders.* x",
+        "pub orders.new x --schedule-dest orders.old",
+    ):
+        before = js.info(url, "ORDERS")["state"]["messages"]
+        cli(line, status=64)
+        assert js.info(url, "ORDERS")["state"]["messages"] == before, line
+        cli(f"compat -- {line}", status=0)
+        assert js.info(url, "ORDERS")["state"]["messages"] > before, line
+    cli("compat -- pub orders..new x", status=1)
+    cli("compat -- pub orders.new x --schedule-at 2030-01-01T00:00:00Z --schedule-after 1s", status=1)
+
+
+def test_keys_that_are_unknown(cli: Cli, url: str, tmp_path: Path) -> None:
+    config = {"name": "ORDERS", "subjects": ["orders.>"], "max_mgs": 5, "placement": {"tag": "a"}}
+    stream, consumer = tmp_path / "stream.json", tmp_path / "consumer.json"
+    stream.write_text(json.dumps(config))
+    consumer.write_text(json.dumps({"name": "C", "ack_policy": "explicit", "delivery_subject": ""}))
+    changed = tmp_path / "changed.json"
+    changed.write_text(json.dumps({**config, "max_msgs": 5}))
+    for line in (
+        f"stream add --config {stream}",
+        f"stream edit ORDERS --config {changed} -f",
+        f"consumer add ORDERS --config {consumer}",
+        f"consumer edit ORDERS C --config {consumer} --max-deliver 5 -f",
+    ):
+        assert "unknown key" in cli(line, status=64).err, line
+        cli(f"compat -- {line}", status=0)
+    live = js.info(url, "ORDERS")["config"]
+    assert live["max_msgs"] == 5 and "max_mgs" not in live
+    assert cli("consumer info ORDERS C --json", status=0).json["config"]["max_deliver"] == 5
+
+
+def test_copies_over_what_exists(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    for name in "C", "D":
+        cli(f"consumer add ORDERS {name} --pull --defaults", status=0)
+    for name, status in ("C", 64), ("D", 1):
+        line = f"consumer copy ORDERS C {name} --max-deliver 7"
+        cli(line, status=status)
+        cli(f"compat -- {line}", status=0)
+        info = cli(f"consumer info ORDERS {name} --json", status=0).json
+        assert info["name"] == name and info["config"]["max_deliver"] == 7
+
+
+def test_a_long_history(cli: Cli, url: str) -> None:
+    assert "at most 64" in cli("compat -- kv add CONFIG --history 65", status=1).err
+    assert "more than other clients" in cli("kv add CONFIG --history 65", status=0).err
+    assert "at most 64" in cli("compat -- kv edit CONFIG --history 66", status=1).err
+    cli("compat -- kv edit CONFIG --history 64 -f", status=0)
 
 
 def test_the_first_of_several_starts(cli: Cli, url: str) -> None:

@@ -8,11 +8,8 @@ from random import Random
 import pytest
 import yaml
 
-from jsctl.commands.compatibility.differences import DIFFERENCES
 from jsctl.commands.compatibility.scripts import check
 from tests.support.run import Cli
-
-PACKAGE = Path(__file__).parents[2] / "jsctl"
 
 SCRIPT = """\
 #!/bin/bash
@@ -86,42 +83,6 @@ def test_calls_that_other_commands_run(line: str) -> None:
     assert after.endswith(left) and check(changed) == ([], changed)
 
 
-@pytest.mark.parametrize(
-    ("line", "write"),
-    [
-        ("nats str edit A --config a.json", "jsctl str edit A --config a.json --replace"),
-        ("nats con edit A C --config=c.json -f", "jsctl con edit A C --config=c.json -f --replace"),
-        ("nats schema validate x x.json", "jsctl compat -- schema validate x x.json"),
-        ("nats server ls 3", "jsctl compat -- server ls 3"),
-        ("nats server ls", ""),
-        ("nats s edit A --dry-run", "jsctl compat -- s edit A --dry-run"),
-        ("nats s edit A $FLAGS --max-age 1h", ""),
-        ("nats s find --subject 'a.*'", "jsctl compat -- s find --subject 'a.*'"),
-        ("nats server req accounts --account A", "jsctl compat -- server req accounts --account A"),
-        ("nats micro ls", "jsctl compat -- micro ls"),
-        ("nats server report connz --account A", "jsctl compat -- server report connz --account A"),
-        ("nats server report connz", ""),
-        ("nats context show x --connect", "jsctl compat -- context show x --connect"),
-        ("nats context show x", ""),
-        ("nats account backup x -f", "jsctl compat -- account backup x -f"),
-        (
-            "nats sub --stream A --last --start-sequence=4",
-            "jsctl compat -- sub --stream A --last --start-sequence=4",
-        ),
-        ("nats sub --stream A --last", ""),
-        ("nats reply a b --echo", "jsctl compat -- reply a b --echo"),
-        ("nats reply --echo a", ""),
-        (
-            "nats con add A C --wait 1s --backoff x --update",
-            "jsctl compat -- con add A C --wait 1s --backoff x --update",
-        ),
-        ("nats str edit A --config a.json --replace", ""),
-    ],
-)
-def test_lines_with_another_outcome(line: str, write: str) -> None:
-    assert [one.write for one in check(line)[0]] == ([write] if write else [])
-
-
 @pytest.mark.parametrize("line", ["echo {}", "sudo systemctl restart nats", "echo 'eval {}'", "# eval {}"])
 def test_what_is_no_call(line: str) -> None:
     assert check(line.format(RUN)) == ([], line.format(RUN))
@@ -178,16 +139,6 @@ def test_its_diff_can_be_applied(tmp_path: Path, offline_cli: Cli, monkeypatch: 
 )
 def test_what_is_not_a_script_is_read(script: str) -> None:
     check(script)
-
-
-def test_each_difference_is_made_where_its_code_stands() -> None:
-    """The codes of the table are those of the places that take the side of nats, and all places have one."""
-    places: dict[str, int] = {}
-    for file in PACKAGE.rglob("*.py"):
-        for line in file.read_text().splitlines():
-            if found := re.search(r"# ([A-Z]+_[A-Z]+)$", line):
-                places[found[1]] = places.get(found[1], 0) + 1
-    assert DIFFERENCES.keys() == {code for code in places if code in DIFFERENCES}
 
 
 IN_VARIABLES = """\

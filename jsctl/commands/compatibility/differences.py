@@ -8,7 +8,7 @@ class Difference(NamedTuple):
     """A case in which a line has another outcome than with nats.
 
     verbs: that it concerns; empty for all. nats, ours: what each does. write: what to write for the outcome
-    of nats.
+    of nats, where there is something.
     """
 
     verbs: Sequence[str]
@@ -86,10 +86,10 @@ DIFFERENCES: Mapping[str, Difference] = {
         "`--allow-data-loss`",
     ),
     "CONSUMER_EXISTS": Difference(
-        ("consumer add",),
-        "changes a consumer that exists",
-        "refused, status 1",
-        "`--update`",
+        ("consumer add", "consumer copy"),
+        "changes a consumer that exists, also the one that is copied",
+        "refused, status 1; 64 for the same name",
+        "`--update`; `jsctl compat --` before copy, which has no such flag",
     ),
     "EXCLUSIVE_FLAGS": Difference(
         ("subscribe", "reply", "consumer add"),
@@ -102,6 +102,43 @@ DIFFERENCES: Mapping[str, Difference] = {
         "without a body, takes the rest of the list that a loop reads",
         "refused, status 64",
         "`-` as the body; `</dev/null` for an empty one",
+    ),
+    "PUBLISH_INVALID": Difference(
+        ("publish", "request"),
+        "sends to a subject with wildcards, and takes --schedule-dest without a time",
+        "refused, status 64",
+        "`jsctl compat --` before the verb",
+    ),
+    "UNKNOWN_KEYS": Difference(
+        ("stream add", "stream edit", "consumer add", "consumer edit"),
+        "leaves out the keys of --config that it does not know",
+        "refused, status 64: they are typing errors",
+        "`jsctl compat --` before the verb",
+    ),
+    "KV_HISTORY": Difference(
+        ("kv add", "kv edit"),
+        "refuses a --history above 64",
+        "takes it, and warns",
+        "`jsctl compat --` before the verb",
+    ),
+    "GO_TEMPLATES": Difference(
+        ("publish", "request", "reply", "service request"),
+        "fills in all templates of Go, with conditions, loops and `printf`",
+        "fills in the functions that `publish --help` lists; others stay as they are, with a warning",
+        "what the shell makes of it",
+    ),
+    "SCHEMA_REQUIRED": Difference(
+        ("schema validate",),
+        "a configuration is valid with retention, storage, replicas and limits only",
+        "it is valid as the server takes it, which sets what is left out",
+        "the keys that `stream info --json` shows",
+    ),
+    "CHECK_OUTCOME": Difference(
+        ("server check credential", "server check stream"),
+        "credentials that expired are OK without a threshold; a stream with replicas is critical without"
+        " --peer-expect",
+        "critical, status 2; OK",
+        "`--peer-expect`; nothing else, since nats is wrong here",
     ),
 }
 """The differences by code."""

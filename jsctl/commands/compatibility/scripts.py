@@ -17,6 +17,8 @@ from jsctl.commands.compatibility.embedding import find_shell
 from jsctl.commands.compatibility.holders import PROGRAM, Holder, Names, find_names
 from jsctl.commands.compatibility.splitting import RUNNERS, drop_prefixes, read_words, split
 from jsctl.commands.compatibility.statuses import find_comparisons
+from jsctl.jetstream.kv.config import MAX_HISTORY
+from jsctl.nats.templates import compile_template
 
 _QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
 _DISABLE = re.compile(r"#\s*jsctl\s+disable=([A-Z_]+(?:\s*,\s*[A-Z_]+)*)")
@@ -102,7 +104,9 @@ def check(file: str, name: str = "") -> tuple[list[Found], str]:
         for code, rule in _RULES.items():
             edit = rule(call)
             if edit is not None and code not in disabled.get(call.line, ()):
-                found.append(Found(call.line, code, call.text, edit(_rename(call))))
+                changed = edit(_rename(call))
+                write = changed if edit is not _keep else f"{changed}  # {DIFFERENCES[code].write}"
+                found.append(Found(call.line, code, call.text, write))
                 text = edit(text)
         if text != _rename(call) and not any(start <= call.start < end for start, end in fixed):
             changes.add((call.start, call.end, text))
@@ -241,6 +245,11 @@ def _run_as_nats(text: str) -> str:
     return _FIRST.sub(lambda one: f"{one[0]} compat --", text, count=1)
 
 
+def _keep(text: str) -> str:
+    """Change nothing: no line has the outcome of nats."""
+    return text
+
+
 def _may_be_unanswered(call: Call) -> Edit | None:
     return None if call.is_piped else _run_as_nats
 
@@ -256,6 +265,8 @@ def _lose_data(call: Call) -> Edit | None:
 
 
 def _change_consumer(call: Call) -> Edit | None:
+    if call.path == "consumer copy":
+        return _run_as_nats
     return None if call.has("--update") else _append("--update")
 
 
@@ -304,6 +315,34 @@ def _read_list(call: Call) -> Edit | None:
     )
 
 
+def _publish_invalid(call: Call) -> Edit | None:
+    has_wildcard = any(token in ("*", ">") for name in call.list_names()[:1] for token in name.split("."))
+    times = (f"--schedule-{time}" for time in ("at", "after", "every", "cron"))
+    has_time = call.has(*times, "-H", "--header")
+    return _run_as_nats if has_wildcard or (call.has("--schedule-dest") and not has_time) else None
+
+
+def _keep_long_history(call: Call) -> Edit | None:
+    history = re.search(r"--history[ =]\D?(\d+)", call.text)
+    return _run_as_nats if history and int(history[1]) > MAX_HISTORY else None
+
+
+def _fill_template(call: Call) -> Edit | None:
+    if call.has("--no-templates"):
+        return None
+    has_tokens = call.path == "reply"
+    texts = (compile_template(word.encode(), with_tokens=has_tokens) for word in call.words)
+    return _keep if any(text.unknown for text in texts) else None
+
+
+def _validate_configuration(call: Call) -> Edit | None:
+    return _keep if any("configuration" in name for name in call.list_names()[:1]) else None
+
+
+def _check(call: Call) -> Edit | None:
+    return None if call.has("--peer-expect", "--validity-warn", "--validity-critical") else _keep
+
+
 def _only(code: str, rule: Callable[[Call], Edit | None]) -> Callable[[Call], Edit | None]:
     return lambda call: rule(call) if call.path in DIFFERENCES[code].verbs else None
 
@@ -324,6 +363,11 @@ _RULES = {
         "NOTHING_FOUND": _find_nothing,
         "BACKUP_EXISTS": lambda call: _run_as_nats,
         "EXCLUSIVE_FLAGS": _choose_flag,
+        "PUBLISH_INVALID": _publish_invalid,
+        "KV_HISTORY": _keep_long_history,
+        "GO_TEMPLATES": _fill_template,
+        "SCHEMA_REQUIRED": _validate_configuration,
+        "CHECK_OUTCOME": _check,
     }.items()
 }
 """What looks for each difference in a call; edits are made in this order."""

@@ -8,7 +8,7 @@ from jsctl.commands.cli import argument, command, option
 from jsctl.commands.consumer.edit import build_target
 from jsctl.commands.consumer.flags import SECTIONS, NewConsumerFlags, consumer_flags
 from jsctl.commands.editing.adding import AddOptions, add_flags, ask_all
-from jsctl.commands.editing.editing import EditOptions, edit_config
+from jsctl.commands.editing.editing import EditOptions, edit_config, find_key_rule
 from jsctl.commands.options.data_loss import LossOptions, loss_flags
 from jsctl.commands.picking.pick import open_stream, pick_stream, validate_name, validate_stream_name
 from jsctl.env import Env
@@ -81,7 +81,8 @@ def _read_file(env: Env, file: str | None) -> tuple[Json, str]:
     if not file:
         return {}, ""
     text = read_input(file, env.streams.stdin)
-    config, node = CONSUMER.parse_config(text, file), parse_document(text, file).value.get("stream_name")
+    config = CONSUMER.parse_config(text, file, unknown=find_key_rule(env))
+    node = parse_document(text, file).value.get("stream_name")
     return config, node.as_text("stream_name") if node else ""
 
 

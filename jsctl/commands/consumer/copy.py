@@ -29,7 +29,7 @@ async def copy(env: Env, stream: str, source: str, destination: str, flags: NewC
     """Replace settings of the source with those that flags name."""
     if destination:
         validate_name("consumer", destination)
-        if source == destination:
+        if source == destination and not env.mirrors_nats:  # CONSUMER_EXISTS
             raise BadInput("the copy has the name of its source", "use another name")
     api, stream, source = await open_consumer(env, stream, source)
     destination = destination or await questions.ask_name(env.prompter, api, stream)
@@ -41,6 +41,8 @@ async def copy(env: Env, stream: str, source: str, destination: str, flags: NewC
     CONSUMER.validate(draft)
     for warning in find_warnings(draft):
         env.say(f"warning: {warning}")
+    if env.mirrors_nats:  # CONSUMER_EXISTS
+        return view.info_page(await consumers.put(api, stream, draft))
     info, created = await consumers.create(api, stream, draft)
     result = view.info_page(info)
     if created:

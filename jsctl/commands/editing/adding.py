@@ -9,6 +9,7 @@ from typing import TypeVar
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.files import read_input, write_output
 from jsctl.commands.cli import declare_all, option
+from jsctl.commands.editing.editing import find_key_rule
 from jsctl.commands.places.repeat import find_secret_variable
 from jsctl.env import Env
 from jsctl.errors import Cancelled, JsctlError
@@ -54,7 +55,8 @@ class AddOptions:
         """Return the configuration of --config; empty if there is none. Raises BadInput."""
         if not self.config:
             return {}
-        return schema.parse_config(read_input(self.config, env.streams.stdin), self.config)
+        text = read_input(self.config, env.streams.stdin)
+        return schema.parse_config(text, self.config, unknown=find_key_rule(env))
 
     def save(self, config: Json, label: str, schema: Schema) -> Result:
         """Write a valid configuration to --output, as JSON with all keys and nothing else, or only report

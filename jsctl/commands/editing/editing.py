@@ -12,6 +12,7 @@ from jsctl.env import Env
 from jsctl.errors import BadInput, ExitStatus, JsctlError
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.differences import Difference, find_differences
+from jsctl.jetstream.config.kind import KeepKey, leave_out_unknown, refuse_unknown
 from jsctl.jetstream.config.schema import Schema
 from jsctl.jetstream.config.writing import read_fresh, verify
 from jsctl.jetstream.message.data_loss import NOTHING, DataLoss, add_losses
@@ -20,6 +21,11 @@ from jsctl.views.result import Result, Text
 from jsctl.views.shared.config import changes_result, format_change, format_value
 
 _NO_DIFFERENCE = "No difference in configuration"
+
+
+def find_key_rule(env: Env) -> KeepKey:
+    """Return what becomes of keys in a file that jsctl does not know."""
+    return leave_out_unknown if env.mirrors_nats else refuse_unknown  # UNKNOWN_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,10 @@ class EditOptions:
             raise BadInput("--replace needs --config")
         if not (self.config_file or changed or self.interactive or env.mirrors_nats):  # EDIT_NOTHING
             raise BadInput("there is nothing to change", "use flags, --config or --interactive")
-        return (
-            schema.parse_config(read_input(self.config_file, env.streams.stdin), self.config_file)
-            if self.config_file
-            else None
-        )
+        if not self.config_file:
+            return None
+        text = read_input(self.config_file, env.streams.stdin)
+        return schema.parse_config(text, self.config_file, unknown=find_key_rule(env))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from jsctl.errors import BadInput
 from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.origins import import_from
 from jsctl.jetstream.kv import bucket as buckets
-from jsctl.jetstream.kv.config import BUCKET, BucketOrigin, find_warnings
+from jsctl.jetstream.kv.config import BUCKET, BucketOrigin, find_warnings, refuse_long_history
 from jsctl.views.kv import info as view
 from jsctl.views.result import Result
 
@@ -74,6 +74,8 @@ async def add(env: Env, bucket: str, adding: AddOptions, permits: LossOptions, f
         raise BadInput(str(error)) from None
     config = BUCKET.with_defaults(draft)
     BUCKET.validate(config)
+    if env.mirrors_nats:  # KV_HISTORY
+        refuse_long_history(config)
     for warning in find_warnings(config):
         env.say(f"warning: {warning}")
     name = config["name"]

@@ -14,7 +14,7 @@ from jsctl.jetstream.kv import bucket as buckets
 from jsctl.jetstream.kv import read, write
 from jsctl.jetstream.kv.bucket import Bucket
 from jsctl.jetstream.kv.codec import Codec
-from jsctl.jetstream.kv.config import BUCKET, find_warnings
+from jsctl.jetstream.kv.config import BUCKET, find_warnings, refuse_long_history
 from jsctl.jetstream.kv.names import build_subject_prefix, parse_existing_key
 from jsctl.jetstream.message.held import find_change_warnings
 from jsctl.jetstream.stream.protection import refuse_denied
@@ -69,6 +69,8 @@ async def edit(
 
     async def warn(_: Json, draft: Json) -> list[str]:
         live = versions[-1]
+        if env.mirrors_nats:  # KV_HISTORY
+            refuse_long_history(draft)
         after = BUCKET.to_stream(draft, live.stream_config)
         of_stream = await find_change_warnings(live.api, live.info, after)
         return [*find_warnings(draft), *_warn_of_lost_keys(opened, draft), *of_stream]

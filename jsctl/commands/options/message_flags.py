@@ -42,7 +42,15 @@ class MessageFlags(NamedTuple):
     ) -> Bursts:
         """Return the messages; see MessageTemplate and `compose.compose`. headers: sent as they are.
         pause, jitter: ns. Raises BadInput."""
-        template = MessageTemplate(subject, self.headers, headers, reply, fills=self.templates, warn=env.say)
+        template = MessageTemplate(
+            subject,
+            self.headers,
+            headers,
+            reply,
+            fills=self.templates,
+            with_wildcards=env.mirrors_nats,  # PUBLISH_INVALID
+            warn=env.say,
+        )
         copies, by_line = max(self.copies, 1), self.send_on == "newline"
         return compose(
             template, source, copies=copies, by_line=by_line, pause=pause, jitter=jitter, singly=singly

@@ -8,8 +8,8 @@ from jsctl.base.similar_names import find_nearest
 from jsctl.jetstream.config.nodes import Node
 
 Json = dict[str, Any]
-KeepKey = Callable[[str, Collection[str], Collection[str]], bool]
-"""Whether an object in a file keeps a key that jsctl does not know.
+KeepKey = Callable[[str, Collection[str], Collection[str]], bool | None]
+"""Whether an object in a file keeps a key that jsctl does not know; None if it is left out.
 
 Called with the key, the known keys of the object, and all keys that it has.
 """
@@ -23,6 +23,10 @@ _SLIP = 0.85
 def refuse_unknown(key: str, known_keys: Collection[str], present_keys: Collection[str]) -> bool:
     """Refuse every unknown key: the rule for files that people write."""
     return False
+
+
+def leave_out_unknown(key: str, known_keys: Collection[str], present_keys: Collection[str]) -> None:
+    """Leave out every unknown key, as nats does."""
 
 
 def keep_newer(key: str, known_keys: Collection[str], present_keys: Collection[str]) -> bool:

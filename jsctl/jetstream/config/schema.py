@@ -68,7 +68,10 @@ class Object(Kind):
             if name in ignored or name == "extra":
                 continue
             with collecting(errors):
-                if name not in self.kinds and not keep(name, self.kinds, node.value):
+                is_kept = name in self.kinds or keep(name, self.kinds, node.value)
+                if is_kept is None:
+                    continue
+                if not is_kept:
                     raise member.error(f"unknown key {name!r} of {what}", self.find_hint(name, ignored))
                 kind = self.kinds.get(name, _ANYTHING)
                 config[name] = None if member.value is None else kind.read(member, name, keep=keep)
@@ -237,7 +240,9 @@ class Schema(Object):
                 words += build_flag(f"--{field.flag}", text)
         return words
 
-    def parse_config(self, text: str, file: str, *, live: Json | None = None) -> Json:
+    def parse_config(
+        self, text: str, file: str, *, live: Json | None = None, unknown: KeepKey = refuse_unknown
+    ) -> Json:
         """Parse a configuration from JSON or YAML, or from a whole `info --json` document.
 
         Durations, sizes and choices may be written as in flags. The server's own keys are left out.
@@ -245,9 +250,10 @@ class Schema(Object):
         Args:
             file: the name, for errors.
             live: the configuration that the text was made from; its keys are valid.
+            unknown: what becomes of unknown keys.
 
-        Raises BadInput, also for unknown keys: those that are newer than jsctl may be below `extra`, or in
-        the document of a server.
+        Raises BadInput, also for unknown keys that are not left out: those that are newer than jsctl may be
+        below `extra`, or in the document of a server.
         """
         from jsctl.jetstream.config.documents import parse_document  # only for files
 
@@ -259,7 +265,7 @@ class Schema(Object):
             raise BadInput(f"{file} is a {noun}'s document, not a {self.noun}'s")
         if not node.value or node.value.keys() & _INFO_KEYS:
             raise BadInput(f"{file} holds no {self.noun} configuration")
-        keep: KeepKey = keep_newer if _identify_noun(document.value) else refuse_unknown
+        keep: KeepKey = keep_newer if _identify_noun(document.value) else unknown
         if live is not None:
             keep = _keep_keys_of(live)
         config = self.read(node, self.what, keep=keep, ignored=self.obsolete)

@@ -156,6 +156,13 @@ async def update(api: Api, stream: str, config: Json) -> Json:
     return await _send_config(api, stream, config, "update")
 
 
+async def put(api: Api, stream: str, config: Json) -> Json:
+    """Create a consumer, or replace the configuration of the one with its name; return its info. Raises
+    BadInput, ApiError."""
+    await api_levels.require(api, _find_needed_levels(config))
+    return await _send_config(api, stream, config, "")
+
+
 async def delete(api: Api, stream: str, name: str) -> None:
     """Remove a consumer."""
     await _call(api, "DELETE", stream, name)
@@ -210,7 +217,7 @@ def is_pull(config: Json) -> bool:
 
 
 async def _send_config(api: Api, stream: str, config: Json, action: str) -> Json:
-    """Create or update a consumer. action: "create" or "update"."""
+    """Create or update a consumer. action: "create" or "update"; empty for the one that it takes."""
     name = str(config.get("name") or config["durable_name"])
     # Older servers know only `durable_name`; newer ones require both to be equal.
     config = {**config, "name": name}

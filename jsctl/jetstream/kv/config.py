@@ -10,6 +10,7 @@ Keys of a stream that a bucket has no name for stay as they are. Buckets of obje
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsctl.errors import BadInput
 from jsctl.jetstream.config.field import Field
 from jsctl.jetstream.config.kind import Json, KeepKey, Text, is_server_metadata, refuse_unknown
 from jsctl.jetstream.config.kinds import ListOf, Switch
@@ -282,6 +283,12 @@ def find_warnings(config: Json) -> list[str]:
         if int(config.get("max_value_size") or -1) > 0:
             warnings.append("a mirror with --max-value-size stops at the first value that is larger")
     return warnings
+
+
+def refuse_long_history(config: Json) -> None:
+    """Raise BadInput for a history that other clients do not create."""
+    if int(config.get("history") or 1) > MAX_HISTORY:
+        raise BadInput(f"a history may have at most {MAX_HISTORY} values of a key")
 
 
 def _put_origins(stream: Json, config: Json) -> None:

@@ -33,7 +33,14 @@ class Schedule(NamedTuple):
         """Whether nothing is scheduled."""
         return self == Schedule()
 
-    def build_headers(self, now: float, names: Iterable[str] = (), *, prefix: str = "--schedule-") -> Headers:
+    def build_headers(
+        self,
+        now: float,
+        names: Iterable[str] = (),
+        *,
+        prefix: str = "--schedule-",
+        may_lack_time: bool = False,
+    ) -> Headers:
         """Return the headers of a scheduled message. Raises BadInput.
 
         now: seconds since the epoch. names: of headers that the message already has, which may set the time
@@ -45,7 +52,7 @@ class Schedule(NamedTuple):
         times = [name for name in _TIMES if getattr(self, name) is not None]
         if not self.dest and _TARGET.lower() not in present:
             raise BadInput("a schedule needs a destination", f"set {prefix}dest SUBJECT")
-        if len(times) > 1 or (not times and _SCHEDULE.lower() not in present):
+        if len(times) > 1 or not (times or may_lack_time or _SCHEDULE.lower() in present):
             *flags, last = (f"{prefix}{name}" for name in _TIMES)
             raise BadInput("a schedule needs one time", f"set one of {', '.join(flags)} and {last}")
         headers = [(_SCHEDULE, self._format_expression(now, prefix))] if times else []

@@ -200,7 +200,7 @@ def check_credential(path: str, limits: Limits, *, require_expiry: bool, now: fl
         return check
     remaining = float(expiry) - now
     check.measure("expiry", remaining, "expires in", get_pair(limits, "validity"), unit="s", bad="low")
-    if remaining <= 0:
+    if remaining <= 0:  # CHECK_OUTCOME
         check.criticals[:] = [f"it expired {format_seconds(-remaining)} ago"]
     elif not check.good:
         check.good.append(f"expires in {format_seconds(remaining)}")

@@ -118,11 +118,11 @@ def _check_origin(check: Check, origin: Json, limits: Limits, suffix: str) -> No
 def _check_peers(check: Check, cluster: Json, limits: Limits) -> None:
     peers = cluster.get("replicas") or []
     expected = get_limit(limits, "peer-expect")
-    if expected is None and not peers:
+    if not (expected or peers):
         return
     if cluster:
         check.require(bool(cluster.get("leader")), f"led by {cluster.get('leader')}", "no leader")
-    if expected is not None:
+    if expected is not None:  # CHECK_OUTCOME
         text = pluralize(len(peers) + 1 if cluster else 0, "replica")
         check.require(bool(cluster) and len(peers) + 1 == expected, text, f"{text}, expected {expected:g}")
     for peer in peers:

@@ -37,6 +37,13 @@ def test_replicas_are_counted_with_the_leader() -> None:
     assert check.criticals == ["2 replicas, expected 3"]
 
 
+@pytest.mark.parametrize(("expected", "criticals"), [(0, []), (1, ["0 replicas, expected 1"])])
+def test_a_stream_outside_clusters_has_no_replicas(expected: int, criticals: list[str]) -> None:
+    check = Check("stream", "ORDERS")
+    streams._check_peers(check, {}, {"peer-expect": expected})
+    assert check.criticals == criticals
+
+
 @pytest.mark.parametrize(
     ("lag", "active", "lagged", "inactive"),
     [(9, 5 * SECOND - 1, 0, 0), (10, 5 * SECOND - 1, 1, 0), (9, 5 * SECOND, 0, 1), (9, NEVER, 0, 1)],
