@@ -7,7 +7,8 @@ from jsctl.commands.export.options import SparkOptions, spark_options
 from jsctl.env import Env
 from jsctl.errors import BadInput, NotFound
 from jsctl.spark.export.compaction import write_compacted
-from jsctl.spark.export.stream_target import FILE_FORMATS, KIND
+from jsctl.spark.export.formats import FILE_FORMATS
+from jsctl.spark.export.stream_target import KIND
 from jsctl.spark.export.target import read_marker
 from jsctl.spark.export.targets import open_tables
 from jsctl.spark.session.folders import parse_place

@@ -33,7 +33,6 @@ from jsctl.spark.export.layout import TableLayout
 from jsctl.spark.export.partitions import parse_field, parse_partitions
 from jsctl.spark.export.stream_plan import build_source_options, list_stream_sources
 from jsctl.spark.export.stream_run import StreamExportOptions, StreamExportRun
-from jsctl.spark.export.stream_target import FILE_FORMATS
 from jsctl.spark.export.task_pool import TaskPool
 from jsctl.spark.source.options import parse_read_options
 from jsctl.views.export import export as view
@@ -73,12 +72,12 @@ class Options:
             raise BadInput("--mode merge is for buckets, which have keys", "use append or overwrite")
         if self.mode == "overwrite" and self.incremental:
             raise BadInput("--mode overwrite and --incremental cannot be used together", "use --mode append")
-        formats_that_continue = TABLE_FORMATS if self.table else FILE_FORMATS
+        formats_that_continue = TABLE_FORMATS if self.table else formats.FILE_FORMATS
         if (self.incremental or self.follow or self.backfill) and format not in formats_that_continue:
             other = f", or --table with {' or '.join(TABLE_FORMATS)}"
             raise BadInput(
                 f"--incremental, --follow and --backfill cannot add to a table in {format}",
-                f"use {', '.join(formats_that_continue[:4])}{'' if self.table else other}",
+                f"use {', '.join([*formats_that_continue][:4])}{'' if self.table else other}",
             )
         if self.verify and self.table and format not in TABLE_FORMATS:
             raise BadInput(

@@ -1,7 +1,9 @@
 """The formats of a table: built-in ones, those that have to be installed, and Spark's options for them."""
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsctl.errors import BadInput
 from jsctl.spark.session.packages import FORMAT_PACKAGES
@@ -19,16 +21,30 @@ _CSV = {
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
 }
-_SPARK_OPTIONS = {
-    "json": _TIMESTAMPS,
-    "csv": {**_TIMESTAMPS, **_CSV},
-    "xml": {**_TIMESTAMPS, "rowTag": "message"},
+
+
+class FileFormat(NamedTuple):
+    """A format whose tables are only files; others may have a log of their own.
+
+    options: Spark's, to write and read it. is_text: whether bytes are in base64. is_built_in: whether each
+    Spark has it.
+    """
+
+    options: Mapping[str, str] = MappingProxyType({})
+    is_text: bool = False
+    is_built_in: bool = True
+
+
+FILE_FORMATS = {
+    "parquet": FileFormat(),
+    "json": FileFormat(_TIMESTAMPS, is_text=True),
+    "csv": FileFormat({**_TIMESTAMPS, **_CSV}, is_text=True),
+    "orc": FileFormat(),
+    "xml": FileFormat({**_TIMESTAMPS, "rowTag": "message"}, is_text=True),
+    "avro": FileFormat(is_built_in=False),
 }
 
-BUILT_IN = ("parquet", "json", "csv", "orc", "xml")
-
 _AVRO = "org.apache.spark:spark-avro_2.13:{version}"
-_INSTALLED = ("avro", *FORMAT_PACKAGES)
 _NO_TABLES = {
     "text": "it has one column",
     "binaryfile": "Spark can only read it",
@@ -37,9 +53,9 @@ _NO_TABLES = {
 }
 
 
-def build_spark_options(format: str) -> dict[str, str]:
+def build_spark_options(format: str) -> Mapping[str, str]:
     """Return Spark's options for writing and reading a format."""
-    return _SPARK_OPTIONS.get(format, {})
+    return FILE_FORMATS.get(format, FileFormat()).options
 
 
 def parse_format(format: str) -> str:
@@ -48,13 +64,15 @@ def parse_format(format: str) -> str:
     if not re.fullmatch(r"[\w.-]+", format):
         raise BadInput(f"--format {format!r} is not a valid format", "use parquet, json or csv, for example")
     if reason := _NO_TABLES.get(format.lower()):
-        raise BadInput(f"--format {format} cannot store messages: {reason}", f"use {', '.join(BUILT_IN[:4])}")
-    return format.lower() if format.lower() in (*BUILT_IN, *_INSTALLED) else format
+        raise BadInput(
+            f"--format {format} cannot store messages: {reason}", f"use {', '.join([*FILE_FORMATS][:4])}"
+        )
+    return format.lower() if format.lower() in (*FILE_FORMATS, *FORMAT_PACKAGES) else format
 
 
 def check_available(spark: "SparkSession", format: str) -> None:
     """Raise BadInput unless this Spark has the format."""
-    if format in BUILT_IN:
+    if format in FILE_FORMATS and FILE_FORMATS[format].is_built_in:
         return
     try:
         spark.read.format(format).load("/nonexistent")

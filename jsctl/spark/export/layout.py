@@ -18,14 +18,12 @@ from jsctl.contexts.settings import Settings
 from jsctl.errors import BadInput, JsctlError
 from jsctl.schema.remote.registry import NO_LOGIN, read_login
 from jsctl.spark.decoding.model import BAD_PAYLOAD, WITH_SCHEMA, Decoding, check_kinds, parse_registry
-from jsctl.spark.export.formats import build_spark_options
+from jsctl.spark.export.formats import FILE_FORMATS, build_spark_options
 from jsctl.spark.export.partitions import check_partition_fields, parse_field, parse_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructField
-
-TEXT_FORMATS = ("csv", "json", "xml")
 
 _STORED = "_jsctl_stored"  #: the payload as the stream has it
 _REST = "_jsctl_rest"  #: the same, if Spark's own parser does not decode it
@@ -205,7 +203,7 @@ def flatten_for_format(frame: "DataFrame", format: str) -> "DataFrame":
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType
 
-    if format not in TEXT_FORMATS:
+    if format not in FILE_FORMATS or not FILE_FORMATS[format].is_text:
         return frame
     columns = []
     fields = name_binary(frame.schema.fields)

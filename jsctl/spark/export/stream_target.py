@@ -18,15 +18,13 @@ from jsctl.base.posix import lock, open_folder
 from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.shape_check import NUMBER, Shape, check
 from jsctl.spark.export.commit_log import StateReader, read_state
+from jsctl.spark.export.formats import FILE_FORMATS
 from jsctl.spark.export.target import STAGING, Target, check_names, read_document
 from jsctl.spark.session.hadoop import HadoopPath, Place
 
 KIND = "stream"
 CHECKPOINTS = "_checkpoints"
 _REPLACE = "replace.json"
-
-FILE_FORMATS = ("parquet", "json", "csv", "orc", "avro", "xml", "text")
-"""Formats whose tables are only files. Others may have a log of their own."""
 
 
 class StreamTarget(Target):

@@ -9,7 +9,8 @@ from jsctl.errors import JsctlError
 from jsctl.spark.export.catalog_table import TableWrite
 from jsctl.spark.export.commit_log import CommitLog, State, TableState, lease, parse_write, read_state
 from jsctl.spark.export.exported_tables import read_table
-from jsctl.spark.export.stream_target import FILE_FORMATS, KIND, StreamTarget
+from jsctl.spark.export.formats import FILE_FORMATS
+from jsctl.spark.export.stream_target import KIND, StreamTarget
 from jsctl.spark.export.table_target import TableTarget
 from jsctl.spark.export.target import Target, build_marker, check_owner
 from jsctl.spark.session.hadoop import HadoopPath, Place, StoredFile
