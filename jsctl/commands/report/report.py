@@ -4,17 +4,15 @@ from collections.abc import AsyncIterator, Sequence
 
 import click
 
-from jsctl.base.units import SECOND
 from jsctl.base.user_folders import expand_home
 from jsctl.commands.alerting.files import try_alerts
 from jsctl.commands.alerting.watching import Alerting
 from jsctl.commands.cli import command, option
 from jsctl.commands.cli.values import parse_interval
-from jsctl.commands.options.watch import check_interval
 from jsctl.commands.places.targets import resolve_targets
 from jsctl.commands.report.acting import permit_changes
 from jsctl.commands.report.fail_on import FailOn
-from jsctl.commands.report.flags import condition_flags, recording_flags
+from jsctl.commands.report.flags import Options, condition_flags, recording_flags
 from jsctl.commands.report.screen import (
     ReportInterval,
     Selection,
@@ -27,9 +25,8 @@ from jsctl.commands.report.screen import (
 )
 from jsctl.env import Env
 from jsctl.errors import BadInput
-from jsctl.monitor.alerts.conditions import TimedCondition
 from jsctl.monitor.report.lines import PARTS
-from jsctl.monitor.report.places import Place, Round
+from jsctl.monitor.report.places import Needs, Place, Round
 from jsctl.monitor.report.replay import Replay
 from jsctl.monitor.report.spark_queries import SparkQuery, read_queries
 from jsctl.spark.session.folders import parse_folder
@@ -40,6 +37,43 @@ from jsctl.views.report.choice import SORTS
 from jsctl.views.result import Result
 
 _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
+
+
+class _Presentation:
+    """What rounds look like without a screen."""
+
+    def __init__(self, env: Env, options: Options, selection: Selection) -> None:
+        self._env = env
+        self._count = options.count
+        self._folder = parse_folder(options.spark, "--spark") if options.spark else None
+        self.read_queries()  # a wrong folder fails before anything is shown
+        self._order = options.sort or "name"
+        self._choice = choose_rows(selection)
+
+    def read_queries(self) -> Sequence[SparkQuery] | None:
+        """Return Spark's queries; None without --spark."""
+        return None if self._folder is None else read_queries(self._folder)
+
+    def build(self, places: Sequence[Place], *, at: float, timed: bool = False) -> Result:
+        """Return the result of a round. at: seconds since 1970. timed: whether it says when that was."""
+        if self._env.form not in ("csv", "tsv") and not self._env.is_selective:
+            queries = self.read_queries()
+            return view.result(places, at, self._order, timed=timed, queries=queries, choice=self._choice)
+        for failure in view.failures(places):  # for which CSV and TSV have no place
+            self._env.say(f"jsctl: {failure}")
+        return view.flat(places, at, self._choice, self._order)
+
+    def show(self, rounds: AsyncIterator[Round]) -> Events[Round]:
+        """Return the rounds as events."""
+        return rounds_view.events(
+            rounds,
+            lambda round: self.build(round.places, at=round.at or self._env.clock(), timed=True),
+            count=self._count,
+            clock=self._env.clock,
+            choice=self._choice,
+            queries=self.read_queries,
+            sort=self._order,
+        )
 
 
 @command(
@@ -118,28 +152,7 @@ _PARTS = (*PARTS, *map(str, range(1, len(PARTS) + 1)))
     default="",
     help="Show Spark's streaming queries too, which jsctl.spark.progress writes to DIR",
 )
-async def report(
-    env: Env,
-    watch: int | None,
-    count: int | None,
-    pattern: str,
-    sort: str | None,
-    part: str | None,
-    search: str,
-    problems: bool,
-    all_contexts: bool,
-    groups: tuple[str, ...],
-    record: str,
-    keep: int | None,
-    replay: str,
-    consumers: bool,
-    fail_on: TimedCondition | None,
-    allow_unchecked: bool,
-    alert: str,
-    allow_changes: bool,
-    alert_state: str,
-    spark: str,
-) -> Result | Events[Round]:
+async def report(env: Env, options: Options) -> Result | Events[Round]:
     """Show each domain of each context in a part of its own; --context and --js-domain may be repeated. A
     domain that cannot be reached is named, and does not delay the others.
 
@@ -163,85 +176,57 @@ async def report(
     The exit status is 4 when a context could not be reached; with --watch it is 0, even after ctrl-C, unless
     --count was not reached, and 1 when the condition of --fail-on held, which ends it.
     """
-    check_interval(watch, "2s is the default")
-    folder = parse_folder(spark, "--spark") if spark else None
-
-    def queries() -> Sequence[SparkQuery] | None:
-        return None if folder is None else read_queries(folder)
-
-    queries()  # a wrong folder fails before anything is shown
-    order = sort or "name"
-    if allow_unchecked and fail_on is None:
-        raise BadInput("--allow-unchecked needs --fail-on", "without it nothing fails")
-    condition = FailOn(env, fail_on, allow_unchecked)
-    if alert_state and (not alert or replay):
-        raise BadInput("--alert-state needs --alert, and no --replay", "it says where states are kept")
-    is_single = watch is None and count is None and not record and not alert
-    condition.refuse_what_cannot_hold(has_consumers=consumers, has_rates=not is_single and count != 1)
-    if keep is not None and not record:
-        raise BadInput("--keep needs --record", "it says how long recorded rounds are kept")
-    interval = watch or 2 * SECOND
-    is_by_name = bool(env.repeated.get("context") or all_contexts or groups)
-    selection = Selection(
-        part=PARTS[int(part) - 1] if part and part.isdigit() else part or "",
-        filter=search,
-        sort=sort or "",
-        problems=problems,
-        pattern=pattern,
-        consumers=consumers,
-        interval=interval,
-        rounds=count or 0,
-        allow_changes=allow_changes,
-        is_by_name=is_by_name,
-    )
-    choice = choose_rows(selection)
-
-    def build(places: Sequence[Place], *, at: float, timed: bool = False) -> Result:
-        if env.form not in ("csv", "tsv") and not env.is_selective:
-            return view.result(places, at, order, timed=timed, queries=queries(), choice=choice)
-        for failure in view.failures(places):  # for which CSV and TSV have no place
-            env.say(f"jsctl: {failure}")
-        return view.flat(places, at, choice, order)
-
-    def events(rounds: AsyncIterator[Round]) -> Events[Round]:
-        return rounds_view.events(
-            rounds,
-            lambda round: build(round.places, at=round.at or env.clock(), timed=True),
-            count=count,
-            clock=env.clock,
-            choice=choice,
-            queries=queries,
-            sort=order,
+    selection = options.build_selection(env)
+    shown = _Presentation(env, options, selection)
+    condition = FailOn(env, options.fail_on, options.allow_unchecked)
+    has_rates = not options.is_single and options.count != 1
+    condition.refuse_what_cannot_hold(has_consumers=options.consumers, has_rates=has_rates)
+    if options.replay:
+        return await _replay(env, options, selection, shown)
+    targets = resolve_targets(env, options.groups, all_contexts=options.all_contexts)
+    if options.allow_changes:
+        await permit_changes(env, targets, is_watch=not options.is_single)
+    alerting = None
+    needs: Needs = "all" if options.record or selection.part in ("servers", "connections") else "lists"
+    needs = condition.needs or needs
+    if options.alert:
+        alerting = Alerting(
+            env, options.alert, options.alert_state, targets, options.pattern, has_stderr=True
         )
-
-    if replay:
-        if record or fail_on or is_by_name or allow_changes:
-            hint = "leave out --record, --fail-on, --allow-changes and contexts"
-            raise BadInput("--replay shows a recorded file", hint)
-        if alert:
-            return await try_alerts(env, alert, replay)
-        recording = Replay(expand_home(replay))
-        return events(recording.rounds())._replace(live=build_replay_screen(recording, selection))
-    targets = resolve_targets(env, groups, all_contexts=all_contexts)
-    if allow_changes:
-        await permit_changes(env, targets, is_watch=not is_single)
-    alerting = Alerting(env, alert, alert_state, targets, pattern, has_stderr=True) if alert else None
-    if alerting is not None:
-        alerting.refuse_what_cannot_hold(has_consumers=consumers)
-    needs = condition.needs or ("all" if record or selection.part in ("servers", "connections") else "lists")
-    needs = alerting.needs if alerting is not None and needs == "lists" else needs
-    watched = watch_places(env, targets, selection, needs, is_recorded=bool(record))
-    if is_single:
+        alerting.refuse_what_cannot_hold(has_consumers=options.consumers)
+        needs = alerting.needs if needs == "lists" else needs
+    watched = watch_places(env, targets, selection, needs, is_recorded=bool(options.record))
+    if options.is_single:
         try:
             places = await watched.ask_once()
         finally:
             await watched.close()
         if len(places) == 1 and places[0].failure is not None and not env.wants_json:
             raise places[0].failure
-        return condition.apply(build(places, at=env.clock()), places)
-    recorder = open_recorder(record, keep)
+        return condition.apply(shown.build(places, at=env.clock()), places)
+    recorder = open_recorder(options.record, options.keep)
     rounds = fetch_rounds(
-        watched, recorder, interval=interval, count=count, clock=env.clock, alerting=alerting
+        watched,
+        recorder,
+        interval=selection.interval,
+        count=options.count,
+        clock=env.clock,
+        alerting=alerting,
     )
-    screen = build_screen(env, targets, selection, queries, recorder, condition, alerting)
-    return events(condition.until_found(rounds, count))._replace(result=lambda: condition.status, live=screen)
+    screen = build_screen(env, targets, selection, shown.read_queries, recorder, condition, alerting)
+    return shown.show(condition.until_found(rounds, options.count))._replace(
+        result=lambda: condition.status, live=screen
+    )
+
+
+async def _replay(
+    env: Env, options: Options, selection: Selection, shown: _Presentation
+) -> Result | Events[Round]:
+    """Return the recorded rounds, or what alerts would have told of them."""
+    if options.record or options.fail_on or selection.is_by_name or options.allow_changes:
+        hint = "leave out --record, --fail-on, --allow-changes and contexts"
+        raise BadInput("--replay shows a recorded file", hint)
+    if options.alert:
+        return await try_alerts(env, options.alert, options.replay)
+    recording = Replay(expand_home(options.replay))
+    return shown.show(recording.rounds())._replace(live=build_replay_screen(recording, selection))
