@@ -2,7 +2,7 @@
 
 import asyncio
 import copy
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -190,12 +190,7 @@ async def doctor(env: Env, options: Options) -> Result:
 
         return parts_view.for_spark(list_parts())
     if options.backups:
-        folder = resolve_backup_path(options.backups)
-        newest = await run_in_thread(
-            find_newest, folder, get_keys(env, options.identity), advance=lambda size: None
-        )
-        max_age = _MAX_BACKUP_AGE if options.max_backup_age is None else options.max_backup_age
-        return ages(folder, newest, seconds_to_ns(env.clock()), max_age)
+        return await _check_backups(env, options)
     places, broken = _resolve_all_contexts(env) if options.all_contexts else (resolve_targets(env), [])
 
     stored = env.contexts.names()
@@ -211,6 +206,27 @@ async def doctor(env: Env, options: Options) -> Result:
         raise error
     if not options.fix:
         return view.show(snapshot, findings)
+    return await _fix(env, options, snapshot, findings, look)
+
+
+async def _check_backups(env: Env, options: Options) -> Result:
+    """Return how old the newest good backup of each stream in a folder is."""
+    folder = resolve_backup_path(options.backups)
+    newest = await run_in_thread(
+        find_newest, folder, get_keys(env, options.identity), advance=lambda size: None
+    )
+    max_age = _MAX_BACKUP_AGE if options.max_backup_age is None else options.max_backup_age
+    return ages(folder, newest, seconds_to_ns(env.clock()), max_age)
+
+
+async def _fix(
+    env: Env,
+    options: Options,
+    snapshot: Snapshot,
+    findings: Sequence[Trouble],
+    look: Callable[[], Awaitable[tuple[Snapshot, list[Trouble]]]],
+) -> Result:
+    """Carry out the commands that fix findings, or show them. look: finds anew what is wrong."""
     steps = plan_steps(findings)
     if options.dry_run:
         return repairs_view.show_plan(snapshot, findings, steps)

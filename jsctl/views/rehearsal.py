@@ -89,41 +89,39 @@ def show_rehearsal(
         }
         for name, count in sorted(copied.streams.items())
     ]
-    known, now = ({(each["code"], each["about"]) for each in state.findings} for state in (copied, after))
-    new = [each for each in after.findings if (each["code"], each["about"]) not in known]
-    gone = [each for each in copied.findings if (each["code"], each["about"]) not in now]
+    new, gone = _find_new(copied, after), _find_new(after, copied)
     made = sorted(after.streams.keys() - copied.streams.keys())
     hit = [row for row in rows if row["lost"] or row["after"] is None or row["consumers_gone"]]
     not_stored = list_not_stored(copied, after)
     is_broken = bool(refused or new or hit or not_stored or servers["not_kept"] or None in times.values())
     versions = " to ".join(str(version) for key in ("version", "new_version") if (version := servers[key]))
     fields = [
-        Field("Servers", f"{servers['count']}, {versions}"),
+        ("Servers", f"{servers['count']}, {versions}"),
+        *((label, "not in time" if spent is None else f"{spent:.1f}s") for label, spent in times.items()),
+        ("Limits", f"of streams, accounts and files times {scale:g}" if scale else ""),
+        ("Refused", Cell(refused, refused, "bad") if refused else ""),
+        ("Not Kept", ", ".join(servers["not_kept"])),
         *(
-            Field(label, "not in time" if spent is None else f"{spent:.1f}s")
-            for label, spent in times.items()
+            ("No Longer Stored", f"{join_some(one['subjects'])}, which {one['stream']} has")
+            for one in not_stored
+        ),
+        ("New Streams", ", ".join(made)),
+        ("Not Rehearsed", "; ".join(left_out)),
+    ]
+    tables = [
+        Table("What Was Lost", _COLUMNS, [_build_cells(row) for row in hit]),
+        *(
+            Table(title, _FINDINGS, [(each["code"], each["about"], each["seen"]) for each in findings])
+            for title, findings in (("New Findings of doctor", new), ("Findings That Are Gone", gone))
         ),
     ]
-    fields += [Field("Limits", f"of streams, accounts and files times {scale:g}")] if scale else []
-    fields += [Field("Refused", Cell(refused, refused, "bad"), "prose")] if refused else []
-    fields += [Field("Not Kept", ", ".join(servers["not_kept"]), "prose")] if servers["not_kept"] else []
-    for one in not_stored:
-        words = f"{join_some(one['subjects'])}, which {one['stream']} has"
-        fields.append(Field("No Longer Stored", words, "prose"))
-    fields += [Field("New Streams", ", ".join(made), "prose")] if made else []
-    fields += [Field("Not Rehearsed", "; ".join(left_out), "prose")] if left_out else []
-    parts: list[Part] = [InfoPage("Rehearsal", [Section("", fields)])]
-    if hit:
-        cells = [
-            (*(row[key] for key in ("name", "before", "after", "lost")), ", ".join(row["consumers_gone"]))
-            for row in hit
-        ]
-        parts.append(Table("What Was Lost", _COLUMNS, cells))
-    for title, findings in (("New Findings of doctor", new), ("Findings That Are Gone", gone)):
-        if findings:
-            cells = [(each["code"], each["about"], each["seen"]) for each in findings]
-            parts.append(Table(title, _FINDINGS, cells))
-    parts.append(Text("something broke" if is_broken else "nothing broke", "bad" if is_broken else "good"))
+    parts: list[Part] = [
+        InfoPage(
+            "Rehearsal", [Section("", [Field(label, value, "prose") for label, value in fields if value])]
+        ),
+        *(table for table in tables if table.rows),
+        Text("something broke" if is_broken else "nothing broke", "bad" if is_broken else "good"),
+    ]
     data = {
         "broke": is_broken,
         "refused": refused or None,
@@ -137,3 +135,13 @@ def show_rehearsal(
         "left_out": list(left_out),
     }
     return Result(parts, data=data, status=ExitStatus.FAILURE if is_broken else ExitStatus.OK)
+
+
+def _find_new(before: CopyState, after: CopyState) -> list[Json]:
+    """Return the findings of doctor that were not there before."""
+    known = {(each["code"], each["about"]) for each in before.findings}
+    return [each for each in after.findings if (each["code"], each["about"]) not in known]
+
+
+def _build_cells(row: Json) -> tuple[object, ...]:
+    return (*(row[key] for key in ("name", "before", "after", "lost")), ", ".join(row["consumers_gone"]))

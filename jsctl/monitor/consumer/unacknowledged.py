@@ -5,7 +5,7 @@ and stays in `num_redelivered`; a message that is delivered once is in neither).
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsctl.base.command_lines import Suggestion
 from jsctl.base.units import NEVER, SECOND, format_count, format_duration, format_exact_duration
@@ -59,8 +59,46 @@ def _describe_tries(facts: Facts, now: Delivery) -> str:
     return f"delivered {'' if now.unacked == 1 else 'up to '}{format_count(most)} times"
 
 
-def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
-    """Yield whether messages had their last delivery, or were left behind in a work queue."""
+class _GivenUp(NamedTuple):
+    """Messages that had their last delivery, or were left behind in a work queue. first: sequence, 0 if it is
+    not known. floor, delivered: sequences of the last message acknowledged with all before it, and of the
+    last one that was delivered. is_exact: whether no message that waits is counted."""
+
+    number: int
+    first: int
+    subject: str
+    floor: int
+    delivered: int
+    is_exact: bool
+
+    @property
+    def is_floor_behind(self) -> bool:
+        """Whether the acknowledgement floor stays where it is."""
+        return self.floor < self.delivered
+
+    def describe(self, max_deliver: int) -> str:
+        """Return a sentence about them. max_deliver: 0 for a work queue that left them behind."""
+        name = f"message {format_count(self.first)}" + (f" ({self.subject})" if self.subject else "")
+        if self.number == 1 and self.first:
+            messages = f"{name} was"
+        elif self.number:
+            messages = "" if self.is_exact else "at least "
+            messages += count_messages(self.number, "was", "were")
+        else:
+            start, end = format_count(self.floor + 1), format_count(self.delivered)
+            messages = f"some of the messages from sequence {start} to {end} were"
+        tries = "1 try" if max_deliver == 1 else f"{format_count(max_deliver)} tries"
+        says = f"{messages} given up after {tries} without acknowledgement"
+        if not max_deliver:
+            says = f"{messages} left behind"
+        if self.number != 1 and self.first:
+            says += f"; the first is {name}"
+        if self.is_floor_behind:
+            says += f"; the acknowledgement floor stays at {format_count(self.floor)}"
+        return says
+
+
+def _find_given_up(facts: Facts, config: Json, now: Delivery) -> _GivenUp | None:
     info = facts.consumer
     delivered, floor = info.get("delivered") or {}, info.get("ack_floor") or {}
     left, first, subject = facts.evidence.get("left") or (None, 0, "")
@@ -69,54 +107,44 @@ def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cau
     spent = now.exhausted if now.overdue else 0
     is_stuck = not now.unacked and int(floor.get("consumer_seq", 0)) < int(delivered.get("consumer_seq", 0))
     if config.get("ack_policy") == "none" or not (left or (now.max_deliver and (lost or spent or is_stuck))):
-        return
+        return None
     floor_sequence, last_delivered = int(floor.get("stream_seq", 0)), int(delivered.get("stream_seq", 0))
     count = lost + spent
     if not first and count < 2 and floor_sequence + 1 == last_delivered:
         first, count = last_delivered, 1
-    name = f"message {format_count(first)}" + (f" ({subject})" if subject else "")
-    if count == 1 and first:
-        messages = f"{name} was"
-    elif count:
-        messages = ("at least " if now.unacked > spent else "") + count_messages(count, "was", "were")
-    else:
-        messages = (
-            f"some of the messages from sequence {format_count(floor_sequence + 1)}"
-            f" to {format_count(last_delivered)} were"
-        )
-    tries = "1 try" if now.max_deliver == 1 else f"{format_count(now.max_deliver)} tries"
-    end = f"given up after {tries} without acknowledgement" if now.max_deliver else "left behind"
-    if count != 1 and first:
-        end += f"; the first is {name}"
-    if floor_sequence < last_delivered:
-        end += f"; the acknowledgement floor stays at {format_count(floor_sequence)}"
-    again: list[Suggestion] = []
+    return _GivenUp(count, first, subject, floor_sequence, last_delivered, now.unacked <= spent)
+
+
+def diagnose_given_up(facts: Facts, config: Json, now: Delivery) -> Iterator[Cause]:
+    """Yield whether messages had their last delivery, or were left behind in a work queue."""
+    lost = _find_given_up(facts, config, now)
+    if lost is None:
+        return
+    help = [facts.suggest("dead", purpose="list them")]
+    others = ""
     if _can_redrive(facts):
         flags = ["--dead", "--to-consumer"]
-        again = [Suggestion("redrive", [facts.stream_name, facts.name], flags, purpose="publish them again")]
-    if config.get("deliver_policy") in RESETTABLE and (first or floor_sequence < last_delivered):
-        flags = ["--sequence", str(first)] if first else []
-        others = " with what was acknowledged after them" if again else ""
-        again.append(facts.suggest("reset", flags=flags, purpose=f"deliver them again{others}"))
+        names = [facts.stream_name, facts.name]
+        help.append(Suggestion("redrive", names, flags, purpose="publish them again"))
+        others = " with what was acknowledged after them"
+    if config.get("deliver_policy") in RESETTABLE and (lost.first or lost.is_floor_behind):
+        flags = ["--sequence", str(lost.first)] if lost.first else []
+        help.append(facts.suggest("reset", flags=flags, purpose=f"deliver them again{others}"))
+    words = f"{format_count(lost.number)} given up" if lost.number else "messages given up"
     yield Cause(
         kind="max deliver reached",
-        weight=SLOW if now.unacked > spent or now.pending else STOPPED,
-        says=f"{messages} {end}",
+        weight=STOPPED if lost.is_exact and not now.pending else SLOW,
+        says=lost.describe(now.max_deliver),
         numbers={
             "max_deliver": now.max_deliver,
             "num_redelivered": now.redelivered,
             "num_ack_pending": now.unacked,
-            "ack_floor": floor_sequence,
-            "delivered": last_delivered,
-            **({"first": first} if first else {}),
+            "ack_floor": lost.floor,
+            "delivered": lost.delivered,
+            **({"first": lost.first} if lost.first else {}),
         },
-        help=[
-            facts.suggest("dead", purpose="list them"),
-            *again,
-        ],
-        trouble=Trouble(
-            f"{format_count(count)} given up" if count else "messages given up", True, "GIVEN_UP"
-        ),
+        help=help,
+        trouble=Trouble(words, True, "GIVEN_UP"),
     )
 
 

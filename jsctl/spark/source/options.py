@@ -5,7 +5,7 @@ They have the same names as the equivalent options of Kafka's data source.
 
 import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -182,47 +182,22 @@ def parse_read_options(
     columns, payload = (bucket.columns, bucket.payload) if bucket else parse_columns(values, login, find)
     stream, streams = (bucket.stream, ()) if bucket else _parse_streams(values)
     default_range, ranges = parse_ranges(values, streams or (stream,), streaming)
-    for name in (*_TRIGGER_OPTIONS, "committedConsumer") if streaming is False else ():
-        if name.lower() in options:
-            raise BadInput(f"{name} is only for spark.readStream")
-    mode = values.get_text("fetchMode", "auto")
-    if mode not in ("auto", "direct", "consumer"):
-        raise BadInput(f"fetchMode {mode!r} is not auto, direct or consumer")
-    subjects = parse_subjects(",".join(bucket.subjects) if bucket else values.get_text("subject"))
-    fail_on_deleted = values.parse_flag("failOnDeleted", False)
-    if subjects and fail_on_deleted:
-        raise BadInput(
-            "options failOnDeleted and subject cannot be used together",
-            "remove one: deletions cannot be detected when only some subjects are read",
-        )
-    max_offsets = values.parse_count("maxOffsetsPerTrigger", 0, least=1)
-    min_offsets = values.parse_count("minOffsetsPerTrigger", 0, least=1)
-    if max_offsets and min_offsets > max_offsets:
-        raise BadInput(f"minOffsetsPerTrigger {min_offsets} is more than maxOffsetsPerTrigger {max_offsets}")
-    if "maxtriggerdelay" in options and not min_offsets:
-        raise BadInput("maxTriggerDelay needs minOffsetsPerTrigger", "set both, or remove it")
-    consumer = values.get_text("committedConsumer")
-    if consumer and (streams or any(c in consumer for c in _NOT_IN_NAMES)):
-        raise BadInput(
-            f"committedConsumer {consumer!r} is not the name of a consumer of one stream",
-            "use the name of a durable consumer, and the option stream",
-        )
-    return ReadOptions(
+    parsed = ReadOptions(
         settings=resolve_connection_settings(options, environ, settings),
         stream=stream,
         streams=streams,
-        subjects=subjects,
+        subjects=parse_subjects(",".join(bucket.subjects) if bucket else values.get_text("subject")),
         range=default_range,
         ranges=ranges,
-        max_offsets=max_offsets,
+        max_offsets=values.parse_count("maxOffsetsPerTrigger", 0, least=1),
         max_trigger_bytes=values.parse_size("maxBytesPerTrigger", 0),
-        min_offsets=min_offsets,
+        min_offsets=values.parse_count("minOffsetsPerTrigger", 0, least=1),
         max_delay=values.parse_duration("maxTriggerDelay", 15 * 60 * SECOND),
         min_partitions=values.parse_count("minPartitions", 0, least=1),
         # A bucket drops superseded revisions: its head moves although no key is lost.
         fail_on_loss=values.parse_flag("failOnDataLoss", bucket is None),
-        fail_on_deleted=fail_on_deleted,
-        fetch_mode=mode,
+        fail_on_deleted=values.parse_flag("failOnDeleted", False),
+        fetch_mode=values.get_text("fetchMode", "auto"),
         batch=values.parse_count("batchSize", 1000, least=1, most=50_000),
         max_bytes=values.parse_size("maxBytes", 4 << 20),
         timeout=values.parse_duration("requestTimeout", 10 * SECOND),
@@ -231,10 +206,37 @@ def parse_read_options(
         is_patient="retrytimeout" in options,
         columns=columns,
         payload=payload,
-        consumer=consumer,
+        consumer=values.get_text("committedConsumer"),
         latest=bucket.latest if bucket else False,
         rows=bucket.rows if bucket else "messages",
     )
+    _refuse_contradictions(parsed, options, streaming)
+    return parsed
+
+
+def _refuse_contradictions(read: ReadOptions, given: Collection[str], streaming: bool | None) -> None:
+    """Raise BadInput for options that cannot be used together, or not in this query. given: their names."""
+    for name in (*_TRIGGER_OPTIONS, "committedConsumer") if streaming is False else ():
+        if name.lower() in given:
+            raise BadInput(f"{name} is only for spark.readStream")
+    if read.fetch_mode not in ("auto", "direct", "consumer"):
+        raise BadInput(f"fetchMode {read.fetch_mode!r} is not auto, direct or consumer")
+    if read.subjects and read.fail_on_deleted:
+        raise BadInput(
+            "options failOnDeleted and subject cannot be used together",
+            "remove one: deletions cannot be detected when only some subjects are read",
+        )
+    if read.max_offsets and read.min_offsets > read.max_offsets:
+        raise BadInput(
+            f"minOffsetsPerTrigger {read.min_offsets} is more than maxOffsetsPerTrigger {read.max_offsets}"
+        )
+    if "maxtriggerdelay" in given and not read.min_offsets:
+        raise BadInput("maxTriggerDelay needs minOffsetsPerTrigger", "set both, or remove it")
+    if read.consumer and (read.streams or any(c in read.consumer for c in _NOT_IN_NAMES)):
+        raise BadInput(
+            f"committedConsumer {read.consumer!r} is not the name of a consumer of one stream",
+            "use the name of a durable consumer, and the option stream",
+        )
 
 
 def _find_schema(
