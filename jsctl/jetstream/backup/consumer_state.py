@@ -27,12 +27,14 @@ class Pending(NamedTuple):
 
 class ConsumerState(NamedTuple):
     """The state of a consumer, by stream sequence. delivered: the last sequence that was delivered.
-    redelivered: number of deliveries, of messages with more than one and of those that were given up."""
+    redelivered: number of deliveries, of messages with more than one and of those that were given up.
+    unsettled: how many of the pending ones were given up, where nothing tells which these are."""
 
     delivered: int
     floor: int
     pending: dict[int, Pending]
     redelivered: dict[int, int]
+    unsettled: int = 0
 
 
 async def fetch_consumer_state(api: Api, info: Json) -> ConsumerState | str:
@@ -58,11 +60,13 @@ async def _settle(api: Api, state: ConsumerState, info: Json) -> ConsumerState:
     most, count = int(info["config"].get("max_deliver") or -1), int(info.get("num_ack_pending") or 0)
     surplus = len(state.pending) - count
     spent = [one for one in state.pending if not count or state.redelivered.get(one, 0) + 1 >= most]
-    if most < 1 or surplus < 1 or len(spent) != surplus:
+    if most < 1 or surplus < 1 or len(spent) < surplus:
         return state
     again = await requests.fetch_info(api, str(info["stream_name"]), str(info["name"]))
     if any(again[key] != info[key] for key in ("delivered", "ack_floor", "num_ack_pending")):
         return state  # it waits since then
+    if len(spent) != surplus:
+        return state._replace(unsettled=surplus)
     waiting = {one: delivery for one, delivery in state.pending.items() if one not in spent}
     return state._replace(pending=waiting, redelivered={**state.redelivered, **dict.fromkeys(spent, most)})
 

@@ -26,6 +26,7 @@ REMOVED = "removed"
 removes what was processed still has it although its consumer is past it, and nothing says why; it was
 removed from the stream while it waited for its acknowledgement."""
 
+UNSETTLED = "which is known once the last deliveries that are under way have ended"
 _REMOVED_DETAIL = "Unacknowledged message was deleted"  # nats-server: ackTermUnackedLimitsReason
 
 
@@ -107,6 +108,9 @@ async def fetch_dead_letters(api: Api, stream: str, consumer: str) -> DeadLetter
         left = await list_stored(api, info, state.delivered) if is_drained else []
         left = [sequence for sequence in left if sequence not in state.pending]
         answered.difference_update(left)
+        if state.unsettled:
+            more = pluralize(state.unsettled, "more message")
+            doubts = [f"{more} may have been given up: {UNSETTLED}"]
     else:
         found, (left, unknown) = advised, await _find_passed(api, info) if is_drained else ([], 0)
         count = int(info.get("num_redelivered", 0)) - int(info.get("num_ack_pending", 0)) - len(found)

@@ -13,7 +13,7 @@ from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.consumer_state import ConsumerState, fetch_consumer_state
 from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.message import browse
-from jsctl.monitor.consumer.dead_letters import list_stored
+from jsctl.monitor.consumer.dead_letters import UNSETTLED, list_stored
 
 
 class PendingMessage(NamedTuple):
@@ -30,7 +30,8 @@ class PendingMessage(NamedTuple):
 
 
 class PendingMessages(NamedTuple):
-    """The messages by sequence. doubt: why they are not known, as a sentence; empty if they are."""
+    """The messages by sequence. doubt: why they are not, or not exactly, known, as a sentence; empty if they
+    are."""
 
     messages: Sequence[PendingMessage]
     doubt: str = ""
@@ -69,6 +70,9 @@ async def fetch_pending(api: Api, stream: str, consumer: str) -> PendingMessages
             due = pending.time + _get_wait(info["config"], deliveries) if is_delayed else 0
             one = one._replace(due=due, deliveries=deliveries)
         messages.append(one)
+    if state.unsettled:
+        given_up = f"{pluralize(state.unsettled, 'message')} of these may have been given up"
+        return PendingMessages(messages, f"{given_up}: {UNSETTLED}")
     return PendingMessages(messages)
 
 

@@ -98,6 +98,37 @@ def test_what_is_given_up_behind_an_acknowledgement_for_all_before(cli: Cli, url
     assert [one["sequence"] for one in cli("consumer pending W C --json", status=0).json] == [3]
 
 
+def test_what_is_given_up_among_last_deliveries_is_said(cli: Cli, url: str) -> None:
+    """As before, while 3 has its last delivery: nothing tells which of both was given up, until 3 is, too."""
+    js.stream(url, "W", "w.*")
+    consumer(url, "W", ack_policy="all", max_deliver=2, ack_wait=2 * 10**9)
+    js.publish(url, "w.a", count=3)
+
+    async def work() -> None:
+        client = await nats.connect(url.split(","))
+        subscription = await client.jetstream().pull_subscribe_bind("C", "W")
+        for message in await subscription.fetch(3):
+            await client.request(message.reply, b"-NAK")
+        first, second, _ = await subscription.fetch(3)
+        await client.request(first.reply, b"+ACK")
+        await client.request(second.reply, b"-NAK")
+        with suppress(TimeoutError):
+            await subscription.fetch(1, timeout=0.2)
+        await client.close()
+
+    asyncio.run(work())
+    wait_for(lambda: js.ask(url, "CONSUMER.INFO.W.C")["num_ack_pending"] == 1, "2 is not given up")
+    outcome = cli("consumer dead W C --json", status=0)
+    assert outcome.json == []
+    assert "1 more message may have been given up: which is known once the last deliveries" in outcome.err
+    outcome = cli("consumer pending W C --json", status=0)
+    assert [one["sequence"] for one in outcome.json] == [2, 3]
+    assert "1 message of these may have been given up" in outcome.err
+    cli("consumer next W C --timeout 3s")
+    wait_for(lambda: js.ask(url, "CONSUMER.INFO.W.C")["num_ack_pending"] == 0, "3 is not given up")
+    assert sequences(cli) == [2, 3]
+
+
 @pytest.mark.slow
 def test_advisories(cli: Cli, url: str, tmp_path: Path) -> None:
     js.stream(url, "W", "w.*")
