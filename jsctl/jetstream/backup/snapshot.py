@@ -9,6 +9,7 @@ from typing import NamedTuple
 from jsctl.base.units import HOUR, SECOND
 from jsctl.errors import ApiError, JsctlError, RequestTimeout, Unreachable
 from jsctl.jetstream.api import Api, Json, parse_response
+from jsctl.jetstream.backup.copying import leave_out_copying
 from jsctl.jetstream.backup.events import Advance
 from jsctl.jetstream.backup.marks import add_mark
 from jsctl.jetstream.state import get_mark
@@ -144,6 +145,7 @@ async def restore_snapshot(
     *,
     advance: Advance = lambda size: None,
     keep_partial: bool = False,
+    keep_copying: bool = False,
 ) -> Json:
     """Create a stream from a snapshot; return its info, still with the mark (see `marks`).
 
@@ -153,6 +155,7 @@ async def restore_snapshot(
         advance: called with the bytes of each chunk that was sent.
         keep_partial: keep what was transferred when it fails; the server ends the restore after waiting 5 s
             for more. Otherwise nothing is left.
+        keep_copying: keep the consumers with which servers copy to other streams (see `copying`).
 
     Raises ApiError (STREAM_NAME_EXIST_RESTORE_FAILED; STREAM_RESTORE for a broken snapshot), JsctlError.
     """
@@ -161,7 +164,8 @@ async def restore_snapshot(
     subject = str(reply["deliver_subject"])
     async with _receiving(api) as receiver:
         try:
-            await _send(api.connection, subject, receiver, chunks, advance)
+            sent = chunks if keep_copying else leave_out_copying(chunks)
+            await _send(api.connection, subject, receiver, sent, advance)
             await api.connection.send(encode_publish(subject, b"", receiver.inbox))
             while True:
                 message = await receiver.next(_RESTORE_TIMEOUT)

@@ -109,7 +109,8 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
     landing = {key: value for key, value in config.items() if key not in _APPLIED_AFTERWARDS}
     if "mirror" not in config:  # nobody can publish to a mirror
         landing["subjects"] = [name_rest_subject(str(config["name"]))]
-    if config["name"] != backup.config["name"]:
+    is_renamed = config["name"] != backup.config["name"]
+    if is_renamed:
         await api_levels.require(api, {ApiLevel.V2_15: ["a restore under another name"]})
 
     async def read() -> Chunks:
@@ -118,7 +119,9 @@ async def load_stream(api: Api, backup: Backup, config: Json, advance: Advance) 
                 yield chunk
 
     async with aclosing(read()) as chunks:
-        info = await restore_snapshot(api, landing, backup.state, chunks, advance=advance)
+        info = await restore_snapshot(
+            api, landing, backup.state, chunks, advance=advance, keep_copying=not is_renamed
+        )
     name = str(config["name"])
     final = {key: value for key, value in remove_mark(info["config"]).items() if key != "subjects"}
     final |= {key: config[key] for key in ("subjects", *_APPLIED_AFTERWARDS) if key in config}

@@ -7,12 +7,15 @@ is continued by the next one.
 
 from contextlib import AbstractContextManager, nullcontext
 
+from jsctl.base.units import pluralize
 from jsctl.errors import BadInput, JsctlError, raise_all
-from jsctl.jetstream.api import Json
+from jsctl.jetstream.api import Api, Json
 from jsctl.jetstream.backup.copy import CopyOptions, copy_stream
 from jsctl.jetstream.backup.copy_transfer import Endpoint
 from jsctl.jetstream.backup.events import Advance, Event, Phase, Question
+from jsctl.jetstream.config.kind import is_copying
 from jsctl.jetstream.config.origins import list_origins
+from jsctl.jetstream.consumer import requests as consumers
 from jsctl.jetstream.declared.compare import (
     Rules,
     collect,
@@ -70,12 +73,13 @@ async def plan_rename(stream: Stream, target: Target, rules: Rules) -> list[Step
         unneeded = {**old, "config": {**old["config"], "retention": "limits"}}
         loss = await estimate_stream_loss(target.api, unneeded, after)
         if after["retention"] == "interest":
+            refused |= await _refuse_unreceived(target.api, stream.renamed_from)
             step = step._replace(loss=loss, together=loss, allows_loss=stream.allows_data_loss)
         elif loss and loss.precision is Precision.EXACT:  # what may be lost, the copy is refused for
             refused.setdefault("name", f"the copy would lack {loss}, {_PASSED}")
     step = step._replace(refused=refused)
-    consumers = [each and each._replace(stream=stream.name) for each in consumer_steps]
-    return [step, *consumers, removal]
+    renamed = [each and each._replace(stream=stream.name) for each in consumer_steps]
+    return [step, *renamed, removal]
 
 
 def _get_subjects(stream: Stream, old: Json) -> list[str]:
@@ -92,6 +96,17 @@ def _refuse(old: Json, loss: DataLoss) -> dict[str, str]:
         return {"name": "a mirror, or a stream with sources, is created again: leave out renamed_from"}
     if loss:
         return {"name": f"the copy would lack {loss}: rename first, then change what deletes them"}
+    return {}
+
+
+async def _refuse_unreceived(api: Api, old: str) -> dict[str, str]:
+    """Return why an interest stream cannot be copied while others have still to receive messages of it: the
+    copy has no consumers for them, and keeps none of these."""
+    for info in (await consumers.list_consumers(api, old)).infos:
+        count = int(info.get("num_pending", 0)) + int(info.get("num_ack_pending", 0))
+        if is_copying(info["config"]) and count:
+            name = (info["config"]["metadata"] or {}).get("_nats.src.stream") or "a mirror"
+            return {"name": f"{name} has still to receive {pluralize(count, 'message')}: rename after that"}
     return {}
 
 

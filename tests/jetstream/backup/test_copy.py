@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,11 @@ from jsctl.jetstream.state import MARK
 from jsctl.nats.connection import Connection
 from tests.support.cases import sample
 from tests.support.hostile import middleman
-from tests.support.js import ask, info, publish, publish_all, stream
+from tests.support.js import ask, info, publish, publish_all, stream, wait_for_messages
 from tests.support.run import Cli
 from tests.support.servers import HubLeaf, RealServer
 from tests.support.stored import stored
+from tests.support.waiting import wait_for
 
 _S2_MAGIC = b"\xff\x06\x00\x00S2sTwO"
 
@@ -73,6 +76,72 @@ def test_consumers_are_copied_on_request(cli: Cli, orders: str) -> None:
     cli("stream copy ORDERS B --data --subjects b --consumers", status=0)
     assert info(orders, "A")["state"]["consumer_count"] == 0
     assert info(orders, "B")["state"]["consumer_count"] == 1
+
+
+@pytest.mark.parametrize("by", ["stream copy", "backup", "chain", "apply"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_sources_from_a_queue_receives_nothing_of_its_copy(
+    cli: Cli, url: str, tmp_path: Path, by: str, seed: int
+) -> None:
+    """The consumers with which servers copy stay behind. On a copy they would deliver its messages as those
+    of the queue, and the queue's own ones would be acknowledged without being stored."""
+    chance = random.Random(f"{by} {seed}")
+    retention = chance.choice(["workqueue", "interest"])
+    stream(url, "A", "a.>", retention=retention)
+    consumers = [f"C{number}" for number in range(chance.randrange(3))]
+    for name in consumers:
+        metadata = {"large": "x" * chance.choice((10, 100_000))}
+        config = {
+            "durable_name": name,
+            "ack_policy": "explicit",
+            "filter_subject": f"a.{name}",
+            "metadata": metadata,
+        }
+        ask(url, f"CONSUMER.CREATE.A.{name}", {"stream_name": "A", "config": config})
+    stream(url, "S", sources=[{"name": "A"}])
+    sent = [b"%d" % number for number in range(1, chance.randrange(3, 9))]
+    wait_for(lambda: ask(url, "CONSUMER.NAMES.A")["total"] > len(consumers), "nothing is sourced")
+    publish_all(url, [("a.x", data) for data in sent])
+    wait_for_messages(url, "S", len(sent))
+    if by == "stream copy":
+        cli("stream copy A B --data --consumers --subjects b.> --force", status=0)
+    elif by == "apply":
+        (tmp_path / "streams.yaml").write_text("streams:\n- name: B\n  renamed_from: A\n  subjects: [b.>]\n")
+        outcome = cli(f"apply -f {tmp_path}/streams.yaml --force --allow-data-loss", status=0)
+        assert "receives nothing any more" in outcome.out + outcome.err
+    else:
+        cli(f"backup stream A {tmp_path}/1", status=0)
+        if by == "chain":
+            publish_all(url, [("a.x", b"between")])
+            sent.append(b"between")
+            wait_for_messages(url, "S", len(sent))
+            cli(f"backup stream A {tmp_path}/2 --since {tmp_path}/1", status=0)
+        name = "2" if by == "chain" else "1"
+        cli(f"backup drill {tmp_path}/{name}", status=0)
+        cli(f"backup restore stream {tmp_path}/{name} --name B --subjects b.>", status=0)
+    assert sorted(ask(url, "CONSUMER.NAMES.B")["consumers"] or []) == consumers
+    publish_all(url, [("b.x", b"other")] * 5)
+    if by != "apply":
+        publish_all(url, [("a.x", b"after")] * 3)
+        sent += [b"after"] * 3
+    with suppress(AssertionError):
+        wait_for(lambda: info(url, "S")["state"]["messages"] > len(sent), "as it should be", 0.5)
+    assert [message.data for message in stored(url, "S")] == sent
+
+
+def test_an_interest_stream_is_not_renamed_while_another_has_to_receive(
+    cli: Cli, url: str, tmp_path: Path
+) -> None:
+    """The new one would have no consumer for it, and not keep its messages."""
+    stream(url, "A", "a.>", retention="interest")
+    stream(url, "S", sources=[{"name": "A"}], max_msgs=2, discard="new")
+    wait_for(lambda: ask(url, "CONSUMER.NAMES.A")["total"], "nothing is sourced")
+    publish_all(url, [("a.x", b"1")] * 5)
+    wait_for_messages(url, "S", 2)
+    (tmp_path / "streams.yaml").write_text("streams:\n- name: B\n  renamed_from: A\n")
+    outcome = cli(f"apply -f {tmp_path}/streams.yaml --force --allow-data-loss")
+    assert outcome.status == 1 and "S has still to receive" in outcome.err
+    assert info(url, "A")["state"]["messages"] >= 3
 
 
 def test_impossible_requests(cli: Cli, orders: str) -> None:
