@@ -23,6 +23,7 @@ from jsctl.jetstream.redrive.lag import is_behind
 from jsctl.jetstream.redrive.run import (
     Pace,
     build_head,
+    check_sizes,
     check_streams,
     count_lost,
     publish_remaining,
@@ -133,8 +134,9 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     plan = await plans.plan_redrive(api, known, target, limits, frozen, loop)
     if not plan.items:
         return view.nothing(stream, plan, Journal())
-    await env.confirm(view.plan_intent(stream, consumer, plan, options.journal), force=options.force)
     head = build_head(api, consumers.generate_name(), info, consumer, options.list_fixed(), plan.targets)
+    await check_sizes(api, head, plan, {one.sequence: one.bytes for one in frozen.messages})
+    await env.confirm(view.plan_intent(stream, consumer, plan, options.journal), force=options.force)
     with Journal.open(options.journal, create=True) if options.journal else Journal() as journal:
         if journal.is_ready:
             raise BadInput(f"journal {options.journal} was begun by another process", "repeat the line")

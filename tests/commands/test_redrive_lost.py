@@ -127,6 +127,23 @@ def test_a_leader_that_is_lost_is_waited_for_from_the_first_question_on(tmp_path
         cluster.stop()
 
 
+def test_messages_that_are_too_large_with_their_new_headers(cli: Cli, url: str) -> None:
+    """They are named before anything is published, where the server's limit counts, and the stream's."""
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    js.stream(url, "SMALL", "small.>", max_msg_size=500)
+    for size in (10, 1 << 20, 480, (1 << 20) - 50):
+        js.publish(url, "w.a", b"x" * size)
+    line = "redrive W --first-seq 1 --force --subject"
+    result = cli(f"{line} retry.x", status=64)
+    assert "2 messages would be larger than the target takes" in result.err and ": 2, 4;" in result.err
+    assert "3 messages would be larger" in cli(f"{line} small.x", status=64).err
+    assert js.info(url, "R")["state"]["last_seq"] == js.info(url, "SMALL")["state"]["last_seq"] == 0
+    (way_out,) = re.findall("--match '(size < [0-9]+)'", result.err)
+    cli([*f"{line} retry.x --match".split(), way_out], status=0)
+    assert sources(url) == [1, 3]
+
+
 def test_where_there_is_no_jetstream_nothing_is_waited_for(cli: Cli, url: str) -> None:
     result = cli("redrive W --first-seq 1 --subject retry.x --force --js-domain nowhere", status=4)
     assert result.err.count("\n") == 1

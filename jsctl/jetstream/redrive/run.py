@@ -17,6 +17,7 @@ from jsctl.jetstream.message.republishing import DROPPED, MESSAGE_ID, NEEDED_SET
 from jsctl.jetstream.message.retry_policy import RetryPolicy
 from jsctl.jetstream.redrive.choose import COUNT
 from jsctl.jetstream.redrive.journal import Item, Journal, Place
+from jsctl.jetstream.redrive.plan import RedrivePlan
 from jsctl.jetstream.stream import requests as streams
 from jsctl.jetstream.waiting import PatientApi
 from jsctl.nats.headers import encode_headers, find_header, parse_headers
@@ -27,6 +28,7 @@ _STREAM, _CONSUMER, _SUBJECT = "Jsctl-Redrive-Stream", "Jsctl-Redrive-Consumer",
 _LEFT_OUT = (MESSAGE_ID, "Jsctl-Redrive-*", *DROPPED)
 _PART = 64  #: messages that are sent at once
 _ANSWER_CHECKS, _ANSWER_PAUSE = 200, 0.01  #: seconds: a failure is raised where the next part is asked for
+_MAX_ADDED = 4096  #: bytes of the headers that are added, at most
 _SAFE = 0.9  #: the part of a duplicate window in which a message is certainly stored once
 
 
@@ -56,6 +58,31 @@ def build_head(
             for info in targets.values()
         },
     }
+
+
+async def check_sizes(api: Api, head: Json, plan: RedrivePlan, sizes: Mapping[int, int]) -> None:
+    """Raise BadInput if messages are too large for their target once they have the headers that are added.
+    sizes: of each message's headers and payload, in bytes."""
+    limits, most = dict[str, int](), api.connection.max_payload
+    for subject, info in plan.targets.items():
+        own = int(info["config"].get("max_msg_size") or -1)
+        limits[subject] = min(most, own) if own > 0 else most
+    close = [item for item in plan.items if sizes[item.sequence] + _MAX_ADDED > limits[item.subject]]
+    near = {item.sequence: item for item in close}
+    too_large = [
+        sequence
+        async for sequence, message in browse.fetch_each(api, head["stream"], sorted(near))
+        if message is not None
+        and _compose(message, near[sequence], head, plan.targets[near[sequence].subject]["config"]).size
+        > limits[near[sequence].subject]
+    ]
+    if too_large:
+        size = min(sizes[sequence] for sequence in too_large)
+        raise BadInput(
+            f"{pluralize(len(too_large), 'message')} would be larger than the target takes, with the headers"
+            f" that a redrive adds: {join_some(too_large, 10)}",
+            f"--match 'size < {size}' leaves them out",
+        )
 
 
 def _get_marks(state: Json) -> Json:
