@@ -20,6 +20,7 @@ from jsctl.jetstream.redrive import plan as plans
 from jsctl.jetstream.redrive.choose import choose_messages
 from jsctl.jetstream.redrive.journal import Journal
 from jsctl.jetstream.redrive.lag import is_behind
+from jsctl.jetstream.redrive.room import describe_removals
 from jsctl.jetstream.redrive.run import (
     Pace,
     build_head,
@@ -135,7 +136,10 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     if not plan.items:
         return view.nothing(stream, plan, Journal())
     head = build_head(api, consumers.generate_name(), info, consumer, options.list_fixed(), plan.targets)
-    await check_sizes(api, head, plan, {one.sequence: one.bytes for one in frozen.messages})
+    sizes = {one.sequence: one.bytes for one in frozen.messages}
+    await check_sizes(api, head, plan, sizes)
+    for removals in await describe_removals(api, plan, sizes):
+        env.say(f"warning: {removals}")
     await env.confirm(view.plan_intent(stream, consumer, plan, options.journal), force=options.force)
     with Journal.open(options.journal, create=True) if options.journal else Journal() as journal:
         if journal.is_ready:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,37 @@ def test_messages_that_are_too_large_with_their_new_headers(cli: Cli, url: str) 
     (way_out,) = re.findall("--match '(size < [0-9]+)'", result.err)
     cli([*f"{line} retry.x --match".split(), way_out], status=0)
     assert sources(url) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("config", "held", "subject", "removed"),
+    [
+        ({"max_msgs_per_subject": 1}, 0, "t.x", 19),
+        ({"max_msgs_per_subject": 1}, 1, "t.x", 20),
+        ({"max_msgs_per_subject": 15}, 0, "t.>", 0),
+        ({"max_msgs": 25}, 10, "t.x", 5),
+        ({"max_msgs": 100}, 10, "t.x", 0),
+        ({"max_msgs_per_subject": 30, "discard": "new", "discard_new_per_subject": True}, 0, "t.x", 0),
+        ({"retention": "interest"}, 0, "t.x", 20),
+    ],
+)
+def test_what_a_target_removes_is_said_before(
+    cli: Cli, url: str, config: dict[str, Any], held: int, subject: str, removed: int
+) -> None:
+    js.stream(url, "W", "w.*")
+    for name in "ab":
+        js.publish(url, f"w.{name}", count=10)
+    js.stream(url, "T", "t.>", **config)
+    js.publish(url, "t.x", count=held)
+    preview = cli(f"redrive W --first-seq 1 --subject {subject} --dry-run", status=0)
+    result = cli(f"redrive W --first-seq 1 --subject {subject} --force", status=0)
+    assert held + 20 - js.info(url, "T")["state"]["messages"] == removed
+    for said in (preview.err, result.err):
+        if config.get("retention"):
+            assert "interest retention and no consumers: it keeps none of these messages\n" in said
+        else:
+            assert bool(removed) == (f": {removed} messages will be removed, the oldest first" in said)
+            assert removed or not said
 
 
 def test_where_there_is_no_jetstream_nothing_is_waited_for(cli: Cli, url: str) -> None:
