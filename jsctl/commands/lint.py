@@ -37,7 +37,8 @@ def lint(env: Env, scripts: tuple[str, ...], layout: str) -> Result:
     """Look for lines that call nats and have another outcome with jsctl on purpose: by their status, their
     output, or what they refuse. Each has a code, and the line to write for the outcome of nats.
 
-    In files of YAML, such as those of CI, it reads what is run, and in Dockerfiles as well.
+    In files of YAML, such as those of CI, it reads what is run, and in Dockerfiles and units of systemd as
+    well.
 
     A comment `# jsctl disable=CODE` on the line or above it leaves a code out. - is stdin. The exit status
     is 0 if nothing is found, and 1 otherwise. jsctl compat runs a line as nats would.

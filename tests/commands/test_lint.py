@@ -1,5 +1,6 @@
 """`jsctl lint`: lines of scripts that have another outcome than with nats, and what to write."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -300,8 +301,9 @@ def test_steps_in_yaml(tmp_path: Path, offline_cli: Cli) -> None:
     _, changed = check(STEPS, "ci.yml")
     text = STEPS.replace("x=$(nats", "x=$(jsctl compat --").replace("nats stream", "jsctl stream")
     text = text.replace("          -f\n", "          -f --allow-data-loss\n")
-    for line in ("run: nats rtt\n", 'run: "nats rtt"', "[nats rtt, 'nats rtt']"):
+    for line in ("run: nats rtt\n", 'run: "nats rtt"', "[nats rtt, 'nats rtt']", "- nats rtt\n"):
         text = text.replace(line, line.replace("nats", "jsctl compat --"))
+    text = text.replace('["nats", ', '["jsctl", "compat", "--", ')
     assert changed == text
     assert check("a: {{ b }}\nnats rtt\n", "template.yaml")[0], "what is not YAML is read as a script"
 
@@ -345,4 +347,98 @@ CMD ["nats", "rtt"]
     assert [row["line"] for row in offline_cli(f"lint {file} --json", status=1).json] == [4, 7, 9, 11, 12]
     _, changed = check(text, "Dockerfile")
     wanted = re.sub(r"(?m)(?<!# )(?<!COPY )(?<!# RUN )\bnats rtt", "jsctl compat -- rtt", text)
-    assert changed == wanted
+    assert changed == wanted.replace('["nats", ', '["jsctl", "compat", "--", ')
+    shell = "FROM a\nRUN [ -f x ] && nats rtt\n"
+    assert check(shell, "Dockerfile")[1] == shell.replace("nats", "jsctl compat --")
+
+
+LISTS = [
+    (["nats", "rtt", "-s", "a b"], ["jsctl", "compat", "--", "rtt", "-s", "a b"]),
+    (["/bin/nats", *EDIT.split()], ["jsctl", *EDITED.split()]),
+    (["timeout", "5", "nats", *EDIT.split()], ["timeout", "5", "jsctl", *EDITED.split()]),
+    (["sh", "-c", f"true; nats {EDIT}; true"], ["sh", "-c", f"true; jsctl {EDITED}; true"]),
+    (
+        ["kubectl", "exec", "-n", "nats", "box", "--", "nats", "rtt"],
+        ["kubectl", "exec", "-n", "nats", "box", "--", "jsctl", "compat", "--", "rtt"],
+    ),
+    (["nats", "pub", "a", "nats rtt"], ["nats", "pub", "a", "nats rtt"]),
+    (["kubectl", "exec", "-n", "nats", "rtt"], ["kubectl", "exec", "-n", "nats", "rtt"]),
+]
+
+
+@pytest.mark.parametrize(("words", "wanted"), LISTS)
+@pytest.mark.parametrize("is_flow", [True, False])
+@pytest.mark.parametrize("style", [None, "'", '"'])
+def test_lists_of_words_are_changed(
+    words: list[str], wanted: list[str], is_flow: bool, style: str | None
+) -> None:
+    for split in range(len(words)):
+        box = {"command": words[:split], "args": words[split:]} if split else {"command": words}
+        text = yaml.dump(
+            {"box": {"name": "nats rtt", **box}, "end": ["nats", "rtt"]},
+            default_flow_style=is_flow,
+            default_style=style,
+            sort_keys=False,
+            width=30,
+        )
+        changed = check(text, "pod.yaml")[1]
+        read = yaml.safe_load(changed)
+        assert read["end"] == ["nats", "rtt"] and read["box"]["name"] == "nats rtt"
+        assert [*read["box"]["command"], *read["box"].get("args", [])] == wanted, text
+        assert check(changed, "pod.yaml") == ([], changed)
+    text = f"FROM x\nRUN {json.dumps(words)}\nENTRYPOINT {json.dumps(words)}\n"
+    assert check(text, "Dockerfile")[1] == text.replace(json.dumps(words), json.dumps(wanted))
+
+
+OF_OTHERS = [
+    "sudo -u nats {}",
+    "sudo -nu nats {}",
+    "sudo --user nats {}",
+    "doas -u nats {}",
+    "runuser -u nats {}",
+    "runuser nats {}",
+    "su - nats -c '{}'",
+    "gosu nats {}",
+    "systemd-run -p User=nats {}",
+    "systemd-run --uid nats {}",
+    "env NAME=nats {}",
+    "docker exec nats {}",
+    "docker exec -itu nats {}",
+    "docker compose exec -T nats {}",
+    "docker compose restart nats {}",
+    "kubectl exec -n nats {}",
+    "kubectl exec nats {}",
+    "kubectl -n nats exec nats -- {}",
+    "kubectl get pods -n nats {}",
+    "ssh nats {}",
+    "timeout -k nats 5 {}",
+    "NAME=nats; sudo -u $NAME {}",
+]
+"""Ways to run other tools, in which a user, a host, a container or a namespace is called nats."""
+
+
+@pytest.mark.parametrize("line", OF_OTHERS)
+def test_users_and_places_called_nats(line: str) -> None:
+    other = line.format("rtt")
+    assert check(other) == ([], other)
+    if "exec -n" not in line and "-itu" not in line and "get" not in line and "restart" not in line:
+        found, changed = check(line.format("nats rtt"))
+        assert [one.code for one in found] == ["RTT_UNREACHABLE"]
+        assert changed == line.format("jsctl compat -- rtt")
+
+
+def test_a_unit_of_systemd() -> None:
+    unit = """\
+[Service]
+User=nats
+Description=nats rtt
+ExecStartPre=-/usr/bin/nats rtt
+ExecStart=/bin/sh -c 'nats rtt \\
+  && nats stream ls'
+ExecStop=runuser -u nats rtt
+"""
+    found, changed = check(unit, "/etc/systemd/system/box.service")
+    assert [(one.line, one.code) for one in found] == [(4, "RTT_UNREACHABLE"), (5, "RTT_UNREACHABLE")]
+    assert changed == unit.replace("/usr/bin/nats rtt", "jsctl compat -- rtt").replace(
+        "'nats rtt", "'jsctl compat -- rtt"
+    )

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.commands.compatibility.splitting import RUNNERS, drop_prefixes, read_words, split
+from jsctl.commands.compatibility.runners import RUNNERS
+from jsctl.commands.compatibility.splitting import drop_prefixes, read_words, split
 
 PROGRAM = re.compile(r"(?:(?<![\w./$-])|(?<=\t[-+]))(?:[\w.~/-]*/)?nats(?=\s|$)")
 _VALUE = re.compile(

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from jsctl import registry
 from jsctl.commands.cli.global_flags import get_global_options
 from jsctl.commands.compatibility.differences import DIFFERENCES
-from jsctl.commands.compatibility.embedding import find_shell
+from jsctl.commands.compatibility.embedding import Words, find_shell
 from jsctl.commands.compatibility.holders import PROGRAM, Holder, Names, find_names
-from jsctl.commands.compatibility.splitting import RUNNERS, drop_prefixes, read_words, split
+from jsctl.commands.compatibility.runners import RUNNERS, is_program
+from jsctl.commands.compatibility.splitting import drop_prefixes, read_words, split
 from jsctl.commands.compatibility.statuses import find_comparisons
 from jsctl.jetstream.kv.config import MAX_HISTORY
 from jsctl.nats.templates import compile_template
@@ -88,16 +89,16 @@ class Found(NamedTuple):
 
 def check(file: str, name: str = "") -> tuple[list[Found], str]:
     """Return the lines of a script that have another outcome, and the script with these changed. name: of the
-    file, which may be another one with shell in it; what is there as a list of words is not changed."""
-    script, fixed = find_shell(name, file)
+    file, which may be another one with shell in it."""
+    script, lists = find_shell(name, file)
     lines = file.split("\n")
     disabled = _find_disabled(lines)
     found: list[Found] = []
     calls = list(find_calls(script))
     for call in calls:
         call.line = file.count("\n", 0, call.start) + 1
-        is_fixed = any(start <= call.start < end for start, end in fixed)
-        call.text = " ".join(call.text.split()) if is_fixed else file[call.start : call.end]
+        is_spread = _find_list(call, lists) is not None
+        call.text = " ".join(call.text.split()) if is_spread else file[call.start : call.end]
     changes: set[tuple[int, int, str]] = set()
     for call in calls:
         text = _rename(call)
@@ -108,8 +109,10 @@ def check(file: str, name: str = "") -> tuple[list[Found], str]:
                 write = changed if edit is not _keep else f"{changed}  # {DIFFERENCES[code].write}"
                 found.append(Found(call.line, code, call.text, write))
                 text = edit(text)
-        if text != _rename(call) and not any(start <= call.start < end for start, end in fixed):
-            changes.add((call.start, call.end, text))
+        if text != _rename(call):
+            words = _find_list(call, lists)
+            place = (call.start, call.end, text)
+            changes.update(words.change(file, call.start, call.text, text) if words else [place])
             if call.holder and not _has_verb(call.holder):
                 changes.add((call.holder.start, call.holder.end, "jsctl"))
     changed = file
@@ -127,6 +130,15 @@ def check(file: str, name: str = "") -> tuple[list[Found], str]:
             found.append(Found(number, "EXIT_STATUS", line.strip(), change(line).strip()))
             new_lines[number - 1] = change(new_lines[number - 1])
     return sorted(found), "\n".join(new_lines)
+
+
+def _find_list(call: Call, lists: Sequence[Words]) -> Words | None:
+    """Return the list whose words a call is; None if it is in one text."""
+    for words in lists:
+        for start, end in words.places:
+            if start <= call.start < end:
+                return words if call.end > end else None
+    return None
 
 
 def find_calls(script: str, names: Names | None = None) -> Iterator[Call]:
@@ -178,8 +190,11 @@ def _find_in_command(text: str, words: Sequence[str], names: Names) -> Iterator[
         ends = _EXEC_END.search(text, start)
         end = ends.start() if ends else len(text.rstrip())
         held = read_words(holder.rest) if holder else []
-        path, rest = resolve([*held, *read_words(text[start:end])[1:]])
-        if path or is_call:  # "nats" may also be a user, a container or a namespace
+        behind = read_words(text[start:end])[1:]
+        path, rest = resolve([*held, *behind])
+        before = drop_prefixes(read_words(text[:start]))
+        can_be_run = text[start - 1 : start] != "=" and is_program(before, behind)
+        if is_call or (path and can_be_run):  # "nats" may also be a user, a container or a namespace
             is_read = bool(_OUTPUT.search(bare, start))
             yield Call(start, end, 0, text[start:end], path, rest, holder, is_read)
             return

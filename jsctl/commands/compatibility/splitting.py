@@ -5,19 +5,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from jsctl.commands.compatibility.runners import RUNNERS
+
 KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{"))
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-RUNNERS = frozenset(
-    (
-        *("eval", "exec", "command", "time", "sh", "bash", "dash", "zsh", "ksh", "su", "sudo", "doas", "env"),
-        *("timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "flock", "watch", "xargs", "parallel"),
-        *("find", "ssh", "docker", "podman", "kubectl", "oc", "nerdctl", "docker-compose", "trap", "runuser"),
-        *("gosu", "su-exec", "chroot", "nsenter", "systemd-run", "strace", "chronic", "run", "retry"),
-        *("unbuffer", "tini", "dumb-init", "hyperfine", "tmux", "screen", "entr", "taskset", "setpriv", "sg"),
-        *("caffeinate", "lxc", "incus", "crictl", "multipass", "vagrant", "distrobox", "toolbox", "nomad"),
-    )
-)
-"""Commands that run the rest of their line, or a text in quotes."""
 
 _HERE = re.compile(r"(?<!<)<<(?!<)-?\s*\\?[\"']?([\w.-]+)[\"']?")
 _GLUED = re.compile(
