@@ -200,6 +200,36 @@ HELD = [
     (f"ssh host sh <<'END-1'\nnats {EDIT}\nEND-1\ntrue", f"ssh host sh <<'END-1'\njsctl {EDITED}\nEND-1"),
     (f"cat <<'E'\nit's nats\nE\nnats {EDIT}", f"E\njsctl {EDITED}"),
     (f"wc <<< word\nnats {EDIT}", f"wc <<< word\njsctl {EDITED}"),
+    (
+        f'N="${{N:-${{HOME}}/bin/nats}}"\nr() {{ "$N" -s "$U" "$@"; }}\nr {EDIT}',
+        f'N="${{N:-jsctl}}"\nr() {{ "$N" -s "$U" "$@"; }}\nr {EDITED}',
+    ),
+    (
+        f'C=(docker compose)\nn=("${{C[@]}}" run box nats -s x)\n"${{n[@]}}" {EDIT}',
+        f'n=("${{C[@]}}" run box jsctl -s x)\n"${{n[@]}}" {EDITED}',
+    ),
+    (
+        f'N="kubectl exec -n nats box -- nats"\n$N {EDIT}',
+        f'N="kubectl exec -n nats box -- jsctl"\n$N {EDITED}',
+    ),
+    (
+        f'n() {{ kubectl -n nats exec box -- nats "${{@}}"; }}\nn {EDIT}',
+        f'n() {{ kubectl -n nats exec box -- jsctl "${{@}}"; }}\nn {EDITED}',
+    ),
+    (
+        f'try() {{\n  local c="$2"\n  o=$(eval "$c" 2>&1)\n}}\ntry x "nats {EDIT}" y',
+        f'try x "jsctl {EDITED}" y',
+    ),
+    (
+        'g="nats request x \'\'"\nkubectl exec box -- sh -c "$g"',
+        'g="jsctl compat -- request x \'\'"\nkubectl exec box -- sh -c "$g"',
+    ),
+    (
+        'g=\'nats kv put R "$k" v\'\nsh -c "$g > f"',
+        'g=\'jsctl compat -- kv put R "$k" v\'\nsh -c "$g > f"',
+    ),
+    (f'"$HOME/bin/nats" {EDIT}', f'"jsctl" {EDITED}'),
+    (f"'/opt/x/nats' {EDIT}", f"'jsctl' {EDITED}"),
     ("cat f | while read -r x; do nats pub a; done", "cat f | while read -r x; do jsctl pub a -; done"),
     ("nats kv put C k v &> log", "jsctl compat -- kv put C k v &> log"),
     ("nats sub x; rc=$?\ntrue\n\n\n[ $rc -eq 1 ]", "nats sub x; rc=$?\ntrue\n\n\n[ $rc -ne 0 ]"),
@@ -305,6 +335,16 @@ def test_steps_in_yaml(tmp_path: Path, offline_cli: Cli) -> None:
         text = text.replace(line, line.replace("nats", "jsctl compat --"))
     text = text.replace('["nats", ', '["jsctl", "compat", "--", ')
     assert changed == text
+    chart = """\
+{{- with .Values }}
+box:
+  name: {{ include "x" . | quote }}
+  args: [sh, -c, "nats rtt"]
+  command: ["nats", "rtt"]
+{{- end }}
+"""
+    wanted = chart.replace('"nats"', '"jsctl", "compat", "--"').replace("nats rtt", "jsctl compat -- rtt")
+    assert check(chart, "templates/test.yaml")[1] == wanted
     assert check("a: {{ b }}\nnats rtt\n", "template.yaml")[0], "what is not YAML is read as a script"
 
 

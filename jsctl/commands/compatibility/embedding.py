@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from jsctl.commands.compatibility.runners import RUNNERS
@@ -12,6 +13,9 @@ _YAML = re.compile(r"\.ya?ml$", re.IGNORECASE)
 _DOCKERFILE = re.compile(
     r"(?:^|/)(?:(?:docker|container)file(?:\.[^/]*)?|[^/]*\.(?:docker|container)file)$", re.IGNORECASE
 )
+_TEMPLATE = re.compile(r"(?P<line>^[ \t]*)?\{\{(?:(?!\}\}).)*\}\}(?(line)(?P<end>[ \t]*$)?)", re.MULTILINE)
+"""What a template of Helm has between braces, at the begin of a line with what is around it."""
+
 _UNIT = re.compile(r"\.(?:service|socket|mount)$", re.IGNORECASE)
 _EXEC = re.compile(r"^[ \t]*Exec\w+[ \t]*=[ \t]*[-@:+!|]*((?:\\\n|.)*)", re.MULTILINE)
 _KEYS = frozenset(
@@ -79,12 +83,19 @@ def find_shell(name: str, text: str) -> Shell:
     if _YAML.search(name):
         import yaml
 
-        try:
-            documents = [*yaml.compose_all(text, Loader=yaml.SafeLoader)]
-        except yaml.YAMLError:  # a template
-            return Shell(text)
-        return _build(text, [one for node in documents for one in _list_texts(node, text)])
+        for readable in (text, _TEMPLATE.sub(_hide, text)):
+            with suppress(yaml.YAMLError):
+                documents = [*yaml.compose_all(readable, Loader=yaml.SafeLoader)]
+                return _build(text, [one for node in documents for one in _list_texts(node, text)])
     return Shell(text)
+
+
+def _hide(found: re.Match[str]) -> str:
+    """Return a comment for a line of a template that is only braces, and a word for other ones."""
+    if found["end"] is not None:
+        return "#" * len(found[0])
+    space = found["line"] or ""
+    return space + "x" * (len(found[0]) - len(space))
 
 
 class _Part(NamedTuple):

@@ -5,19 +5,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jsctl.commands.compatibility.runners import RUNNERS
+from jsctl.commands.compatibility.runners import RUNNERS, is_program
 from jsctl.commands.compatibility.splitting import drop_prefixes, read_words, split
 
-PROGRAM = re.compile(r"(?:(?<![\w./$-])|(?<=\t[-+]))(?:[\w.~/-]*/)?nats(?=\s|$)")
+PROGRAM = re.compile(r"(?:(?<![\w./$-])|(?<=\t[-+]))(?:[\w.~/${}-]*/)?nats(?=[\"']?(?:\s|$))")
 _VALUE = re.compile(
     r"(?<![^\s;&|(])(?P<alias>alias\s+)?(?P<name>[\w-]+)(?P<sign>[ \t]*[:?]?=[ \t]*)"
-    r"(?P<open>\(\s*[\"']?|[\"']?)"
-    + rf"(?:(?:{'|'.join(sorted(RUNNERS))})\s[^\"'\n]*?(?<=\s))?"
-    + r"(?:\$\{\w+:?-)?(?:\$\((?:command -v|which) )?"
-    r"(?P<program>(?:[\w.~/-]*/)?nats)(?![^\s;\"'})])"
+    r"(?P<value>\((?:[^()]|\([^)]*\))*\)|\"(?:\\.|[^\"\\])*\"|'[^']*'|\$\([^)\n]*\)|[^\n]*)",
+    re.DOTALL,
 )
+_OPENING = re.compile(r"\$\{\w+:?-|\$\((?:command -v|which|type -[pP])\s")
+"""What may stand before a program: the begin of a default, or a command that finds it."""
+
+_PUNCTUATION = re.compile(r"[\"'(]|[)}](?=[\"'\s)};]|$)")
 _FUNCTION = re.compile(r"(?<![^\s;&|])(?:function\s+([\w:.-]+)(?:\s*\(\s*\))?|([\w:.-]+)\s*\(\s*\))\s*\{")
-_PASSED_ON = re.compile(PROGRAM.pattern + r"(?P<rest>[^;|&\n]*?)\s\"?\$\{?[@*]")
+_PASSED_ON = re.compile(r"(?P<rest>[^;|&\n]*?)\s\"?\$\{?[@*]")
 _USE = re.compile(r"\"?\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\}|\((\w+)\))\"?(?=\s|$)")
 
 
@@ -25,13 +27,12 @@ class Holder(NamedTuple):
     """A name that stands for `nats`.
 
     start, end: the place of the program in its definition. rest: what is behind the program there, flags or a
-    verb. is_function: whether it is a function.
+    verb.
     """
 
     start: int
     end: int
     rest: str = ""
-    is_function: bool = False
 
 
 class Names(NamedTuple):
@@ -46,6 +47,21 @@ class Names(NamedTuple):
         """Return what the first word of a command stands for."""
         used = _USE.match(word)
         return self.variables.get(used[1] or used[2] or used[3]) if used else self.words.get(word)
+
+    def find_passed_on(self, place: int, text: str) -> Holder | None:
+        """Return what a function stands for that runs a command with its own arguments. place: of the
+        command in the script."""
+        words = drop_prefixes(read_words(text))
+        for start, holder in self.list_places(text, words[0] if words else ""):
+            program = PROGRAM.match(text, start) or _USE.match(text, start)
+            passed = _PASSED_ON.match(text, program.end()) if program else None
+            if not program or not passed:
+                continue
+            if is_program(drop_prefixes(read_words(text[:start])), read_words(text[program.end() :])):
+                first, last = (holder.start, holder.end) if holder else (place + start, place + program.end())
+                rest = (holder.rest if holder else "") + passed["rest"]
+                return Holder(first, last, rest)
+        return None
 
     def list_places(self, text: str, first: str) -> Iterator[tuple[int, Holder | None]]:
         """Yield the places in a command where a call of nats may begin. first: its first word."""
@@ -63,26 +79,38 @@ def find_names(script: str) -> Names:
     variables: dict[str, Holder] = {}
     words: dict[str, Holder] = {}
     for found in _VALUE.finditer(script):
-        holder = Holder(found.start("program"), found.end("program"), _read_rest(script, found))
-        (words if found["alias"] else variables)[found["name"]] = holder
+        if holder := _read_value(found):
+            (words if found["alias"] else variables)[found["name"]] = holder
+    names = Names(variables, words, frozenset())
     runners = set()
     for name, start, end in _find_functions(script):
         body = script[start:end]
-        if passed := _PASSED_ON.search(body):
-            place = start + passed.start()
-            words[name] = Holder(place, start + passed.start("rest"), passed["rest"], is_function=True)
-        elif any(_runs_arguments(body[command.start : command.end]) for command in split(body)):
+        commands = [(start + each.start, body[each.start : each.end]) for each in split(body)]
+        if holder := next(
+            (one for place, text in commands if (one := names.find_passed_on(place, text))), None
+        ):
+            words[name] = holder
+        elif any(_runs_arguments(text) for _, text in commands):
             runners.add(name)
     return Names(variables, words, frozenset(runners))
 
 
-def _read_rest(script: str, found: re.Match[str]) -> str:
-    """Return what is behind the program in a definition."""
-    behind = script[found.end() :].split("\n\n", 1)[0]
-    opened = found["open"][:1]
-    if opened:
-        return behind.partition(")" if opened == "(" else opened)[0].lstrip("\"'})")
-    return behind.partition("\n")[0] if found["sign"] != "=" else ""
+def _read_value(found: re.Match[str]) -> Holder | None:
+    """Return what the name of a definition stands for; None if that is not nats."""
+    value = found["value"]
+    is_word = found["sign"] == "=" and value[:1] not in ("(", '"', "'", "$")
+    if is_word:
+        value = re.split(r"[\s;&|]", value, maxsplit=1)[0]
+    blank = _PUNCTUATION.sub(" ", _OPENING.sub(lambda one: " " * len(one[0]), value))
+    for program in PROGRAM.finditer(blank):
+        before = drop_prefixes(blank[: program.start()].split())
+        known = not before or before[0].startswith("$") or before[0].rpartition("/")[2] in RUNNERS
+        if known and is_program(before, blank[program.end() :].split()):
+            start = found.start("value")
+            end = len(value) - (value[0] in "\"'(")
+            rest = "" if is_word else value[program.end() : end].lstrip("\"'})")
+            return Holder(start + program.start(), start + program.end(), rest)
+    return None
 
 
 def _find_functions(script: str) -> Iterator[tuple[str, int, int]]:
@@ -101,4 +129,7 @@ def _find_word(word: str, text: str) -> Sequence[re.Match[str]]:
 
 
 def _runs_arguments(text: str) -> bool:
-    return drop_prefixes(read_words(text))[:1] in (["$@"], ["$*"])
+    """Return whether a command of a function runs its arguments, or a text that one of them is."""
+    words = drop_prefixes(read_words(text))
+    run = words[1:2] if words[:1] == ["eval"] else words[2:3] if words[1:2] == ["-c"] else []
+    return words[:1] in (["$@"], ["$*"]) or any(word.startswith("$") for word in run)

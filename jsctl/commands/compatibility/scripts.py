@@ -22,6 +22,9 @@ from jsctl.jetstream.kv.config import MAX_HISTORY
 from jsctl.nats.templates import compile_template
 
 _QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"", re.DOTALL)
+_NAME = re.compile(r"[\"'](?:\$\S+|[^\s\"']*/nats)[\"']")
+"""What may be a program in quotes."""
+
 _DISABLE = re.compile(r"#\s*jsctl\s+disable=([A-Z_]+(?:\s*,\s*[A-Z_]+)*)")
 _OUTPUT = re.compile(r"(?:(?<![\d&<])1?|&)>>?\s*(?!&|/dev/null\b)\S")
 _SWITCHES = frozenset(
@@ -101,7 +104,12 @@ def check(file: str, name: str = "") -> tuple[list[Found], str]:
         call.text = " ".join(call.text.split()) if is_spread else file[call.start : call.end]
     changes: set[tuple[int, int, str]] = set()
     for call in calls:
-        text = _rename(call)
+        holder, words = call.holder, _find_list(call, lists)
+        place, text = (call.start, call.end), _rename(call)
+        if holder and _has_verb(holder) and re.search(r"[\"']", call.text[0] + holder.rest):
+            # What is in quotes is changed where it is defined.
+            place, text = (holder.start, holder.end + len(holder.rest)), f"jsctl{holder.rest}"
+        before = text
         for code, rule in _RULES.items():
             edit = rule(call)
             if edit is not None and code not in disabled.get(call.line, ()):
@@ -109,12 +117,10 @@ def check(file: str, name: str = "") -> tuple[list[Found], str]:
                 write = changed if edit is not _keep else f"{changed}  # {DIFFERENCES[code].write}"
                 found.append(Found(call.line, code, call.text, write))
                 text = edit(text)
-        if text != _rename(call):
-            words = _find_list(call, lists)
-            place = (call.start, call.end, text)
-            changes.update(words.change(file, call.start, call.text, text) if words else [place])
-            if call.holder and not _has_verb(call.holder):
-                changes.add((call.holder.start, call.holder.end, "jsctl"))
+        if text != before:
+            changes.update(words.change(file, call.start, call.text, text) if words else [(*place, text)])
+            if holder and not _has_verb(holder):
+                changes.add((holder.start, holder.end, "jsctl"))
     changed = file
     for start, end, text in sorted(changes, reverse=True):
         changed = changed[:start] + text + changed[end:]
@@ -185,7 +191,7 @@ def _find_in_command(text: str, words: Sequence[str], names: Names) -> Iterator[
     is_runner = not is_call and (name in RUNNERS or name in names.runners)
     if not is_call and not is_runner:
         return
-    bare = _QUOTED.sub(lambda one: one[0] if one[0][1:2] == "$" else "'" * len(one[0]), text)
+    bare = _QUOTED.sub(lambda one: one[0] if _NAME.fullmatch(one[0]) else "'" * len(one[0]), text)
     for start, holder in sorted(names.list_places(bare, first), key=lambda one: one[0]):
         ends = _EXEC_END.search(text, start)
         end = ends.start() if ends else len(text.rstrip())
