@@ -21,7 +21,7 @@ def run(
     line: "str | Sequence[Word]",
     *,
     json: bool = True,
-    stdin: str = "",
+    stdin: str | bytes = "",
     environ: "Mapping[str, str] | None" = None,
     timeout: float | None = None,
 ) -> "Any":
@@ -37,7 +37,7 @@ def run(
             numbers and paths.
         json: whether to return what `--json` writes, parsed: a document, or a list for what writes events;
             otherwise the text that the line writes into a pipe.
-        stdin: what the line reads.
+        stdin: what the line reads, text or bytes.
         environ: its environment; None for a copy of the process's. It is never changed.
         timeout: seconds until the line is ended; None for no limit.
 
@@ -50,7 +50,7 @@ async def run_async(
     line: "str | Sequence[Word]",
     *,
     json: bool = True,
-    stdin: str = "",
+    stdin: str | bytes = "",
     environ: "Mapping[str, str] | None" = None,
     timeout: float | None = None,
 ) -> "Any":

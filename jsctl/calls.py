@@ -57,7 +57,7 @@ class Call:
         run_line: RunLine | None,
         line: "str | Sequence[Word]",
         json: bool = True,
-        stdin: str = "",
+        stdin: str | bytes = "",
         environ: Mapping[str, str] | None = None,
         timeout: float | None = None,
         parent: Env | None = None,
@@ -75,7 +75,8 @@ class Call:
             ) from None
         self.messages: Sequence[str] = ()  # what the line said beside its answer, once it has ended
         self._out, self._error = io.StringIO(), io.StringIO()
-        streams = Streams(io.StringIO(stdin), self._out, self._error)
+        text = stdin if isinstance(stdin, str) else stdin.decode(errors="surrogateescape")
+        streams = Streams(io.StringIO(text), self._out, self._error)
         if parent is not None:
             environ = {name: value for name, value in parent.environ.items() if not name.startswith("NATS_")}
         self._env = Env(streams, dict(os.environ if environ is None else environ))

@@ -212,7 +212,7 @@ class CommandError(JsctlError):
         data: object = None,
     ) -> None:
         super().__init__(message, hint)
-        self.status = status  # type: ignore[assignment]  # that of `server check` has another meaning
+        self.status = int(status)  # type: ignore[assignment]  # that of `server check` has another meaning
         self.err_code = err_code
         self.code = code
         self.data: Any = data

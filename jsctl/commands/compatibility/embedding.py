@@ -1,11 +1,11 @@
 """Shell in files of other kinds: steps of CI and services in YAML, Dockerfiles, and units of systemd."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from jsctl.base.json_text import parse_json
 from jsctl.commands.compatibility.runners import RUNNERS
 from jsctl.commands.compatibility.splitting import read_words
 
@@ -224,7 +224,7 @@ def _list_instructions(text: str) -> Iterator[_Part]:
 def _is_list(text: str) -> bool:
     """Return whether an instruction has a list of words; what only begins like one is shell."""
     try:
-        return isinstance(json.loads(text.replace("\\\n", "\n")), list)
+        return isinstance(parse_json(text.replace("\\\n", "\n")), list)
     except ValueError:
         return False
 
