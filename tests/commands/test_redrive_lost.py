@@ -128,6 +128,28 @@ def test_a_leader_that_is_lost_is_waited_for_from_the_first_question_on(tmp_path
         cluster.stop()
 
 
+@pytest.mark.parametrize("blocks", [1, 12, 20, 28])
+def test_a_journal_on_a_full_disk_is_named_and_goes_on(
+    cli: Cli, url: str, tmp_path: Path, blocks: int
+) -> None:
+    """A limit on the size of files stands in for the disk: it ends in the set, or between messages."""
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    js.publish(url, "w.a", count=500)
+    line = f"redrive W --first-seq 1 --subject retry.x --journal {tmp_path}/j --force"
+    limited = subprocess.run(
+        ["bash", "-c", f"ulimit -f {blocks}; exec {sys.executable} -m jsctl {line}"],
+        env={**os.environ, **cli.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert limited.returncode == 1
+    assert limited.stderr.endswith(f"cannot write journal {tmp_path}/j: File too large; make room\n"), limited
+    cli(line, status=0)
+    assert sources(url) == [*range(1, 501)]
+
+
 def test_messages_that_are_too_large_with_their_new_headers(cli: Cli, url: str) -> None:
     """They are named before anything is published, where the server's limit counts, and the stream's."""
     js.stream(url, "W", "w.*")

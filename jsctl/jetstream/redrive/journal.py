@@ -4,6 +4,7 @@ It is written ahead: what is sent is in it before it is sent, so that a run that
 publishes twice what it knows to be stored, also when the duplicate window of the target has passed.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from jsctl.base.files import escape_path
 from jsctl.base.json_text import parse_json
 from jsctl.base.posix import lock
 from jsctl.base.user_folders import expand_home
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 from jsctl.jetstream.api import Json
 
 FORMAT = "jsctl_redrive"
@@ -155,7 +156,8 @@ class Journal:
 
     def __exit__(self, *error: object) -> None:
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # `_write` has raised it
+                self._file.close()
 
     def _write(self, record: Json) -> None:
         if self._file is None:
@@ -164,7 +166,7 @@ class Journal:
             self._file.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
             self._file.flush()
         except OSError as error:
-            raise BadInput(f"cannot write journal {self.path}: {error.strerror}", "make room") from None
+            raise JsctlError(f"cannot write journal {self.path}: {error.strerror}", "make room") from None
 
     def _read(self, file: IO[bytes], shown: str, *, cut: bool = True) -> None:
         """Read what there is; the rest of a line that was not completed is cut off."""
