@@ -28,34 +28,43 @@ async def wait_until(
     hint: str = "",
     report: Callable[[str], None] = lambda text: None,
 ) -> T:
-    """Return what `fetch` returns, once nothing is missing. What is wrong with the first answer is raised;
-    later, a server or leader that does not answer is waited for.
+    """Return what `fetch` returns, once nothing is missing. A server or leader that does not answer is waited
+    for; without a limit, what is wrong with the first answer is raised.
 
     describe_missing: returns what is missing as a sentence; empty for nothing. limit: of the wait, ns; 0 for
     none. hint: of the error. report: takes each sentence, and an empty text at the end. Raises RequestTimeout
     at the limit.
     """
     end = time.monotonic() + (limit / SECOND if limit else _FOREVER)
-    api = api.with_timeout(min(api.timeout, REQUEST_TIMEOUT))
-    silence = ""
+    missing = ""
     try:
-        found = await fetch(api)
-        while missing := describe_missing(found):
-            if time.monotonic() >= end:
-                raise RequestTimeout(f"after {format_exact_duration(limit)}, {missing}{silence}", hint)
-            report(f"waiting: {missing}{silence}")
-            await sleep(max(0, min(_PAUSE, end - time.monotonic())))
-            silence = ""
+        while True:
+            left = max(_PAUSE, end - time.monotonic())
+            own = api.with_timeout(min(api.timeout, REQUEST_TIMEOUT, int(left * SECOND)))
             try:
-                async with time_limit(max(_PAUSE, end - time.monotonic())):
-                    found = await fetch(api)
+                async with time_limit(left if missing else _FOREVER):
+                    found = await fetch(own)
+                missing = reason = describe_missing(found)
+                if not missing:
+                    return found
             except (TimeoutError, JsctlError) as error:
-                if isinstance(error, JsctlError) and not is_transient(error):
+                is_hopeless = not missing and (not limit or time.monotonic() >= end)
+                if isinstance(error, JsctlError) and (
+                    not is_transient(error) or is_hopeless or (not missing and _is_nobody(error))
+                ):
                     raise
-                silence = ", and no answer came since"
+                reason = f"{missing}, and no answer came since" if missing else "no answer came yet"
+            if time.monotonic() >= end:
+                raise RequestTimeout(f"after {format_exact_duration(limit)}, {reason}", hint)
+            report(f"waiting: {reason}")
+            await sleep(max(0, min(_PAUSE, end - time.monotonic())))
     finally:
         report("")
-    return found
+
+
+def _is_nobody(error: JsctlError) -> bool:
+    """Return whether an error says that nobody could answer, rather than that nobody has yet."""
+    return isinstance(error, NoResponders | NoJetStream)
 
 
 async def ask_again(
@@ -123,8 +132,7 @@ class PatientApi(Api):
         return answer
 
     def _is_temporary(self, error: JsctlError) -> bool:
-        is_nobody_there = not self._has_answered and isinstance(error, NoResponders | NoJetStream)
-        return is_transient(error) and not is_nobody_there
+        return is_transient(error) and (self._has_answered or not _is_nobody(error))
 
     def _report(self, reason: str) -> None:
         if not self._is_silent:

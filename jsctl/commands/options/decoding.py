@@ -55,13 +55,13 @@ decoding_flags = declare_all(
 
 
 def _parse_match(text: str) -> "Condition | None":
-    from jsctl.jetstream.find.expression import compile_expression  # needed only with the flag
+    from jsctl.jetstream.find.expression import EQUALITY, compile_expression  # needed only with the flag
 
     try:
         return compile_expression(text) if text else None
     except ValueError as error:
-        hint = "for a regular expression, write: text matches 'REGEX'"
-        raise ValueError(f"{error}; {hint}") from None
+        hint = "" if EQUALITY in str(error) else "; for a regular expression, write: text matches 'REGEX'"
+        raise ValueError(f"{error}{hint}") from None
 
 
 match_flag = option(

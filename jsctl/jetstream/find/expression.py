@@ -39,6 +39,8 @@ _CONSTANTS = {
     **{"True": True, "False": False, "None": None},
 }
 _MAX_DEPTH = 50
+EQUALITY = "values are compared with =="
+"""What to do about a single =, the likeliest mistake."""
 
 
 class Part(NamedTuple):
@@ -142,6 +144,8 @@ class _Parser:
 
     def _syntax_error(self, at: int) -> ValueError:
         excerpt = self._text[at : at + 20].strip()
+        if excerpt.startswith("="):
+            return ValueError(f"cannot read the expression at {excerpt!r}; {EQUALITY}")
         return ValueError(
             f"cannot read the expression at {excerpt!r}" if excerpt else "the expression is incomplete"
         )

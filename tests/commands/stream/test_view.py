@@ -64,6 +64,7 @@ def test_view_as_json(orders: Cli) -> None:
     ("line", "words"),
     [
         ("--match '^order'", "for a regular expression, write: text matches 'REGEX'"),
+        ("--match 'order = 77'", "at '= 77'; values are compared with =="),
         ("--id 1 --since 1h", "used together"),
         ("--subject a..b", "not a valid subject"),
         ("--raw --json", "used together"),
