@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jsctl import registry
 from tests.support.sources import PACKAGE, ROOT, read_modules
-from tests.support.stepping import imports_asyncio, list_imports
+from tests.support.stepping import imports_asyncio, list_imports, parse_imports, walk_module_level
 
 IN_A_LOOP = {
     "base/loops.py": "it makes loops",
@@ -21,6 +21,20 @@ def _list_stepped_modules() -> set[str]:
     begun |= {"jsctl.env", "jsctl.nats.connection", "jsctl.nats.blocking_driver", "jsctl.render.event_writer"}
     assert {"jsctl.commands.stream.ls", "jsctl.commands.publish", "jsctl.commands.kv.get"} <= begun
     return {name for module in begun for name in list_imports(module) if name.startswith("jsctl")}
+
+
+def _list_imports(module: ast.Module) -> list[str]:
+    imports = (
+        node for node in walk_module_level(module.body) if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+    return [ast.unparse(node) for node in imports]
+
+
+def test_every_import_of_a_module_is_read() -> None:
+    for path, (module, *_) in read_modules().items():
+        assert isinstance(module, ast.Module)
+        found = _list_imports(parse_imports(path.read_text(encoding="utf-8")))
+        assert found == _list_imports(module), path
 
 
 def test_functions_wait_for_a_loop_before_they_import_asyncio() -> None:

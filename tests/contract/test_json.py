@@ -27,8 +27,8 @@ from tests.fuzz.commands import (
     STARTING_VERBS,
     is_endless,
     lines,
-    make_again,
     prepare,
+    renew_streams,
     without_spark,
 )
 from tests.support import js, verb_shapes
@@ -355,8 +355,7 @@ def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> N
     fill(cli, url, here)
     faults = []
     with without_spark():
-        for path, line in account_lines(here).items():
-            make_again(url)
+        for path, line in renew_streams(url, account_lines(here)):
             faults.append(fault(cli, url, path, [*line, "--json"]))
     assert "\n".join(filter(None, faults)) == ""
 

@@ -45,9 +45,10 @@ def started_by(home: Path) -> list[str]:
 
 def run(cli: Cli, path: str, line: Sequence[str]) -> None:
     """Run a verb to its end, or to ctrl-C."""
+    with_archive = {"JSCTL_SPARK_ARCHIVE": "", "SPARK_SUBMIT_OPTS": ""}
     process = cli.start(
         line,
-        environ={"JSCTL_SPARK_ARCHIVE": "", "SPARK_SUBMIT_OPTS": ""},
+        environ=with_archive if path == "spark warm-up" else {},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -11,7 +11,15 @@ import nkeys
 import pytest
 import trustme
 
-from tests.fuzz.commands import NETWORK_VERBS, is_endless, lines, make_again, prepare, without_spark
+from tests.fuzz.commands import (
+    NETWORK_VERBS,
+    is_endless,
+    lines,
+    make_again,
+    prepare,
+    renew_streams,
+    without_spark,
+)
 from tests.support.jwt import Operator, new_key, write_creds
 from tests.support.run import Cli
 from tests.support.servers import RealServer, free_port
@@ -130,10 +138,12 @@ def test_every_verb(place: str, login: Login, cli: Cli, tmp_path: Path) -> None:
     flags = choose_flags(cli, login, place)
     done = 0
     with without_spark():
-        for path, line in lines(here).items():
-            if is_endless(path) or path in ("context rm", "completion", "shell"):
-                continue
-            make_again(login.url, **login.files)
+        ending = {
+            path: line
+            for path, line in lines(here).items()
+            if not is_endless(path) and path not in ("context rm", "completion", "shell")
+        }
+        for _, line in renew_streams(login.url, ending, **login.files):
             for more in ([], ["--json", "--trace"], ["--no-such-flag"]):
                 outcome = cli([*line, *flags, *more])
                 for secret in login.secrets:

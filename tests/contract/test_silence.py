@@ -18,7 +18,7 @@ from tests.contract.test_json import (
     service,
     store_lines,
 )
-from tests.fuzz.commands import is_endless, make_again, without_spark
+from tests.fuzz.commands import is_endless, renew_streams, without_spark
 from tests.support import js
 from tests.support.operator_site import Site
 from tests.support.run import Cli
@@ -57,8 +57,7 @@ def test_verbs_of_an_account(cli: Cli, url: str, here: Path, service: None) -> N
     fill(cli, url, here)
     found = []
     with without_spark():
-        for path, line in account_lines(here).items():
-            make_again(url)
+        for path, line in renew_streams(url, account_lines(here)):
             found.append(stray(cli, path, line))
     assert "\n".join(filter(None, found)) == ""
 

@@ -16,6 +16,7 @@ from jsctl.errors import ApiError, MissingDependency
 from jsctl.jetstream.api import Api, Json
 from jsctl.nats.connection import Connection
 from jsctl.nats.error_codes import ErrorCode
+from jsctl.registry.model import READS
 from jsctl.spark.session.session import preload
 from tests.contract.test_commands import VERBS, resolve
 from tests.contract.test_nouns import NAMES, add_object, command_line
@@ -143,6 +144,18 @@ def prepare(cli: Cli, url: str, folder: Path, **login: Any) -> None:
     make_again(url, **login)
     add_object(cli, NAMES["object bucket"], NAMES["object"], folder)
     cli(["stream", "backup", "ORDERS", str(folder / "data/backup/ORDERS")], status=0)
+
+
+def renew_streams(url: str, lines: dict[str, list[str]], **login: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield verbs and their lines; each finds new streams, unless the one before has only read them. login:
+    as for `prepare`."""
+    has_changed, commands = True, registry.list_commands()
+    for path, line in lines.items():
+        if has_changed:
+            make_again(url, **login)
+        yield path, line
+        entry = commands[path]
+        has_changed = entry.impact != READS or bool(entry.changes_with) or is_endless(path)
 
 
 def make_again(url: str, **login: Any) -> None:

@@ -3,6 +3,7 @@ always imported asyncio."""
 
 import ast
 import importlib.util
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,6 +16,11 @@ from jsctl.commands.cli.verbs import finish
 from jsctl.env import Env
 
 _WITH_ASYNCIO = ("asyncio", "nats", "prompt_toolkit", "questionary", "pyspark")
+
+_STATEMENTS = re.compile(
+    r"^(?:from|import|if|elif|else|try|except|finally)\b.*\n(?:[ \t)].*\n|\n)*", re.MULTILINE
+)
+"""What a module may import with, at its level: a tenth of most, which is parsed ten times as fast."""
 
 in_a_loop = False  #: whether all verbs begin in an event loop
 
@@ -47,7 +53,7 @@ def _list_own_imports(module: str) -> tuple[str, ...]:
         return ()
     package, _, _ = module.rpartition(".")
     found = [package] if package else []
-    for node in _walk_module_level(ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body):
+    for node in walk_module_level(parse_imports(Path(spec.origin).read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -58,6 +64,14 @@ def _list_own_imports(module: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def parse_imports(text: str) -> ast.Module:
+    """Parse the imports at the level of a module, and little else."""
+    try:
+        return ast.parse("".join(_STATEMENTS.findall(text)))
+    except SyntaxError:  # a docstring has a line that begins like a statement
+        return ast.parse(text)
+
+
 def _is_module(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None
@@ -65,15 +79,15 @@ def _is_module(name: str) -> bool:
         return False
 
 
-def _walk_module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def walk_module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for node in body:
         yield node
         if isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
-            yield from _walk_module_level([*node.body, *node.orelse])
+            yield from walk_module_level([*node.body, *node.orelse])
         elif isinstance(node, ast.If):
-            yield from _walk_module_level(node.orelse)
+            yield from walk_module_level(node.orelse)
         elif isinstance(node, ast.Try):
-            yield from _walk_module_level(node.body)
+            yield from walk_module_level(node.body)
 
 
 @contextmanager
