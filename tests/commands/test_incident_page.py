@@ -1,4 +1,5 @@
-"""The page of `incident --html` in a real browser: JSCTL_CHROMIUM, or chromium of PATH."""
+"""The page of `incident --html` in a real browser: JSCTL_CHROMIUM, or chromium of PATH, the shell without a window
+first, as others may not lay out what nobody sees."""
 
 import json
 import os
@@ -15,7 +16,9 @@ from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
 from tests.support.run import Cli
 
-CHROMIUM = os.environ.get("JSCTL_CHROMIUM") or shutil.which("chromium")
+CHROMIUM = os.environ.get("JSCTL_CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium"))), None
+)
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run", "--enable-logging=stderr"),

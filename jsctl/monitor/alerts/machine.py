@@ -1,8 +1,8 @@
 """The states of alerts, and how a round changes them: the same live and in a replay. No I/O.
 
 `step` is a pure function of states and a round. An alert on a row is pending while its condition holds, and
-fires once it has held for long enough. Without data nothing changes but that the alert of the place is in the
-state `no data`: what pends or fires stays as it is.
+fires once it has held for long enough. Without data what pends or fires stays as it is, and the alert of the
+place is pending, and in the state `no data` once that has lasted for as long as a condition has to hold.
 """
 
 import json
@@ -118,9 +118,12 @@ def _step_place(
         del states[place_key]
         yield _build_event(rule, at, "resolved", old, place_key)
     if why:
-        if rule.tells_no_data and old is None:
-            states[place_key] = standing = Standing(rule.name, "no data", at, at, title, None, facts)
-            yield _build_event(rule, at, "no data", standing, place_key, was="", why=why)
+        since = at if old is None else old.since
+        state: State = "no data" if at - since >= rule.hold else "pending"
+        if rule.tells_no_data and (old is None or old.state != state):
+            states[place_key] = standing = Standing(rule.name, state, since, at, title, None, facts)
+            was = "" if old is None else old.state
+            yield _build_event(rule, at, state, standing, place_key, was=was, why=why)
         if place.outage or not place.rows:
             return
     present = set()

@@ -130,14 +130,25 @@ def test_an_alert_fires_once_its_condition_has_held(file: AlertFile, seen: Seque
 def test_without_data_nothing_fires_and_nothing_is_resolved(
     file: AlertFile, seen: Sequence[tuple[int, Any]]
 ) -> None:
-    at, without = 0, set()
+    """The alert of the place has no data once that has lasted for as long as a condition has to hold."""
+    _, events = run(file, seen)
+    [rule] = file.rules
+    place = json.dumps(["late", "c", "d"])
+    at, since, state = 0, -1, ""
     for seconds, what in seen:
         at += seconds * SECOND
-        if isinstance(what, str):
-            without.add(at)
-    _, events = run(file, seen)
-    assert {event.state for event in events if event.at in without} <= {"no data"}
-    assert file.rules[0].tells_no_data or all(event.state != "no data" for event in events)
+        new = [(event.key, event.state) for event in events if event.at == at]
+        if not isinstance(what, str):
+            assert not {(place, "pending"), (place, "no data")} & {*new}
+            assert ((place, "resolved") in new) == bool(state)
+            since, state = -1, ""
+        elif rule.tells_no_data:
+            since = at if since < 0 else since
+            expected = "no data" if at - since >= rule.hold else "pending"
+            assert new == ([(place, expected)] if expected != state else [])
+            state = expected
+        else:
+            assert not new
 
 
 @pytest.mark.parametrize(
