@@ -1,6 +1,8 @@
 """Pictures of the live screen: (model, size) -> cells."""
 
+import re
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -78,11 +80,11 @@ def test_what_hides_rows_is_always_said() -> None:
     assert "none of 3 streams that is wrong matches /alpha; esc clears it" in hidden
 
 
-def test_titles_of_parts_are_shortened_to_fit() -> None:
+def test_parts_that_do_not_fit_are_left_out() -> None:
     grid = table_to_grid(Table("", [Column("Name", "name")], [("a",), ("b",), ("c",)], rising=True))
     parts = [Part(str(at), f"Information on group {at}", lambda: grid) for at in range(3)]
     state = with_part(with_board(model([], 72, 8), Board(parts)), "0")
-    assert texts(state)[1].rstrip() == " 1 Information on group 0 3  2 Informat…group 1  3 Informat…group 2"
+    assert texts(state)[1].rstrip() == " 1 Information on group 0 3  2 Information on group 1  3…"
     assert texts(state)[3].strip() == "c", "the row that matters most comes first"
     alone = with_part(with_board(model([], 60, 8), Board(parts[:1])), "0")
     assert texts(alone)[1].rstrip() == " Information on group 0 3"
@@ -151,18 +153,43 @@ TABS = ("Streams", "Consumers", "Replication", "Servers", "Accounts", "Problems"
 SIZES = [(3, 4, 1, 1, 1, 0), (1000, 2500, 40, 3, 1, 12), (99_999, 99_999, 9_999, 99, 9, 9_999)]
 
 
+def list_shown(line: str, titles: Sequence[str]) -> list[int]:
+    """The numbers of the titles that are in a line as a whole; what stands for the others is in its place."""
+    numbers: list[int] = []
+    for tab in re.split("  +", line.strip()):
+        if tab.endswith("…"):
+            first, _, last = tab[:-1].partition("-")
+            assert int(first) == len(numbers) + 1
+            numbers += [0] * (int(last or first) - len(numbers))
+        else:
+            number, title, *_ = tab.split()
+            assert title == titles[len(numbers)] and int(number) == len(numbers) + 1, line
+            numbers.append(int(number))
+    assert len(numbers) == len(titles), line
+    return [number for number in numbers if number]
+
+
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("chosen", TABS)
-def test_tabs_keep_their_counts_at_80_columns(rows: tuple[int, ...], chosen: str) -> None:
-    state = model(ROWS)
+@pytest.mark.parametrize("width", [30, 60, 80, 100, 200])
+def test_tabs_are_whole(rows: tuple[int, ...], chosen: str, width: int) -> None:
+    """With their counts; a sign stands for those that do not fit."""
+    state = model(ROWS, width)
     counts = dict(zip(TABS, rows, strict=True))
-    parts = [Part(title, title, state.board.parts[0].build, count) for title, count in counts.items()]
-    tabs = texts(state._replace(board=Board(parts), part=chosen, counts=counts))[1].split("  ")
-    for tab, title, count in zip(tabs, TABS, rows, strict=True):
-        _, words, shown = tab.split()
-        assert words == title if title == chosen else words.startswith(title[:3])
-        assert shown in (f"{count:,}", str(count), f"{count // 1000}k"), tabs
-        assert title != chosen or shown == f"{count:,}"
+    parts = [
+        Part(title, title, state.board.parts[0].build, count, title == "Problems")
+        for title, count in counts.items()
+    ]
+    state = state._replace(board=Board(parts), part=chosen, counts=counts)
+    line = texts(state)[1]
+    shown = list_shown(line, TABS) if width > 30 else []
+    assert measure(line) <= width and f"{chosen} {counts[chosen]:,}" in line
+    for number in shown:
+        count = rows[number - 1]
+        forms = (f"{count:,}", str(count), f"{count // 1000}k")
+        assert any(f" {TABS[number - 1]} {form} " in f"{line} " for form in forms), line
+    assert width == 30 or f"Problems {rows[-1]:,}" in line
+    assert len(shown) >= {80: 4, 100: 5, 200: 6}.get(width, 0), line
 
 
 ASKED = ("Buckets", "Objects", "Services", "Connections", "Schedules")
@@ -173,17 +200,17 @@ ASKED = ("Buckets", "Objects", "Services", "Connections", "Schedules")
 def test_tabs_that_are_asked_for_go_first(width: int, chosen: str) -> None:
     """The one that is shown stays, and a click on what stands for the others leads to them."""
     state = model(ROWS, width, asked=ASKED)
-    parts = [Part(title, title, state.board.parts[0].build, 1) for title in (*TABS, *ASKED)]
+    titles = (*TABS, *ASKED)
+    parts = [Part(title, title, state.board.parts[0].build, 1) for title in titles]
     state = state._replace(board=Board(parts), part=chosen, counts={chosen: 1})
     line = texts(state)[1]
-    assert measure(line) <= width and f"{[*TABS, *ASKED].index(chosen) + 1} {chosen} 1" in line
-    letters = 2 if width == 60 else 3
-    assert all(f"{number} {title[:letters]}" in line for number, title in enumerate(TABS, 1)), line
-    hidden = [title for title in ASKED if title[:3] not in line]
-    assert ("7-11" in line) == ("Buckets" in hidden)
-    assert not hidden or width < 200
-    if "7-11" in line:
-        assert apply_click(state, line.index("7-11"), 1).part == "Buckets"
+    shown = list_shown(line, titles)
+    assert measure(line) <= width and f"{titles.index(chosen) + 1} {chosen} 1" in line
+    asked = [number for number in shown if number > len(TABS) and titles[number - 1] != chosen]
+    assert not asked or len([number for number in shown if number <= len(TABS)]) == len(TABS)
+    assert len(shown) == len(titles) or width < 200
+    for sign in re.findall(r"(\d+)(?:-\d+)?…", line):
+        assert apply_click(state, line.index(f" {sign}") + 1, 1).part == titles[int(sign) - 1]
 
 
 def test_foreign_text_moves_no_cursor() -> None:
