@@ -1,5 +1,5 @@
-"""The page of `incident --html` in a real browser: JSCTL_CHROMIUM, or chromium of PATH, the shell without a window
-first, as others may not lay out what nobody sees."""
+"""The page of `incident --html` in a real browser: JSCTL_CHROMIUM, or chromium of PATH, first its shell
+without windows, as the other may not lay out what nobody sees."""
 
 import json
 import os

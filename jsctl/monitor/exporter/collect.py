@@ -13,7 +13,6 @@ from jsctl.jetstream.identity import Identity, fetch_identity
 from jsctl.monitor.account import fetch_login
 from jsctl.monitor.exporter.advisory_counts import AdvisoryCounts
 from jsctl.monitor.exporter.metrics import Account, Names, build_samples
-from jsctl.monitor.exporter.problems import find_ephemeral
 from jsctl.monitor.exporter.sample import Sample
 from jsctl.monitor.exporter.subjects import SubjectCounts
 from jsctl.monitor.exporter.text import format_samples
@@ -90,7 +89,8 @@ class Exporter:
             if answers is not None and self._is_repeated(index):
                 answers, problems = Answers(account={}), []
             counts = await self._count_subjects(index, answers)
-            self._count_advisories(index)
+            infos = answers.overview.consumers if answers is not None and answers.overview else None
+            self._advisories[index].add(self._places.advisories[index], infos)
             samples += build_samples(
                 place,
                 answers,
@@ -109,14 +109,6 @@ class Exporter:
         if index not in self._accounts:
             with contextlib.suppress(JsctlError):
                 self._accounts[index] = await self._places.ask(index, _fetch_account)
-
-    def _count_advisories(self, index: int) -> None:
-        """Add the advisories of a place since the last round."""
-        answers = self._places.answers[index]
-        infos = answers.overview.consumers or () if answers is not None and answers.overview else ()
-        unnamed = find_ephemeral(infos)
-        durable = {(info["stream_name"], info["name"]) for info in infos} - unnamed
-        self._advisories[index].add(self._places.advisories[index], durable)
 
     async def _count_subjects(self, index: int, answers: Answers | None) -> Mapping[str, Mapping[str, int]]:
         """Return the messages by subject of each stream that answers, if they are asked for."""

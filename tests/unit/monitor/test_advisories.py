@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsctl.jetstream.shape_check import check
 from jsctl.monitor.events import KINDS
 from jsctl.monitor.exporter.advisory_counts import AdvisoryCounts
+from jsctl.monitor.exporter.problems import EPHEMERAL
 from jsctl.monitor.incident.advised import parse_advised
 from jsctl.monitor.report.advisories import AdvisoryLog
 from jsctl.monitor.report.round_json import ADVISORY_SHAPE
@@ -48,7 +49,7 @@ def test_whatever_is_published_is_read_back(messages: list[tuple[str, tuple[Any,
         check(entry, ADVISORY_SHAPE)
         parse_advised(entry, "c", "d", 0, 1)
     counts = AdvisoryCounts()
-    counts.add(entries, set())
+    counts.add(entries, [])
     assert all(sample.value >= 0 for sample in counts.build_samples({}))
     assert sum(entry["count"] for entry in entries) <= len(messages) and not log.take()
 
@@ -74,3 +75,25 @@ def test_many_different_ones_are_counted_by_kind() -> None:
         log.add(Message("$JS.EVENT.ADVISORY.X", data=json.dumps(event).encode()))
     entries = log.take()
     assert len(entries) == 501 and sum(entry["count"] for entry in entries) == 2_000
+
+
+def test_advisories_wait_until_consumers_are_known() -> None:
+    """A round that ends before its answers, or whose list was made before a consumer, knows no names."""
+    counts = AdvisoryCounts()
+
+    def read(name: str) -> float:
+        samples = counts.build_consumer_samples({"stream_name": "S", "consumer_name": name})
+        return {sample.metric: sample.value for sample in samples}["jsctl_consumer_terminated_total"]
+
+    def advise(*names: str) -> list[dict[str, Any]]:
+        facts = [{"stream": "S", "consumer": name} for name in names]
+        return [{"kind": "terminated", "count": 1, "facts": one} for one in facts]
+
+    infos = [{"stream_name": "S", "name": "C", "config": {"durable_name": "C"}}]
+    counts.add(advise("C", "gone"), None)
+    counts.add([], infos)
+    assert (read("C"), read(EPHEMERAL)) == (1, 1)
+    counts.add(advise("C"), [])
+    counts.add(advise("C"), infos)
+    assert (read("C"), read(EPHEMERAL)) == (3, 1)
+    assert sum(one.value for one in counts.build_samples({}) if one.labels.get("kind") == "terminated") == 4
