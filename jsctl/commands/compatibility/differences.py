@@ -135,9 +135,9 @@ DIFFERENCES: Mapping[str, Difference] = {
     ),
     "CHECK_OUTCOME": Difference(
         ("server check credential", "server check stream"),
-        "credentials that expired are OK without a threshold; a stream with replicas is critical without"
-        " --peer-expect",
-        "critical, status 2; OK",
+        "credentials that expired are OK without a threshold, and with one all that expire are critical; a"
+        " stream with replicas is critical without --peer-expect",
+        "expired ones are critical, others by their threshold; OK",
         "`--peer-expect`; nothing else, since nats is wrong here",
     ),
 }

@@ -361,7 +361,7 @@ def _validate_configuration(call: Call) -> Edit | None:
 
 
 def _check(call: Call) -> Edit | None:
-    return None if call.has("--peer-expect", "--validity-warn", "--validity-critical") else _keep
+    return None if call.has("--peer-expect") else _keep
 
 
 def _only(code: str, rule: Callable[[Call], Edit | None]) -> Callable[[Call], Edit | None]:

@@ -42,7 +42,9 @@ def plan_rescue(replies: Sequence[Json], domain: str) -> RescuePlan:
     }
     size = max((int(meta.get("cluster_size", 0)) for meta in metas.values()), default=0)
     quorum = max((int(meta.get("quorum_needed", 0)) for meta in metas.values()), default=0) or size // 2 + 1
-    leader = next((str(meta["leader"]) for meta in metas.values() if meta.get("leader")), "")
+    # One that answers without leading led once, in the memory of others.
+    named = {str(meta["leader"]) for meta in metas.values() if meta.get("leader")}
+    leader = next((name for name in sorted(named) if metas.get(name, {}).get("leader", name) == name), "")
     return RescuePlan(sorted(metas), size, quorum, leader)
 
 

@@ -77,6 +77,8 @@ def test_without_a_cluster(cli: Cli, system_url: str) -> None:
         ([], RescuePlan([], 0, 1, "")),
         ([{"cluster_size": 5, "quorum_needed": 3, "leader": ""}], RescuePlan(["n0"], 5, 3, "")),
         ([{"cluster_size": 3}, {"cluster_size": 3, "leader": "n1"}], RescuePlan(["n0", "n1"], 3, 2, "n1")),
+        ([{"cluster_size": 3, "leader": "n2"}], RescuePlan(["n0"], 3, 2, "n2")),
+        ([{"cluster_size": 3, "leader": "n1"}, {"leader": ""}], RescuePlan(["n0", "n1"], 3, 2, "")),
     ],
 )
 @pytest.mark.cluster
