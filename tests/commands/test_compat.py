@@ -99,6 +99,16 @@ def test_copies_over_what_exists(cli: Cli, url: str) -> None:
         assert info["name"] == name and info["config"]["max_deliver"] == 7
 
 
+def test_benchmarks_on_any_stream(cli: Cli, url: str) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.publish(url, "orders.new", count=3)
+    line = "bench js pub sync orders.new --stream ORDERS --purge --msgs 5 --no-progress"
+    assert "which no benchmark created" in cli(line, status=64).err
+    assert js.info(url, "ORDERS")["state"]["messages"] == 3
+    cli(f"compat -- {line}", status=0)
+    assert js.info(url, "ORDERS")["state"]["messages"] == 5
+
+
 def test_a_long_history(cli: Cli, url: str) -> None:
     assert "at most 64" in cli("compat -- kv add CONFIG --history 65", status=1).err
     assert "more than other clients" in cli("kv add CONFIG --history 65", status=0).err

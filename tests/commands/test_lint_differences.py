@@ -54,6 +54,8 @@ PACKAGE = Path(__file__).parents[2] / "jsctl"
         ("nats pub a '{{Count}} {{.ID}}'", ""),
         ("nats reply a '{{0}} {{Request}}'", ""),
         ("nats server check stream --stream A --peer-expect 3", ""),
+        ("nats bench js pub batch a --purge", "jsctl bench js pub batch a --purge --force"),
+        ("nats bench kv put", ""),
     ],
 )
 def test_lines_with_another_outcome(line: str, write: str) -> None:

@@ -106,7 +106,8 @@ async def purge(env: Env, api: Api, info: Json, *, force: bool) -> Json:
     if targets.needs_consent(info):
         data_loss = f"all {pluralize(messages, 'message')} of stream {name}, which no benchmark created"
         facts = {"stream": name, "messages": messages, "bytes": info["state"]["bytes"]}
-        await env.confirm(Intent(f"remove {data_loss}", facts), force=force)
+        may_purge = force or env.mirrors_nats  # BENCH_STREAM
+        await env.confirm(Intent(f"remove {data_loss}", facts), force=may_purge)
     await streams.purge(api, name)
     return await streams.fetch_info(api, name)
 
@@ -124,7 +125,8 @@ async def create_stream(env: Env, api: Api, config: Json, *, force: bool) -> Non
         key_list = ", ".join(sorted(keys))
         data_loss = f"{key_list} of stream {config['name']}, which no benchmark created"
         facts = {"stream": config["name"], "keys": sorted(keys)}
-        await env.confirm(Intent(f"change {data_loss}", facts), force=force)
+        may_change = force or env.mirrors_nats  # BENCH_STREAM
+        await env.confirm(Intent(f"change {data_loss}", facts), force=may_change)
         after = {**info["config"], **{key: config[key] for key in keys}}
         if loss := await estimate_stream_loss(api, info, after):
             raise JsctlError(f"this deletes {loss} of stream {config['name']}", _OTHER)

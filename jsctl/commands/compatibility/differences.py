@@ -121,6 +121,21 @@ DIFFERENCES: Mapping[str, Difference] = {
         "takes it, and warns",
         "`jsctl compat --` before the verb",
     ),
+    "BENCH_STREAM": Difference(
+        (
+            "bench js pub sync",
+            "bench js pub async",
+            "bench js pub batch",
+            "bench js pub fast",
+            "bench js ordered",
+            "bench js consume",
+            "bench js fetch",
+            "bench kv put",
+        ),
+        "--purge and --create empty and change any stream",
+        "for a stream that no benchmark created they ask, and are refused without a terminal, status 64",
+        "`--force`",
+    ),
     "GO_TEMPLATES": Difference(
         ("publish", "request", "reply", "service request"),
         "fills in all templates of Go, with conditions, loops and `printf`",

@@ -348,6 +348,10 @@ def _keep_long_history(call: Call) -> Edit | None:
     return _run_as_nats if history and int(history[1]) > MAX_HISTORY else None
 
 
+def _change_bench_stream(call: Call) -> Edit | None:
+    return _append("--force") if call.has("--purge", "--create") and not call.has("--force") else None
+
+
 def _fill_template(call: Call) -> Edit | None:
     if call.has("--no-templates"):
         return None
@@ -386,6 +390,7 @@ _RULES = {
         "EXCLUSIVE_FLAGS": _choose_flag,
         "PUBLISH_INVALID": _publish_invalid,
         "KV_HISTORY": _keep_long_history,
+        "BENCH_STREAM": _change_bench_stream,
         "GO_TEMPLATES": _fill_template,
         "SCHEMA_REQUIRED": _validate_configuration,
         "CHECK_OUTCOME": _check,
