@@ -3,17 +3,19 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jsctl.base.units import format_rfc3339
-from jsctl.monitor.report.figures.lists import FIGURES, list_figures
+from jsctl.monitor.report.figures.lists import FIGURES, list_figures, list_own_figures
 from jsctl.monitor.report.lines import StreamLine
 from jsctl.monitor.report.overview import Hosting, Overview
 from jsctl.monitor.report.places import Place
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.stream.rows import ReplicationRow, build_stream_row
 from jsctl.monitor.trouble import Trouble
+from jsctl.schema.outputs import load_outputs
 from jsctl.views.report import board
 from jsctl.views.report.choice import build_lines
 from jsctl.views.shared.figures import UNITS, ago_cell, rate_cell
@@ -117,3 +119,10 @@ def test_a_remembered_cell_is_what_a_new_one_is(asked: list[tuple[float | None, 
         assert repr(rate_cell(value, event)) == repr(rate_cell.__wrapped__(value, event))
         if not isinstance(value, float):
             assert repr(ago_cell(value)) == repr(ago_cell.__wrapped__(value))
+
+
+@pytest.mark.parametrize(("noun", "kind"), [("stream", "streams"), ("consumer", "consumers")])
+def test_schemas_of_reports_have_their_figures(noun: str, kind: str) -> None:
+    keys = load_outputs()[f"io.jsctl.v1.{noun}_report"][""].keys[f"{kind}[]"]
+    missing = {figure.key for figure in list_own_figures(kind)} - keys.keys()
+    assert not missing, f'python -m tests.support.generate "{noun} report" writes them'

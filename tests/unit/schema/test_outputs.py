@@ -3,11 +3,9 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.monitor.report.figures.lists import list_own_figures
 from jsctl.schema import outputs
 from jsctl.schema.catalog import list_names, load_schema
 from jsctl.schema.outputs import Output, describe, load_outputs, parse
@@ -145,9 +143,3 @@ def test_what_other_flags_write_is_a_form_of_the_same_schema() -> None:
     assert validate({"dry_run": True, "would": "delete Stream A"}, schema)  # which lacks what it would lose
     assert validate({"removed": False, "missing": "there is no stream A"}, schema) == []
     assert validate({"removed": "no", "missing": "there is no stream A"}, schema)
-
-
-@pytest.mark.parametrize(("verb", "kind"), [("stream report", "streams"), ("consumer report", "consumers")])
-def test_reports_have_their_figures(verb: str, kind: str) -> None:
-    missing = {one.key for one in list_own_figures(kind)} - verb_shapes.read()[verb].keys[f"{kind}[]"].keys()
-    assert not missing, f'python -m tests.support.generate "{verb}" writes them'
