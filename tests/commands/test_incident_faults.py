@@ -1,11 +1,14 @@
 """Twenty faults made with `server network`: whether `incident` names the first change, and what
 the alerts that come with jsctl say of them."""
 
+import multiprocessing
 import re
 import subprocess
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,18 +146,27 @@ def recorded(networks: Networks, name: str, contexts: Sequence[str], *lines: str
         networks(f"down {name} --force")
 
 
+def try_network(networks: Networks, name: str) -> list[Tried]:
+    """All faults of a network, in a recording."""
+    lines = ["stream add ORDERS --subjects orders.> --defaults"]
+    if name == "cluster":
+        contexts, faults = ["cluster", "system"], OF_CLUSTER
+        lines[0] += " --replicas 3 --context cluster"
+    else:
+        contexts, faults = ["hub", "leaf", "system"], OF_LEAF
+        lines[0] += " --context hub"
+        lines.append("stream add COPY --mirror ORDERS@hub --defaults --context leaf")
+    with recorded(networks, name, contexts, *lines) as site:
+        return [*site.try_faults(faults)]
+
+
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Networks, list[Tried]]]:
-    """All faults, in two recordings."""
-    add = "stream add ORDERS --subjects orders.> --defaults"
-    copy = "stream add COPY --mirror ORDERS@hub --defaults --context leaf"
+    """All faults, in two recordings that are made at the same time: they wait most of it."""
     with networks_below(tmp_path_factory.mktemp("faults")) as networks:
-        line = f"{add} --replicas 3 --context cluster"
-        with recorded(networks, "cluster", ["cluster", "system"], line) as site:
-            faults = [*site.try_faults(OF_CLUSTER)]
-        line = f"{add} --context hub"
-        with recorded(networks, "hub-leaf", ["hub", "leaf", "system"], line, copy) as site:
-            faults += site.try_faults(OF_LEAF)
+        with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
+            parts = pool.map(partial(try_network, networks), ("cluster", "hub-leaf"))
+            faults = [fault for part in parts for fault in part]
         yield networks, faults
 
 
