@@ -55,12 +55,17 @@ _ASSIGNED = re.compile(
 )
 """A secret with its name, as in JSON and in configurations of servers."""
 
+_HEADER = re.compile(
+    r"(?i)(?<![a-z])((?:proxy-)?authorization|(?:set-)?cookie)(\\?[\"']?\s*[:=]\s*[\\\"'\[ ]*)[^\r\n\"'\\\]]+"
+)
+"""A header whose whole value is a login, whatever its form."""
+
 _FLAGGED = re.compile(rf"(?i)(?<!\S)(--[\w-]++(?:{_ENDS}))(\s+[\"']?)(?!-)[^\s\"']{{4,}}")
 """A secret behind a flag of a command line."""
 
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2,4}={0,2}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?")
-_SECRET_KEY = re.compile(rf"(?i)(?:{_ENDS})\Z")
+_SECRET_KEY = re.compile(rf"(?i)(?:{_ENDS}|authorization|cookie)\Z")
 
 
 def collect_secrets(env: Env) -> list[str]:
@@ -130,7 +135,7 @@ def limit_items(value: Any, items: int) -> Any:
 
 
 def _hide_in_text(text: str, secrets: list[str]) -> str:
-    for pattern in (_ASSIGNED, _FLAGGED):
+    for pattern in (_HEADER, _ASSIGNED, _FLAGGED):
         text = pattern.sub(rf"\1\2{_HIDDEN}", text)
     text = strip_logins(_PATTERNS.sub(_HIDDEN, text))
     for secret in secrets:
