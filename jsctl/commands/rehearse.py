@@ -110,8 +110,9 @@ async def rehearse(env: Env, options: Options) -> Result:
     CLUSTER-ACCOUNT, and --context the one of those that name none. --scale makes the limits of streams, of
     accounts and, with --archive, of servers smaller, also those of the files.
 
-    The exit status is 1 if something broke. What the copy lacks is said, such as placement, permissions, and
-    copies of streams in other domains and accounts. Consumers begin anew: what they acknowledged is not
+    The exit status is 1 if something broke. The files are applied with the permissions of the login; with
+    --archive, which has none, with all. What the copy lacks is said, such as placement, and copies of streams
+    in other domains and accounts. Consumers begin anew: what they acknowledged is not
     copied.
     """
     part = options.scale or 1.0

@@ -258,8 +258,15 @@ class _Compiler:
         return Link(name, kind, hops, (cluster.name,), cluster.cluster_name if kind == GATEWAY else "")
 
 
+def _list_permissions(permissions: Json | None) -> Json:
+    return {"permissions": permissions} if permissions else {}
+
+
 def _build_account_options(account: AccountSpec) -> Json:
-    users = [{"user": name, "password": password} for name, password in account.users.items()]
+    users = [
+        {"user": name, "password": password, **_list_permissions(account.permissions.get(name))}
+        for name, password in account.users.items()
+    ]
     options: Json = {"users": users}
     if account.jetstream is not None:
         options["jetstream"] = account.jetstream or "enabled"

@@ -4,6 +4,7 @@ import math
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from jsctl.base.units import parse_bytes
@@ -25,7 +26,9 @@ _SIZES = ("max_msgs", "max_bytes", "max_bucket_size")
 class Original(NamedTuple):
     """What is copied. network: its description, as in `spec`. context: of the account that is changed, and
     `system` that of the system account. documents: declarations or a file's text, by context. left_out: what
-    the copy lacks. version: of its servers. named: contexts that the change names."""
+    the copy lacks. version: of its servers. named: contexts that the change names. login: keys of the context
+    while the change is applied, of a user with the permissions of the original's; empty if that may do all.
+    """
 
     network: Json
     context: str
@@ -34,6 +37,7 @@ class Original(NamedTuple):
     left_out: list[str]
     version: str = ""
     named: Collection[str] = ()
+    login: Mapping[str, str] = MappingProxyType({})
 
 
 def scale_limit(limit: int, scale: float) -> int:
@@ -77,13 +81,16 @@ def scale_text(text: str, scale: float) -> str:
     return text
 
 
-def describe_account(account: Json, context: str, servers: int, document: Json, scale: float) -> Original:
-    """Return one account, on the servers n1, n2, ... of one cluster. account: its info. servers:
-    their number."""
+def describe_account(
+    account: Json, context: str, servers: int, document: Json, scale: float, permissions: Json | None = None
+) -> Original:
+    """Return one account, on the servers n1, n2, ... of one cluster. account: its info. servers: their
+    number. permissions: of the login, as its server reports them; None if it may do everything."""
     left_out = [
-        "exports and imports of the account, permissions of users, and limits of servers, which its login "
-        "does not see"
+        "exports and imports of the account, permissions of other users, and limits of servers, which its "
+        "login does not see"
     ]
+    login = {"user": "login", "password": secrets.token_hex(16)} if permissions else {}
     limits = account.get("limits") or {}
     sizes = {"max_mem": limits.get("max_memory", -1), "max_store": limits.get("max_storage", -1)}
     counts = {key: limits[key] for key in ("max_streams", "max_consumers") if limits.get(key, -1) > 0}
@@ -99,7 +106,8 @@ def describe_account(account: Json, context: str, servers: int, document: Json, 
             "SYS": {"system": True, "users": {"admin": secrets.token_hex(16)}},
             "APP": {
                 "jetstream": _build_limits(sizes, scale) | counts,
-                "users": {"app": secrets.token_hex(16)},
+                "users": {"app": secrets.token_hex(16)} | ({"login": login["password"]} if login else {}),
+                **({"permissions": {"login": _describe_permissions(permissions)}} if permissions else {}),
             },
         },
         "clusters": {
@@ -114,7 +122,17 @@ def describe_account(account: Json, context: str, servers: int, document: Json, 
             system: {"cluster": "rehearsal", "user": "admin"},
         },
     }
-    return Original(network, context, system, {context: scale_document(adapted, scale)}, left_out)
+    document = scale_document(adapted, scale)
+    return Original(network, context, system, {context: document}, left_out, login=login)
+
+
+def _describe_permissions(permissions: Json) -> Json:
+    """Return permissions as configurations have them. permissions: as servers report them
+    (server/auth.go: Permissions)."""
+    described = {key: permissions[key] for key in ("publish", "subscribe") if permissions.get(key)}
+    if reply := permissions.get("responses"):
+        described["allow_responses"] = {"max": reply.get("max", -1), "expires": f"{reply.get('ttl', 0)}ns"}
+    return described
 
 
 def _build_limits(sizes: Mapping[str, int], scale: float) -> Json:

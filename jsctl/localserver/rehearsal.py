@@ -4,8 +4,8 @@ newest messages."""
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 
 from jsctl.base.files import temporary_folder
@@ -55,6 +55,17 @@ class Rehearsal:
     def contexts(self) -> Sequence[str]:
         """The contexts of the copied accounts that have streams, and those of the change."""
         return sorted({*self.original.documents, self.original.context, *self.original.named})
+
+    @contextmanager
+    def use_login(self) -> Iterator[None]:
+        """Log in to the context of the change as the original's user, whose permissions it has meanwhile."""
+        store, name = open_private_store(self.network.folder), self.original.context
+        full = store.load(name).raw
+        store.save(name, {**full, **self.original.login})
+        try:
+            yield
+        finally:
+            store.save(name, full)
 
     def check_servers(self, names: Sequence[str]) -> None:
         """Raise BadInput for a name of no server."""

@@ -15,7 +15,8 @@
     contexts:
       hub: {cluster: hub, user: app}
 
-`exports`, `imports`, `mappings` and `jetstream: {...}` are in nats-server's own words.
+`exports`, `imports`, `mappings`, `jetstream: {...}` and an account's `permissions: {USER: {...}}`, without an
+operator, are in nats-server's own words.
 """
 
 from collections.abc import Mapping
@@ -80,7 +81,8 @@ class ClusterSpec:
 
 @dataclass(frozen=True, slots=True)
 class AccountSpec:
-    """An account. users: passwords by name. jetstream: limits in nats-server's words; None: off."""
+    """An account. users: passwords by name. jetstream: limits in nats-server's words; None: off. permissions:
+    by user; none for the others."""
 
     name: str
     system: bool
@@ -89,6 +91,7 @@ class AccountSpec:
     exports: list[Json]
     imports: list[Json]
     mappings: Json
+    permissions: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from jsctl.localserver.spec import (
 )
 from jsctl.localserver.spec_nodes import (
     check_name,
+    find_hint,
     read_choice,
     read_export,
     read_flag,
@@ -150,7 +151,9 @@ class _Reader:
 
     def _read_account(self, name: str, node: Node, account_names: Collection[str]) -> AccountSpec:
         keys = read_keys(
-            node, "an account", ("system", "users", "jetstream", "exports", "imports", "mappings")
+            node,
+            "an account",
+            ("system", "users", "jetstream", "exports", "imports", "mappings", "permissions"),
         )
         system = read_flag(keys.get("system"), "system")
         jetstream = _read_options(keys.get("jetstream"), read_limits, default=False)
@@ -168,7 +171,20 @@ class _Reader:
             [read_export(export) for export in exports],
             [read_import(imported, account_names) for imported in imports],
             dict(read_object(keys["mappings"], "mappings")) if "mappings" in keys else {},
+            self._read_permissions(keys.get("permissions"), users),
         )
+
+    def _read_permissions(self, node: Node | None, users: Collection[str]) -> dict[str, Json]:
+        if node is None:
+            return {}
+        if self._root.as_object("a network").get("operator"):
+            raise node.error(
+                "permissions need accounts in the configuration", "leave out operator, or use jsctl auth"
+            )
+        for name in (permissions := node.as_object("permissions")):
+            if name not in users:
+                raise permissions[name].error(f"there is no user {name!r}", find_hint(name, users))
+        return {name: read_object(each, f"permissions of {name}") for name, each in permissions.items()}
 
     def _read_users(self, node: Node | None, account: str) -> dict[str, str]:
         """Return the users by name; in a list, the name is also the password."""

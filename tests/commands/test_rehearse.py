@@ -124,8 +124,8 @@ def test_messages_do_not_become_those_of_another_stream(cli: Cli, filled: str, t
     counts = {row["name"]: row["before"] for row in done["streams"]}
     assert counts == {"ORDERS": 30, "KV_B": 1, "OLD": 0, "NOW": 1, "ALL": 30}
     assert done["left_out"] == [
-        "exports and imports of the account, permissions of users, and limits of servers, which its login "
-        "does not see",
+        "exports and imports of the account, permissions of other users, and limits of servers, which its "
+        "login does not see",
         "messages of OLD: 3 messages on subjects that it does not take",
     ]
 
@@ -248,18 +248,27 @@ def test_the_next_one_removes_what_a_killed_one_left(cli: Cli, filled: str, tmp_
 
 
 @pytest.mark.slow
-def test_permissions_of_the_user_are_said(tmp_path: Path) -> None:
-    """The copy's user may do everything: what the original's may not is not seen there."""
+def test_permissions_of_the_user_are_rehearsed(tmp_path: Path) -> None:
+    """What they do not allow is refused in the copy, as by the original, and what they allow is made."""
+    allowed = ["INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.UPDATE.*", "CONSUMER.LIST.*"]
+    subjects = ", ".join(f'"$JS.API.{each}"' for each in [*allowed, "CONSUMER.NAMES.*", "DIRECT.GET.>"])
     config = (
         "port: {port}\njetstream {store_dir: '{store}'}\n"
-        "accounts {A {jetstream: enabled, users: [{user: a, password: a, permissions: {"
-        "publish: {deny: secret}}}]}}\n"
-    )
-    file = tmp_path / "change.yaml"
-    file.write_text("streams:\n- {name: ORDERS, subjects: [orders]}\n")
+        "accounts {A {jetstream: enabled, users: [{user: all, password: all}, {user: a, password: a, "
+        "permissions: {publish: {allow: [SUBJECTS, '$SYS.REQ.USER.INFO']}, subscribe: '_INBOX_a.>'}}]}}\n"
+    ).replace("SUBJECTS", subjects)
+    made, refused = tmp_path / "made.yaml", tmp_path / "refused.yaml"
+    made.write_text("streams:\n- {name: ORDERS, subjects: [orders], max_msgs: 5}\n")
+    refused.write_text("streams:\n- {name: OTHER, subjects: [other]}\n")
     server = RealServer(tmp_path, config).start()
     try:
-        done = Cli(tmp_path / "config", server.url_for("a"))(["rehearse", str(file), "--json"], status=0).json
-        assert "permissions of the user" in done["left_out"]
+        js.stream(server.url_for("all"), "ORDERS", "orders")
+        cli = Cli(tmp_path / "config", server.url_for("a"))
+        cli("context save a --inbox-prefix _INBOX_a --select", status=0)
+        done = cli(["rehearse", str(made), "--json"], status=0).json
+        assert "permissions of the user" not in done["left_out"] and done["refused"] is None
+        done = cli(["rehearse", str(refused), "--json"], status=1).json
+        for error in (done["refused"], cli(["apply", "-f", str(refused), "--yes"], status=5).err):
+            assert "not allowed to publish to $JS.API.STREAM.CREATE.OTHER" in error
     finally:
         server.stop()

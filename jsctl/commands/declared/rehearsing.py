@@ -62,10 +62,18 @@ async def read_account(env: Env, source: Source, context: str, servers: int | No
     replicas = [int(info["config"].get("num_replicas") or 1) for info in source.infos.values()]
     document = {"streams": collected.streams, **collected.buckets}
     count = servers or min(MOST_SERVERS, max(replicas, default=1))
-    original = describe_account(account, context, count, document, scale)
+    permissions = (await fetch_login(api.connection)).get("permissions") or {}
+    permissions = permissions if any(permissions.values()) else None
+    settings = env.settings()
+    # Behind a prefix, subjects of permissions are not those of the copy.
+    is_same = not settings.js_api_prefix
+    original = describe_account(account, context, count, document, scale, permissions if is_same else None)
     original.left_out[:0] = [f"{name} did not answer" for name in collected.missing_streams]
-    if any(((await fetch_login(api.connection)).get("permissions") or {}).values()):
-        original.left_out.append("permissions of the user")
+    if permissions and not is_same:
+        original.left_out.append("permissions of the user, which are about a prefix")
+    if original.login:
+        own = {"inbox_prefix": settings.inbox_prefix, "jetstream_domain": settings.js_domain}
+        original = original._replace(login={**original.login, **{key: own[key] for key in own if own[key]}})
     return original._replace(version=str(api.connection.server_info.get("version") or ""))
 
 
@@ -152,7 +160,8 @@ class Copy:
                 paths.append(str(path))
         words = [word for path in paths for word in ("-f", path)]
         words += [*flags, "--yes", "--allow-data-loss", *_ONCE_CURRENT]
-        return (await self._run("apply", *words, "--context", self.rehearsal.original.context)).error
+        with self.rehearsal.use_login():
+            return (await self._run("apply", *words, "--context", self.rehearsal.original.context)).error
 
     async def look(self, *, with_subjects: bool = False) -> CopyState:
         """Return what the copy has. Streams that do not answer are missing."""

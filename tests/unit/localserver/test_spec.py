@@ -18,6 +18,16 @@ clusters:
 """
 
 
+def test_permissions_of_users() -> None:
+    permissions = {"publish": {"deny": "secret"}}
+    given = GOOD.replace("users: [app]", "users: [app], permissions: {app: {publish: {deny: secret}}}")
+    assert parse_spec(given, "shop.yaml").get_account("app").permissions == {"app": permissions}
+    with pytest.raises(BadInput, match=r"shop\.yaml:4: there is no user 'ap'; did you mean app"):
+        parse_spec(given.replace("{app: {pub", "{ap: {pub"), "shop.yaml")
+    with pytest.raises(BadInput, match=r"shop\.yaml:5: permissions need accounts in the configuration"):
+        parse_spec(given.replace("accounts:", "operator: OP\naccounts:"), "shop.yaml")
+
+
 def test_contexts_come_by_themselves() -> None:
     spec = parse_spec(GOOD, "shop.yaml")
     assert [context.name for context in spec.contexts] == ["hub", "leaf", "system"]
