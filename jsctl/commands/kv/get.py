@@ -112,7 +112,7 @@ async def _read_past(
     if len(named) < len(patterns):
         warn_of_unknown(env, store, past)
     yield decode_keys(store, list(past.values.values()))
-    check_found(store, patterns, past.values)
+    check_found(store, patterns, {*past.values, *past.unknown})
     for key in named:
         get_value(store, past, key)
 

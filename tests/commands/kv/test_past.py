@@ -97,3 +97,14 @@ def test_times_that_are_not_valid(past: T) -> None:
     cli("kv get H a --at 1h --revision 1", status=64)
     cli("kv ls --at 1h", status=64)
     cli("kv diff H", status=64)
+
+
+def test_keys_of_which_nothing_is_known_are_no_missing_keys(cli: Cli, url: str) -> None:
+    js.bucket(url, "H", max_msgs_per_subject=1)
+    put(cli, "u.1 old")
+    time = cli("kv get H u.1 --json", status=0).json["created"]
+    put(cli, "u.1 new")
+    result = cli(f"kv get H 'u.*' --at {time} --json", status=0)
+    assert result.json == []
+    assert "what 1 key had at 20" in result.err and "only later values are left: u.1" in result.err
+    assert "no key matches v.*" in cli(f"kv get H 'u.*' 'v.*' --at {time}", status=3).err
