@@ -6,6 +6,7 @@ from collections.abc import Collection
 import click
 
 from jsctl.base.signals import stoppable
+from jsctl.base.units import join_some
 from jsctl.commands.cli import argument, command, destructive, option
 from jsctl.commands.options.criteria import EXPRESSION
 from jsctl.commands.options.decoding import NO_DECODING
@@ -20,7 +21,7 @@ from jsctl.jetstream.redrive import plan as plans
 from jsctl.jetstream.redrive.choose import choose_messages
 from jsctl.jetstream.redrive.journal import Journal
 from jsctl.jetstream.redrive.lag import is_behind
-from jsctl.jetstream.redrive.room import describe_removals
+from jsctl.jetstream.redrive.room import describe_removals, list_other_receivers
 from jsctl.jetstream.redrive.run import (
     Pace,
     build_head,
@@ -140,6 +141,9 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     await check_sizes(api, head, plan, sizes)
     for removals in await describe_removals(api, plan, sizes):
         env.say(f"warning: {removals}")
+    own = [name for name, found in plan.targets.items() if found["config"]["name"] == stream]
+    if own and (others := await list_other_receivers(api, stream, consumer, own)):
+        env.say(f"warning: other consumers get these messages again, too: {join_some(others)}")
     await env.confirm(view.plan_intent(stream, consumer, plan, options.journal), force=options.force)
     with Journal.open(options.journal, create=True) if options.journal else Journal() as journal:
         if journal.is_ready:

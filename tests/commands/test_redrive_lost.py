@@ -198,6 +198,22 @@ def test_what_a_target_removes_is_said_before(
             assert removed or not said
 
 
+def test_others_that_get_the_messages_again_are_named(cli: Cli, url: str) -> None:
+    js.stream(url, "W", "w.*")
+    js.stream(url, "R", "retry.>")
+    js.publish(url, "w.a", count=2)
+    js.publish(url, "w.b", count=2)
+    for name, subject in (("C", "w.a"), ("OTHER", "w.*"), ("B", "w.b"), ("ALL", "")):
+        config = {"durable_name": name, "ack_policy": "explicit", "filter_subject": subject}
+        js.ask(url, f"CONSUMER.CREATE.W.{name}", {"stream_name": "W", "config": config})
+    warning = "warning: other consumers get these messages again, too: "
+    result = cli("redrive W C --last-seq 2 --to-consumer --dry-run", status=0)
+    assert f"{warning}ALL, OTHER\n" in result.err
+    result = cli("redrive W C --first-seq 1 --to-consumer --force", status=0)
+    assert f"{warning}ALL, B, OTHER\n" in result.err
+    assert warning not in cli("redrive W C --last-seq 2 --subject retry.x --force", status=0).err
+
+
 def test_where_there_is_no_jetstream_nothing_is_waited_for(cli: Cli, url: str) -> None:
     result = cli("redrive W --first-seq 1 --subject retry.x --force --js-domain nowhere", status=4)
     assert result.err.count("\n") == 1

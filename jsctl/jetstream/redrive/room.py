@@ -1,12 +1,15 @@
-"""What the targets of a redrive do not keep of it, or remove for it, because of their limits."""
+"""What else a redrive does to its targets: what they remove because of their limits, and who else gets it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from jsctl.base.units import format_bytes, pluralize
 from jsctl.jetstream.api import Api, Json
+from jsctl.jetstream.consumer import requests as consumers
+from jsctl.jetstream.consumer.config import get_filters
 from jsctl.jetstream.redrive.plan import RedrivePlan
 from jsctl.jetstream.stream import requests as streams
+from jsctl.nats.subjects import matches
 
 
 async def describe_removals(api: Api, plan: RedrivePlan, sizes: Mapping[int, int]) -> list[str]:
@@ -23,6 +26,17 @@ async def describe_removals(api: Api, plan: RedrivePlan, sizes: Mapping[int, int
         size = sum(sizes[item.sequence] for item in own)
         sentences += [f"stream {name} {each}" for each in _list_removals(info, counts, held, size)]
     return sentences
+
+
+async def list_other_receivers(api: Api, stream: str, consumer: str, subjects: Iterable[str]) -> list[str]:
+    """Return the other consumers of a stream that get messages on these subjects, too."""
+    names, others = list(subjects), list[str]()
+    for info in (await consumers.list_consumers(api, stream)).infos:
+        filters = get_filters(info["config"])
+        is_reached = not filters or any(matches(each, name) for each in filters for name in names)
+        if is_reached and info["name"] != consumer:
+            others.append(str(info["name"]))
+    return sorted(others)
 
 
 def _list_removals(info: Json, counts: Counter[str], held: Counter[str], size: int) -> Iterator[str]:
