@@ -141,8 +141,8 @@ async def redrive(env: Env, options: RedriveOptions) -> Result:
     await check_sizes(api, head, plan, sizes)
     for removals in await describe_removals(api, plan, sizes):
         env.say(f"warning: {removals}")
-    own = [name for name, found in plan.targets.items() if found["config"]["name"] == stream]
-    if own and (others := await list_other_receivers(api, stream, consumer, own)):
+    subjects = [name for name, found in plan.targets.items() if found["config"]["name"] == stream]
+    if subjects and (others := await list_other_receivers(api, stream, consumer, subjects)):
         env.say(f"warning: other consumers get these messages again, too: {join_some(others)}")
     await env.confirm(view.plan_intent(stream, consumer, plan, options.journal), force=options.force)
     with Journal.open(options.journal, create=True) if options.journal else Journal() as journal:
