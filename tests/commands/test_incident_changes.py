@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsctl.base.units import SECOND
+from jsctl.base.units import SECOND, format_rfc3339
 from jsctl.monitor.alerts.conditions import Row
+from jsctl.monitor.incident.advised import merge_advised, parse_advised
+from jsctl.monitor.incident.changes import Change as Incident
 from jsctl.monitor.incident.changes import PlaceView
+from jsctl.monitor.incident.clients import ClientFinder
 from jsctl.monitor.incident.pace import PaceFinder
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
@@ -227,6 +230,111 @@ def test_a_consumer_that_is_reset(cli: Cli, url: str, tmp_path: Path) -> None:
     process.communicate()
     first = cli(f"incident --from {rec} --json", status=0).json["first"]
     assert (first["kind"], first["says"]) == ("went back", "went back: acknowledged up to 5 before, 2 now")
+
+
+@pytest.mark.parametrize(
+    ("delivered", "says"),
+    [
+        ((7, "2026-11-29T10:00:00Z"), ""),
+        ((9, "2026-11-29T10:00:05Z"), ""),
+        ((0, None), "went back: 7 deliveries before, 0 since then"),
+        ((5, "2026-11-29T10:00:05Z"), "went back: 7 deliveries before, 5 since then"),
+        ((7, "2026-11-29T10:00:05Z"), "went back: 7 deliveries before, 7 since then"),
+        ((7, None), ""),  # a server that was started has forgotten when
+    ],
+)
+def test_a_consumer_that_was_reset_and_caught_up_between_two_rounds(
+    cli: Cli, url: str, tmp_path: Path, delivered: tuple[int, str | None], says: str
+) -> None:
+    """It has delivered since, and no more than before by its count, which begins again."""
+    js.stream(url, "ORDERS", "orders.>")
+    js.ask(url, "CONSUMER.CREATE.ORDERS.C", {"stream_name": "ORDERS", "config": {"durable_name": "C"}})
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def read(count: int, last: str | None) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            position = {"consumer_seq": count, "stream_seq": 7, **({"last_active": last} if last else {})}
+            place["overview"]["consumers"][0] |= {"delivered": position, "ack_floor": position}
+
+        return change
+
+    rounds = [read(7, "2026-11-29T10:00:00Z"), read(*delivered)]
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", rounds)
+    document = cli(f"incident --from {file} --json", status=0).json
+    assert [one["says"] for one in document["changes"] if one["kind"] == "went back"] == [says] * bool(says)
+
+
+def test_a_burst_of_a_copy_comes_after_that_of_its_origin(cli: Cli, url: str, tmp_path: Path) -> None:
+    js.stream(url, "ORDERS", "orders.>")
+    js.stream(url, "COPY", mirror={"name": "ORDERS"})
+    cli(f"report --record {tmp_path / 'real'} --count 1", status=0)
+
+    def stored(messages: int) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            for stream in place["overview"]["streams"]:
+                stream |= {"messages": messages, "last_seq": messages}
+
+        return change
+
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [*map(stored, [0] * 7), stored(5_000)])
+    changes = cli(f"incident --from {file} --json", status=0).json["changes"]
+    names = [one["name"].rpartition(" ")[2] for one in changes if one["kind"] == "burst"]
+    assert names == ["ORDERS", "COPY"]
+
+
+def connected(total: int) -> PlaceView:
+    statistics = {"n1": {"start": "t", "connections": 2, "total_connections": total}}
+    return PlaceView("c", "", "", {}, {}, {}, statistics)
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ([0] * 6 + [150] + [0] * 9, ["150 new connections within 1s, none in the rounds before; 2 are open"]),
+        ([0] * 6 + [3] * 12, ["9 new connections within 3s, none in the rounds before; 2 are open"]),
+        ([0] * 6 + [1, 0] * 6, []),
+        ([0, 150] + [0] * 9, []),  # too little is known of before
+    ],
+)
+def test_clients_that_connect_again_and_again(new: list[int], expected: list[str]) -> None:
+    finder, total = ClientFinder(), 0
+    found: list[str] = []
+    for number, count in enumerate(new):
+        total += count
+        found += [one.says for one in finder.find(connected(total), number * SECOND)]
+    assert found == expected
+
+
+@given(
+    st.integers(0, 100),
+    st.lists(st.integers(-20, 20), min_size=8, max_size=40),
+    st.integers(0, 1_000),
+)
+def test_as_many_new_connections_as_before_are_no_change(usual: int, more: list[int], burst: int) -> None:
+    """And five times as many are one, once."""
+    finder, total, found = ClientFinder(), 0, list[object]()
+    counts = [usual + usual * each // 100 for each in more]
+    for number, count in enumerate(counts):
+        total += count
+        found += finder.find(connected(total), number * SECOND)
+    assert not found
+    total += usual * 20 + burst
+    for number in range(len(counts), len(counts) + 9):
+        found += finder.find(connected(total), number * SECOND)
+        total += usual
+    assert len(found) == bool(usual * 20 + burst >= 8)
+
+
+def test_consumers_of_a_copy_go_with_the_stream_that_is_created_again() -> None:
+    """Servers remove them just before, and make others."""
+    at, facts = 100 * SECOND, {"stream": "S", "consumer": "JS_MIRROR_a-b", "action": "delete"}
+    times = dict.fromkeys(("at", "received"), format_rfc3339(at - 1))
+    advised = parse_advised(
+        {"kind": "consumer_action", "count": 1, "facts": facts, **times}, "c", "", at - 9, at + 9
+    )
+    assert advised.says == "was removed, by a server: a mirror reads through it"
+    change = Incident(at, at - 9, "recreated", "bad", "c", "", "c: stream S", "was removed and created again")
+    assert [one.name for one in merge_advised([change], [advised], {})] == [change.name, advised.name]
 
 
 def test_a_recording_that_a_newer_jsctl_continued(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ _NOISE = 0.05  #: seconds
 _REQUESTED = "request"
 _ACTIONS = {"create": "was created", "delete": "was removed", "modify": "was changed"}
 
+_INTERNAL = re.compile(r"JS_(MIRROR|SRC)_")
+"""Names of consumers that servers make for copies, anew whenever these begin to read."""
+
 _APPEARED, _GONE = frozenset({"appeared", "recreated"}), frozenset({"gone", "recreated"})
 _CONFIGURED = frozenset({"configuration", "replicas", "migration"})
 _SHOWN_BY: Mapping[str, frozenset[str]] = {
@@ -93,6 +96,8 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
     elif kind.endswith("_action"):
         action = str(facts.get("action"))
         says, shown_by = _ACTIONS.get(action, f"{title}: {action}"), _SHOWN_BY.get(action, frozenset())
+        if internal := _INTERNAL.match(consumer):
+            says += f", by a server: a {'mirror' if internal[1] == 'MIRROR' else 'source'} reads through it"
     elif kind == "consumer_pause":
         is_paused = facts.get("paused") is True
         says = f"was paused until {show_time(facts.get('pause_until'))}" if is_paused else "was resumed"
@@ -172,16 +177,17 @@ def merge_advised(
     return sorted(_join_removals(merged), key=_order)
 
 
-def _order(change: Change) -> tuple[int, bool, bool]:
+def _order(change: Change) -> tuple[int, bool, bool, bool]:
     """Return what changes are sorted by; at one instant, what was asked for comes before what servers did for
-    it, and streams before their consumers."""
-    return change.at, ": consumer " in change.name, change.kind not in ("configuration", "gone")
+    it, streams before their consumers, and clients that connect again last."""
+    is_asked_for = change.kind in ("configuration", *_GONE)
+    return change.at, change.kind == "connections", ": consumer " in change.name, not is_asked_for
 
 
 def _join_removals(changes: Sequence[Change]) -> Iterator[Change]:
     """Yield changes; consumers that were removed with their stream, which servers do just before, are gone
     when it is."""
-    removed = {change.name: change for change in changes if change.kind == "gone"}
+    removed = {change.name: change for change in changes if change.kind in _GONE}
     for change in changes:
         place, is_consumer, name = change.name.partition(": consumer ")
         stream = removed.get(f"{place}: stream {name.partition(' > ')[0]}") if is_consumer else None

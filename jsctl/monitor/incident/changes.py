@@ -54,9 +54,9 @@ class Change(NamedTuple):
 
 class PlaceView(NamedTuple):
     """A place in a round, by the keys of its rows. outage: why it did not answer. configs: configurations of
-    streams and consumers, as far as rounds have them. problems: one trouble each, by what
-    identifies it. is_partial: whether
-    it could not be looked at as a whole. hears: whether advisories tell of each request that failed."""
+    streams and consumers, as far as rounds have them. problems: one trouble each, by what identifies it.
+    statistics: what servers count, by name. is_partial: whether it could not be looked at as a whole. hears:
+    whether advisories tell of each request that failed."""
 
     context: str
     domain: str
@@ -64,6 +64,7 @@ class PlaceView(NamedTuple):
     rows: Mapping[tuple[str, ...], Row]
     configs: Mapping[tuple[str, ...], Json]
     problems: Mapping[str, TroubleLine]
+    statistics: Mapping[str, Json] = {}
     is_partial: bool = False
     hears: bool = False
 
@@ -72,9 +73,12 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
     """Return a place in a round. answers: of this round. at: seconds since 1970. hears: see PlaceView."""
     outage = place.find_outage()
     configs: dict[tuple[str, ...], Json] = {}
+    statistics: dict[str, Json] = {}
     for reply in answers.servers[0] if answers is not None and answers.servers is not None else ():
+        name = str((reply.get("server") or {}).get("name"))
+        statistics[name] = reply.get("statsz") or {}
         if "config" in reply:
-            configs["server", str((reply.get("server") or {}).get("name"))] = reply["config"]
+            configs["server", name] = reply["config"]
     problems = {
         "\x1f".join([place.context, place.where, one.kind, *one.name, *_identify(trouble)]): one._replace(
             troubles=[trouble]
@@ -105,12 +109,15 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
         for info in overview.consumers or ():
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
             floor = (info.get("ack_floor") or {}).get("stream_seq")
-            configs[key] = {"created": info.get("created"), "floor": floor, **(info.get("config") or {})}
+            known = {"created": info.get("created"), "floor": floor, "delivered": info.get("delivered") or {}}
+            configs[key] = {**known, **(info.get("config") or {})}
     rows = {
         row.key: row for row in list_rows(place) if not (row.key[0] == "consumer" and is_reader(row.key[2]))
     }
     is_partial = any(not gap.is_chosen for gap in place.tracker.gaps)
-    return PlaceView(place.context, place.where, outage, rows, configs, problems, is_partial, hears)
+    return PlaceView(
+        place.context, place.where, outage, rows, configs, problems, statistics, is_partial, hears
+    )
 
 
 def _identify(trouble: Trouble) -> tuple[str, str]:
@@ -307,7 +314,7 @@ def _name_followers(names: Sequence[str]) -> str:
 
 _SPANS = frozenset({"ack_wait", "inactive_threshold", "max_expires", "idle_heartbeat", "backoff"})
 _SPANS |= {"max_age", "duplicate_window", "subject_delete_marker_ttl"}
-_NOT_SAID = frozenset({"settings", "facts", "created", "floor", "consumers", "num_replicas"})
+_NOT_SAID = frozenset({"settings", "facts", "created", "floor", "delivered", "consumers", "num_replicas"})
 """Keys of which rows say what they are."""
 
 
@@ -332,11 +339,19 @@ def _compare_configs(
 def _compare_floors(
     name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
 ) -> Iterator[_Words]:
-    """Yield that a consumer was reset, of which servers publish nothing."""
+    """Yield that a consumer was reset, of which servers publish nothing. One that has caught up since has
+    delivered messages, and by its count no more than before."""
     before, now = (None if one is None else one.get("floor") for one in (old, new))
     is_same = old is not None and new is not None and old.get("created") == new.get("created")
     if is_same and before is not None and now is not None and now < before:
         yield "went back", name, "bad", f"went back: acknowledged up to {before:,} before, {now:,} now"
+    elif old is not None and new is not None and is_same:
+        first, last = (one.get("delivered") or {} for one in (old, new))
+        before, now = (int(one.get("consumer_seq") or 0) for one in (first, last))
+        times = [one.get("last_active") for one in (first, last)]
+        has_delivered = all(times) and parse_time_ns(str(times[0])) < parse_time_ns(str(times[1]))
+        if now < before or (now == before and has_delivered):
+            yield "went back", name, "bad", f"went back: {before:,} deliveries before, {now:,} since then"
 
 
 def _list_settings(config: Mapping[str, Any], kind: str) -> dict[str, Any]:

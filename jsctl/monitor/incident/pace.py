@@ -43,8 +43,10 @@ class PaceFinder:
         self._before: dict[tuple[str, ...], _Before] = {}
 
     def find(self, view: PlaceView, at: int) -> Iterator[Change]:
-        """Yield the changes that a round shows of a place that answers. at: ns since 1970."""
-        for key, row in view.rows.items():
+        """Yield the changes that a round shows of a place that answers, those of copies last. at: ns since
+        1970."""
+        copies = {key[1] for key in view.rows if key[0] in ("mirror", "source")}
+        for key, row in sorted(view.rows.items(), key=lambda one: one[0][-1] in copies):
             if key[0] != "stream" or row.values["offline"]:
                 continue
             full_key = (view.context, view.domain, *key)

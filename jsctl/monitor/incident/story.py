@@ -17,6 +17,7 @@ from jsctl.monitor.incident.changes import (
     fold_errors,
     is_replica_back,
 )
+from jsctl.monitor.incident.clients import ClientFinder
 from jsctl.monitor.incident.pace import BUSY, PaceFinder
 from jsctl.monitor.report.places import Answers
 from jsctl.monitor.report.replay import Replay
@@ -150,7 +151,7 @@ class _Builder:
         self._answered: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._away: dict[tuple[str, str], dict[tuple[str, ...], Row]] = {}
-        self._pace = PaceFinder()
+        self._pace, self._clients = PaceFinder(), ClientFinder()
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
 
@@ -158,7 +159,8 @@ class _Builder:
         for view in views:
             key = self._find_key(view)
             since = after if view.outage else self._answered.get(key, after)
-            self.changes += () if view.outage else self._pace.find(view, at)
+            if not view.outage:
+                self.changes += [*self._pace.find(view, at), *self._clients.find(view, at)]
             self.changes += self._compare(key, view, at, since)
             if not view.outage:
                 self._views[key], self._answered[key] = view, at
