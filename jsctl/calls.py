@@ -43,6 +43,20 @@ def _skip_blanks(text: str, place: int) -> int:
     return _BLANKS.match(text, place).end()  # type: ignore[union-attr]
 
 
+def _find_login(flags: Mapping[str, Any]) -> dict[str, str]:
+    """Return the login in the address of a command's server as flags: its own lines have the address without
+    it."""
+    from jsctl.nats.addresses import parse_addresses
+
+    server = str(flags.get("server") or "")
+    for address in parse_addresses(server) if "@" in server else ():
+        if address.password is not None:
+            return {"user": address.user, "password": address.password}
+        if address.user:
+            return {"token": address.user}
+    return {}
+
+
 class Call:
     """A call of one command line.
 
@@ -81,6 +95,7 @@ class Call:
             environ = {name: value for name, value in parent.environ.items() if not name.startswith("NATS_")}
         self._env = Env(streams, dict(os.environ if environ is None else environ))
         if parent is not None:  # its flags have the variables' values, whose secrets are no longer in them
+            self._env.flags |= _find_login(parent.flags)
             self._env.flags |= {name: value for name, value in parent.flags.items() if name != "form"}
             self._env.from_environment = {*parent.from_environment}
             self._env.on_loss = parent.on_loss

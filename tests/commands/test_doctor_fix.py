@@ -322,6 +322,19 @@ def test_a_command_that_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_login_in_the_address_is_kept(tmp_path: Path) -> None:
+    """The commands show the address without it."""
+    more = "A: { jetstream: enabled, users: [{user: a, password: secret-a}] }"
+    patient = Patient(tmp_path)
+    with running(tmp_path, hub(more=more)) as [server]:
+        url = server.url_for("a").replace("a:a@", "a:secret-a@")
+        js.stream(url, "ORDERS", "orders")
+        consumer(url, "PAUSED", pause_until=UNTIL)
+        [step] = patient.cli(f"doctor --fix --yes --json --server {url}", status=0).json["steps"]
+        assert step["outcome"] == "fixed" and "secret-a" not in step["line"]
+
+
+@pytest.mark.slow
 def test_variables_do_not_go_before_contexts(cli: Cli, ill: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cli.environ["NATS_URL"] = "nats://127.0.0.1:1"
     document = cli("doctor --fix --yes --json --context here", status=1).json
