@@ -5,6 +5,7 @@ import copy
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,43 +40,40 @@ _COLUMNS = (
 )
 
 
+def _judge_backup(backup: NewestBackup, now: int, max_age: int) -> dict[str, Any]:
+    """Return what is said about the newest good backup of a stream. now, max_age: in ns."""
+    age = max(0, now - backup.started) if backup.path else None
+    reasons = list(dict.fromkeys(backup.damaged))  # one part may be that of several chains
+    if age is None:
+        reasons.append("no good backup")
+    elif age > max_age:
+        reasons.append(f"older than {format_duration(max_age)}")
+    return {
+        "stream": backup.stream,
+        "path": str(backup.path) if backup.path else None,
+        "started": format_rfc3339(backup.started) if backup.path else None,
+        "age_ns": age,
+        "result": "bad" if reasons else "ok",
+        "reasons": reasons,
+    }
+
+
 def ages(folder: Path, backups: Sequence[NewestBackup], now: int, max_age: int) -> Result:
     """Return how old the newest good backup of each stream is; the status is a failure if one is too old.
 
     now, max_age: in ns.
     """
-    rows, data, failed = [], [], False
-    for backup in backups:
-        age = max(0, now - backup.started) if backup.path else None
-        reasons = list(dict.fromkeys(backup.damaged))  # one part may be that of several chains
-        if age is None:
-            reasons.append("no good backup")
-        elif age > max_age:
-            reasons.append(f"older than {format_duration(max_age)}")
-        failed |= bool(reasons)
-        result = Cell("bad", "bad", "bad") if reasons else Cell("ok", "ok")
-        path = str(backup.path) if backup.path else None
-        rows.append(
-            [
-                backup.stream,
-                path or "",
-                age,
-                result,
-                "; ".join(reasons),
-            ]
+    data = [_judge_backup(backup, now, max_age) for backup in backups]
+    rows = [
+        (
+            *(one["stream"], one["path"] or "", one["age_ns"]),
+            *(Cell(one["result"], one["result"], "bad" if one["reasons"] else ""), "; ".join(one["reasons"])),
         )
-        data.append(
-            {
-                "stream": backup.stream,
-                "path": path,
-                "started": format_rfc3339(backup.started) if path else None,
-                "age_ns": age,
-                "result": result.raw,
-                "reasons": reasons,
-            }
-        )
+        for one in data
+    ]
+    has_failed = any(one["reasons"] for one in data)
     table = Table(f"Backups in {folder}", _COLUMNS, rows)
-    return Result([table], data=data, status=ExitStatus.FAILURE if failed else ExitStatus.OK)
+    return Result([table], data=data, status=ExitStatus.FAILURE if has_failed else ExitStatus.OK)
 
 
 _MAX_BACKUP_AGE = 26 * HOUR

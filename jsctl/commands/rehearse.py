@@ -14,7 +14,7 @@ from jsctl.commands.declared.rehearsing import Copy, Source, read_account, read_
 from jsctl.env import Env
 from jsctl.errors import BadInput, JsctlError
 from jsctl.localserver import binary
-from jsctl.localserver.originals import MOST_SERVERS
+from jsctl.localserver.originals import MOST_SERVERS, Original
 from jsctl.localserver.rehearsal import open_rehearsal
 from jsctl.views.rehearsal import list_unkept, show_rehearsal
 from jsctl.views.result import Result
@@ -115,21 +115,9 @@ async def rehearse(env: Env, options: Options) -> Result:
     in other domains and accounts. Consumers begin anew: what they acknowledged is not
     copied.
     """
-    part = options.scale or 1.0
-    source = Source(
-        options.messages if options.messages is not None else _MESSAGES, options.scale, options.sample
-    )
-    if options.archive:
-        original = read_archive(env, options.archive, options.streams, part)
-        contexts = list(dict.fromkeys([original.context, *original.network["contexts"]]))
-    else:
-        contexts = [env.settings().context or "rehearsal"]
-    named = frozenset[str]()
-    if options.change:
-        named = check_rehearsable(env, options.change, options.var, prune=options.prune, contexts=contexts)
-    if not options.archive:
-        original = await read_account(env, source, contexts[0], options.servers, part)
-    original = original._replace(named=named)
+    messages = options.messages if options.messages is not None else _MESSAGES
+    source = Source(messages, options.scale, options.sample)
+    original = await _read_original(env, options, source)
     server = binary.find(env.environ)
     newer = binary.find_named(options.server_version, env.environ) if options.server_version else None
     if original.version and original.version != server.version:
@@ -174,3 +162,19 @@ async def rehearse(env: Env, options: Options) -> Result:
     return show_rehearsal(
         before, after, change, times, {**seen, "not_kept": unkept}, options.scale, original.left_out
     )
+
+
+async def _read_original(env: Env, options: Options, source: Source) -> Original:
+    """Return what is copied: the network of an archive, or the account. Raises BadInput for files that cannot
+    be rehearsed on it."""
+    part = options.scale or 1.0
+    archived = read_archive(env, options.archive, options.streams, part) if options.archive else None
+    if archived is None:
+        contexts = [env.settings().context or "rehearsal"]
+    else:
+        contexts = list(dict.fromkeys([archived.context, *archived.network["contexts"]]))
+    named = frozenset[str]()
+    if options.change:
+        named = check_rehearsable(env, options.change, options.var, prune=options.prune, contexts=contexts)
+    original = archived or await read_account(env, source, contexts[0], options.servers, part)
+    return original._replace(named=named)
