@@ -160,7 +160,7 @@ _QUORUMS = (
 def _show_rescued(results: Sequence[RescueResult]) -> Result:
     """Show the answer of each server; the status is a failure if one of them refused."""
     status = ExitStatus.FAILURE if any(result.error for result in results) else ExitStatus.OK
-    return Result([Table("Meta Group Quorum", _QUORUMS, results)], status=status)
+    return Result([Table("Meta Group Quorum", _QUORUMS, results, empty="Nothing was changed")], status=status)
 
 
 @command(
@@ -187,10 +187,12 @@ async def rescue(env: Env, quorum: int | None, force: bool) -> Result:
         raise JsctlError("the servers are not clustered", "there is no meta group")
     new_quorum = quorum or len(plan.servers)
     if plan.leader and not force:
-        raise JsctlError(
-            f"the meta group has a leader, {plan.leader}",
-            "jsctl server cluster peer-remove works without a rescue",
-        )
+        reason = f"the meta group has a leader, {plan.leader}"
+        hint = "jsctl server cluster peer-remove works without a rescue"
+        if quorum:
+            raise JsctlError(reason, hint)
+        env.say(f"{reason}: no rescue is needed; {hint}")
+        return _show_rescued([])
     if new_quorum >= plan.quorum:
         raise BadInput(
             f"--quorum {new_quorum} is not below the present quorum of {plan.quorum}",

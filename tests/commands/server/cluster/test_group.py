@@ -63,7 +63,9 @@ def test_what_is_refused(cluster_system: Cli) -> None:
 
 @pytest.mark.cluster
 def test_a_cluster_with_a_leader(cluster_system: Cli) -> None:
-    assert "has a leader" in cluster_system("server cluster rescue", status=1).err
+    healthy = cluster_system("server cluster rescue --json", status=0)
+    assert healthy.json == [] and "no rescue is needed" in healthy.err
+    assert "has a leader" in cluster_system("server cluster rescue --quorum 1", status=1).err
 
 
 @pytest.mark.cluster
