@@ -40,7 +40,8 @@ th { background: var(--card); font-weight: 600 } tr:last-child td { border-botto
 td { vertical-align: top } .number { text-align: right }
 .prose { white-space: normal; min-width: 11rem; overflow-wrap: anywhere }
 .warn { color: var(--warn) } .bad { color: var(--bad) }
-@media (max-width: 40rem) {
+@media print { tr, figure { break-inside: avoid } }
+@media (max-width: 40rem), print {
   thead, td:empty { display: none } tr { display: block; padding: .5rem .6rem }
   td, tr:last-child td { display: flex; gap: .8rem; padding: .1rem 0; border: 0; white-space: normal;
     overflow-wrap: anywhere; text-align: left }

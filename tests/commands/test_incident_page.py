@@ -30,6 +30,8 @@ FRAME = """<!doctype html>
 <iframe id="frame" width="{width}" height="900" style="border: 0" srcdoc="{page}"></iframe>
 <script>frame.onload = () => {{
   const page = frame.contentDocument, root = page.documentElement;
+  for (const rule of {is_printed} ? page.styleSheets[0].cssRules : [])
+    if (rule.media?.mediaText.includes("print")) rule.media.mediaText = "all";
   const size = part => part.getBoundingClientRect();
   document.title = JSON.stringify({{
     width: root.scrollWidth, room: root.clientWidth,
@@ -47,10 +49,11 @@ FRAME = """<!doctype html>
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHROMIUM, reason="needs chromium")]
 
 
-def look(page: str, folder: Path, width: int) -> tuple[dict[str, Any], str]:
+def look(page: str, folder: Path, width: int, *, is_printed: bool = False) -> tuple[dict[str, Any], str]:
     """Open a page; return what was measured, and what the browser wrote to its console."""
     folder.mkdir()
-    (folder / "frame.html").write_text(FRAME.format(width=width, page=escape(page)))
+    frame = FRAME.format(width=width, page=escape(page), is_printed=json.dumps(is_printed))
+    (folder / "frame.html").write_text(frame)
     words = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'user'}", f"file://{folder / 'frame.html'}"]
     process = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
     title = re.search("<title>(.*?)</title>", process.stdout)
@@ -68,8 +71,8 @@ def test_it_can_be_read_everywhere(cli: Cli, url: str, tmp_path: Path) -> None:
     rounds: list[Change | None] = [*map(with_lag, (0, 0, 10, 20, 30, 40, 50)), None, None, with_lag(0)]
     file = write_rounds(tmp_path / "real", tmp_path / "rounds", rounds)
     page = cli(f"incident --from {file} --html -", status=0).out
-    for width in (390, 1280):
-        measured, console = look(page, tmp_path / str(width), width)
+    for width in (390, 700, 1280):  # paper is 700 wide
+        measured, console = look(page, tmp_path / str(width), width, is_printed=width == 700)
         assert not console
         assert measured["drawn"] == [True] * page.count("<figure")
         assert measured["requests"] == [] and measured["cut"] == [], width
