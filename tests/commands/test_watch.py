@@ -1,6 +1,7 @@
 """`watch`."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -90,6 +91,20 @@ def test_webhooks_are_told_until_they_hear(
         assert (form == "jsctl") == ("events" in message)
         about = "&lt;!channel&gt; &amp; co" if form == "slack" else "<!channel> & co"
         assert message["text"].endswith(about)
+
+
+def test_a_receiver_that_hangs_keeps_nobody_waiting(cli: Cli, behind: None, tmp_path: Path) -> None:
+    """Also where there is one round, at whose end the first receiver has not answered yet."""
+    told = tmp_path / "told"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        (tmp_path / "a.yaml").write_text(
+            "alerts: [{name: late, when: lag > 1}]\n"
+            "receivers:\n"
+            f"  - {{name: silent, webhook: 'http://127.0.0.1:{silent.getsockname()[1]}'}}\n"
+            f"  - {{name: desk, command: [tee, '{told}']}}\n"
+        )
+        cli(f"watch {tmp_path}/a.yaml --count 1", status=1)
+    assert "late fires" in json.loads(told.read_text())["text"]
 
 
 @pytest.mark.slow

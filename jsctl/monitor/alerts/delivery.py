@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from jsctl.base.loops import run_abandonable
+from jsctl.base.loops import gather, run_abandonable
 from jsctl.jetstream.api import Json
 from jsctl.monitor.alerts.machine import Event
 from jsctl.monitor.alerts.messages import build_messages, build_payload
@@ -16,8 +16,8 @@ _CLOSING = 5.0  #: seconds that are waited at the end
 
 
 class Courier:
-    """What delivers the messages of a store, one after the other, while rounds go on. A message that could
-    not be delivered waits for the next round. say: shows a line to people."""
+    """What delivers the messages of a store while rounds go on, to each receiver one by one. What could not
+    be delivered waits for the next round. say: shows a line to people."""
 
     def __init__(self, file: AlertFile, store: Store, say: Callable[[str], None]) -> None:
         self._file = file
@@ -48,21 +48,23 @@ class Courier:
             self._task.cancel()
 
     async def _deliver_all(self) -> None:
-        failed: set[str] = set()
-        for message in [*self._store.waiting]:
-            name, payload = message
-            receiver = self._receivers.get(name)
-            if name in failed:
-                continue
-            error = "" if receiver is None else await self._deliver(receiver, payload)
+        """Deliver to all receivers at once, so that one that hangs keeps nobody else waiting."""
+        names = dict.fromkeys(name for name, _ in self._store.waiting)
+        await gather(self._deliver_to(name) for name in names)
+
+    async def _deliver_to(self, name: str) -> None:
+        """Deliver what waits for a receiver, one after the other, until that fails."""
+        receiver, error = self._receivers.get(name), ""
+        for message in [one for one in self._store.waiting if one[0] == name]:
+            error = "" if receiver is None else await self._deliver(receiver, message[1])
             if error:
-                failed.add(name)
-            elif message in self._store.waiting:
+                break
+            if message in self._store.waiting:
                 self._store.waiting.remove(message)
                 self._store.save()
-            if error and error != self._errors.get(name):
-                self._say(f"jsctl: receiver {name}: {error}; it is tried again")
-            self._errors[name] = error
+        if error and error != self._errors.get(name):
+            self._say(f"jsctl: receiver {name}: {error}; it is tried again")
+        self._errors[name] = error
 
     async def _deliver(self, receiver: Receiver, payload: Json) -> str:
         """Deliver a message. Returns why that failed, empty if it did not."""
