@@ -84,7 +84,7 @@ def _write_profiles(
             name = "".join(char if char.isalnum() or char in "-_." else "_" for char in server)
             stem = f"{kind}-{now:%Y%m%d-%H%M%S}-{name}"
             numbered = (f"{stem}-{number}" for number in count(2))
-            paths = (folder / f"{one}.pprof" for one in chain([stem], numbered))
+            paths = (folder / one for one in chain([stem], numbered))
             path = next(path for path in paths if not path.exists())
             write_atomically(path, data, mode=None)
             rows.append((server, str(path), len(data)))

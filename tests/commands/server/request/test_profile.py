@@ -1,5 +1,6 @@
 """`server request profile`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from tests.support.run import Cli
 def test_profiles_are_written(system: Cli, tmp_path: Path) -> None:
     rows = system(f"server request profile goroutine {tmp_path / 'p'} --json", status=0).json
     assert {row["server"] for row in rows} == {"hub-server", "leaf-server"}
+    names = [Path(row["file"]).name for row in rows]
+    assert all(re.fullmatch(r"goroutine-\d{8}-\d{6}-(hub|leaf)-server", name) for name in names), names
     again = system(f"server request profile goroutine {tmp_path / 'p'} --json", status=0).json
     assert not {row["file"] for row in rows} & {row["file"] for row in again}
     assert len(list((tmp_path / "p").iterdir())) == 4
