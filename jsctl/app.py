@@ -135,7 +135,8 @@ def _mirror_status(env: Env, status: int) -> int:
         return ExitStatus.OK
     if isinstance(env.failure, NoConnection) and env.verb == "rtt":  # RTT_UNREACHABLE
         return ExitStatus.OK
-    if env.verb.startswith("server request ") and isinstance(env.failure, ApiError):  # RESULT_STATUS
+    is_request = env.verb.startswith("server request ") or env.verb == "server config reload"
+    if is_request and isinstance(env.failure, ApiError):  # RESULT_STATUS
         return ExitStatus.OK
     if env.failure is None and env.verb in _WITH_RESULT_STATUS:
         return ExitStatus.OK

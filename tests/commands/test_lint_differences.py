@@ -56,6 +56,7 @@ PACKAGE = Path(__file__).parents[2] / "jsctl"
         ("nats server check stream --stream A --peer-expect 3", ""),
         ("nats bench js pub batch a --purge", "jsctl bench js pub batch a --purge --force"),
         ("nats bench kv put", ""),
+        ("nats server config reload X -f", "jsctl compat -- server config reload X -f"),
     ],
 )
 def test_lines_with_another_outcome(line: str, write: str) -> None:

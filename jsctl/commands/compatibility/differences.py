@@ -43,9 +43,15 @@ DIFFERENCES: Mapping[str, Difference] = {
         "`jsctl compat --` before the verb",
     ),
     "RESULT_STATUS": Difference(
-        ("schema validate", "server list", "server request accounts", "context info"),
-        "status 0 for an invalid document, fewer servers than expected, an unknown account, a context that"
-        " cannot connect",
+        (
+            "schema validate",
+            "server list",
+            "server request accounts",
+            "server config reload",
+            "context info",
+        ),
+        "status 0 for an invalid document, fewer servers than expected, an unknown account, a reload that the"
+        " server refuses, a context that cannot connect",
         "status 1, for a context 4 or 5",
         "`jsctl compat --` before the verb",
     ),
