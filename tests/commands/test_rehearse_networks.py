@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.localserver import rehearsal
 from jsctl.localserver.originals import describe_archive
 from jsctl.monitor.audit.archive import Archive
 from tests.support.run import Cli
@@ -115,7 +116,10 @@ def test_what_accounts_share_is_copied(tmp_path: Path, sharing: Path, prefix: st
     assert done["new_streams"] == ["west-OTHER > M"] and done["servers"]["count"] == 2
 
 
-def test_what_an_archive_lacks_is_said(tmp_path: Path, sharing: Path) -> None:
+def test_what_an_archive_lacks_is_said(
+    tmp_path: Path, sharing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "RECOVERY_SECONDS", 1.0)  # the only server with the stream is killed
     short, manifest = tmp_path / "short.zip", "capture/misc/manifest.json"
     with zipfile.ZipFile(sharing / "audit.zip") as archive, zipfile.ZipFile(short, "w") as written:
         known = json.loads(archive.read(manifest))
@@ -159,7 +163,11 @@ def test_imports_that_are_invalid_are_said(tmp_path: Path, sharing: Path) -> Non
         ("", "--stop hub-server", "not in time"),
     ],
 )
-def test_changes_of_the_pair(tmp_path: Path, pair: Path, change: str, flags: str, broke: str) -> None:
+def test_changes_of_the_pair(
+    tmp_path: Path, pair: Path, change: str, flags: str, broke: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if flags.startswith("--stop"):
+        monkeypatch.setattr(rehearsal, "RECOVERY_SECONDS", 1.0)  # nothing else holds the streams of the hub
     rehearse_change(tmp_path, pair, change, flags.format(pair), broke)
 
 
