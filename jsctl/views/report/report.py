@@ -321,8 +321,8 @@ def _summarize(place: Place, outage: str, levels: Sequence[int]) -> Text:
     """Return the line beside the name of a place. levels: of all that is wrong."""
     gaps = place.tracker.gaps
     if outage:
-        since = format_time(place.tracker.as_of["streams"] or 0)
-        return Text(f"{_name_state(place)}, as of {since}", "bad")
+        since = "" if place.at is None else f", as of {format_time(seconds_to_ns(place.at))}"
+        return Text(f"{_name_state(place)}{since}", "bad")
     is_complete = all(gap.is_chosen for gap in gaps)
     bad, warned = levels.count(BAD), levels.count(WARN)
     words = [pluralize(bad, "problem")] if bad else []

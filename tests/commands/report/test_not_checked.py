@@ -16,6 +16,7 @@ from jsctl.nats.connection import Connection
 from tests.support import js
 from tests.support.emulator import Watched
 from tests.support.processes import suspend
+from tests.support.rounds import write_rounds
 from tests.support.run import Cli
 from tests.support.servers import RealServer
 
@@ -270,3 +271,15 @@ def test_a_live_report_lists_consumers_in_turns(
         await places.close()
 
     asyncio.run(look())
+
+
+@pytest.mark.parametrize("place", ["url", "system_url"])
+def test_a_place_that_no_longer_answers_says_when_it_did(
+    cli: Cli, place: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Also the system account, which has no streams."""
+    address = request.getfixturevalue(place)
+    cli(f"report --record {tmp_path / 'real'} --count 1 --server {address}", status=0)
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", [lambda _: None, None], seconds=60)
+    shown = cli(f"report --replay {file}").out
+    assert "unreachable, as of 2027-01-15 08:00:00Z" in shown, shown
