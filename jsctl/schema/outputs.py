@@ -15,8 +15,9 @@ ANY = "*"
 """The key of an object whose keys are names, of users or of servers."""
 
 _TYPES = {"text": "string", "bool": "boolean", "list": "array"}
-FORMS = ("--dry-run", "--missing-ok", "--jetstream")
-"""Flags with which a verb writes something else; it has a line of its own: `stream rm --dry-run`."""
+FORMS = ("--dry-run", "--missing-ok", "--jetstream", "BUCKET")
+"""Flags, and arguments alone, with which a verb writes something else; it has a line of its own, such as
+`stream rm --dry-run`."""
 
 KINDS = re.compile(r"\[([^]]*)]|(\w+)")
 """The words of a kind: what the items of a list are, or another one."""
@@ -83,14 +84,14 @@ def parse(text: str) -> dict[str, Output]:
 
 @cache
 def load_outputs() -> Mapping[str, Mapping[str, Output]]:
-    """Return the outputs by the name of their schema and the flag of FORMS, empty without one, of the verbs
+    """Return the outputs by the name of their schema and the form of FORMS, empty without one, of the verbs
     that write a document."""
     text = files("jsctl.schema").joinpath("outputs.txt").read_text(encoding="utf-8")
     outputs: dict[str, dict[str, Output]] = {}
     for line, output in parse(text).items():
-        verb, dashes, flag = line.partition(" --")
+        verb, form = re.fullmatch(r"(.+?)(?: (--.+|[A-Z]+))?", line).groups()  # type: ignore[union-attr]
         if output.keys[""] or output.kind != "object":
-            outputs.setdefault(PREFIX + verb.replace(" ", "_"), {})[f"{dashes}{flag}".lstrip()] = output
+            outputs.setdefault(PREFIX + verb.replace(" ", "_"), {})[form or ""] = output
     return outputs
 
 

@@ -153,6 +153,8 @@ def find_faults(env: Env, args: Sequence[str], outcome: Outcome) -> list[str]:
         flag = "--missing-ok"
     if env.verb == "publish" and "seq" in shape.keys.get("", {}):  # with --count, totals come with acks, too
         flag = "--jetstream"
+    if env.verb == "object info" and "config" in shape.keys.get("", {}):
+        flag = "BUCKET"
     form = f"{env.verb} {flag}".rstrip()
     known = lines.get(form)
     if flag and is_writing():

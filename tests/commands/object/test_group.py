@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from jsctl.schema.catalog import load_schema
+from jsctl.schema.validator import validate
 from tests.support import js
 from tests.support.objects import DATA, put
 from tests.support.run import Cli
@@ -55,12 +57,15 @@ def test_nothing_is_listed_in_words(cli: Cli) -> None:
     assert cli("object ls FILES", status=0).out == "No entries found\n"
 
 
+@pytest.mark.usefixtures("outputs_are_valid")
 def test_info(files: Path, cli: Cli) -> None:
     stored = put(cli, "a", DATA, "--description", "D")
     assert cli("object info FILES a --json", status=0).json == stored
     shown = cli("object info FILES a", tty=True, status=0).out
     assert "Description: D" in shown and "Digest: SHA-256 " in shown
     assert "Bucket Name: FILES" in cli("object info FILES", status=0).out
+    bucket = cli("object info FILES --json", status=0).json
+    assert not validate(bucket, load_schema("io.jsctl.v1.object_info")), "the schema describes both"
     assert "not found" in cli("object info FILES b", status=3).err
 
 
