@@ -120,7 +120,7 @@ def _step_place(
     if why:
         since = at if old is None else old.since
         state: State = "no data" if at - since >= rule.hold else "pending"
-        if rule.tells_no_data and (old is None or old.state != state):
+        if rule.tells_no_data and (old is None or old.state == "pending" != state):
             states[place_key] = standing = Standing(rule.name, state, since, at, title, None, facts)
             was = "" if old is None else old.state
             yield _build_event(rule, at, state, standing, place_key, was=was, why=why)

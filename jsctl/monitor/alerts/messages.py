@@ -100,7 +100,7 @@ def _build_alertmanager_payload(receiver: Receiver, events: Sequence[Event]) -> 
     for event in events:
         labels = build_labels(event)
         labels = {"alertname": labels.pop("alert"), **labels, "row": event.name}
-        if "no data" in (event.state, event.was):
+        if event.facts.get("kind") == "place":
             labels["state"] = "no data"
         ended = event.state == "resolved"
         alerts.append(

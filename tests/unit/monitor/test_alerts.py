@@ -13,6 +13,7 @@ from jsctl.base.units import SECOND
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import _NULL_ROW, Row, parse_condition
 from jsctl.monitor.alerts.machine import Event, Seen, States, encode_states, parse_states, step
+from jsctl.monitor.alerts.messages import build_payload
 from jsctl.monitor.alerts.rules import AlertFile, parse_alerts
 from jsctl.monitor.report.figures.lists import FIGURES
 
@@ -149,6 +150,24 @@ def test_without_data_nothing_fires_and_nothing_is_resolved(
             state = expected
         else:
             assert not new
+
+
+def test_what_has_no_data_does_not_pend_again_with_a_longer_time() -> None:
+    short, long = (parse_alerts(json.dumps({"alerts": [LATE | {"for": hold}]}), "f") for hold in ("1s", "9s"))
+    states, events = run(short, [(1, "silent"), (1, "silent")])
+    assert [event.state for event in events] == ["pending", "no data"]
+    assert step(long, states, 3 * SECOND, [see("silent")]) == (states, [])
+
+
+def test_alertmanager_knows_what_pends_without_data_by_the_labels_of_no_data() -> None:
+    """It tells alerts apart by their labels."""
+    text = {"alerts": [LATE | {"for": "1s"}], "receivers": [{"stderr": True, "pending": True}]}
+    file = parse_alerts(json.dumps(text), "f")
+    _, events = run(file, [(1, "silent"), (1, "silent"), (1, {})])
+    receiver = file.receivers[0]._replace(form="alertmanager")
+    alerts = [build_payload(receiver, [event])["alerts"][0] for event in events]
+    assert [alert["status"] for alert in alerts] == ["firing", "firing", "resolved"]
+    assert len({json.dumps(alert["labels"]) for alert in alerts}) == 1
 
 
 @pytest.mark.parametrize(
