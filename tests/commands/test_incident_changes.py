@@ -15,6 +15,7 @@ from jsctl.monitor.incident.changes import Change as Incident
 from jsctl.monitor.incident.changes import PlaceView
 from jsctl.monitor.incident.clients import ClientFinder
 from jsctl.monitor.incident.pace import PaceFinder
+from jsctl.monitor.incident.story import Story
 from tests.support import js
 from tests.support.rounds import Change, with_lag, write_rounds
 from tests.support.run import Cli
@@ -335,6 +336,9 @@ def test_consumers_of_a_copy_go_with_the_stream_that_is_created_again() -> None:
     assert advised.says == "was removed, by a server: a mirror reads through it"
     change = Incident(at, at - 9, "recreated", "bad", "c", "", "c: stream S", "was removed and created again")
     assert [one.name for one in merge_advised([change], [advised], {})] == [change.name, advised.name]
+    late = change._replace(at=at + SECOND, after=at)
+    story = Story(0, 1, 2, merge_advised([late], [advised], {}), [], [], {})
+    assert story.changes[0].name == advised.name and story.first == late
 
 
 def test_a_recording_that_a_newer_jsctl_continued(cli: Cli, url: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.jetstream.api import Json
 from jsctl.monitor.events import KINDS
-from jsctl.monitor.incident.changes import API_ERRORS, LOST, Change, Level, show_time
+from jsctl.monitor.incident.changes import API_ERRORS, INTERNAL, LOST, Change, Level, show_time
 from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
 
 _REQUEST = re.compile(
@@ -97,6 +97,7 @@ def parse_advised(entry: Json, context: str, domain: str, after: int, until: int
         action = str(facts.get("action"))
         says, shown_by = _ACTIONS.get(action, f"{title}: {action}"), _SHOWN_BY.get(action, frozenset())
         if internal := _INTERNAL.match(consumer):
+            title = INTERNAL
             says += f", by a server: a {'mirror' if internal[1] == 'MIRROR' else 'source'} reads through it"
     elif kind == "consumer_pause":
         is_paused = facts.get("paused") is True

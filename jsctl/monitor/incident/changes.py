@@ -23,6 +23,8 @@ Level = Literal["bad", "warning", "note", "good"]
 API_ERRORS, FAILED = "API errors", "more requests failed"
 QUIET = "quiet"
 """The kind of a stream into which nothing is published any more, as when all has been."""
+INTERNAL = "internal consumer"
+"""The kind of what servers do with consumers of their own, which follows from what befell a copy."""
 LOST = "shrank"
 """What a stream did of which many messages are gone: by a purge, a lower limit, or their age."""
 _Words = tuple[str, str, Level, str]

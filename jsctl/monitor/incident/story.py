@@ -9,6 +9,7 @@ from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
 from jsctl.monitor.incident.changes import (
+    INTERNAL,
     QUIET,
     Change,
     PlaceView,
@@ -71,12 +72,12 @@ class Story(NamedTuple):
     @property
     def first(self) -> Change | None:
         """The first change that is more than ordinary; None if nothing changed. What was wrong from the
-        first round on comes after all others, and so do streams that became quiet."""
+        first round on comes after all others, and so do quiet streams and consumers of servers."""
         notable = [change for change in self.changes if change.level != "good"]
         began = [
             change
             for change in notable
-            if (change.after < change.at or change.server) and change.kind != QUIET
+            if (change.after < change.at or change.server) and change.kind not in (QUIET, INTERNAL)
         ]
         return next(iter([*began, *notable]), None)
 
