@@ -106,7 +106,8 @@ async def _refuse_unreceived(api: Api, old: str) -> dict[str, str]:
         count = int(info.get("num_pending", 0)) + int(info.get("num_ack_pending", 0))
         if is_copying(info["config"]) and count:
             name = (info["config"]["metadata"] or {}).get("_nats.src.stream") or "a mirror"
-            return {"name": f"{name} has still to receive {pluralize(count, 'message')}: rename after that"}
+            waiting = pluralize(count, "message")
+            return {"name": f"{name} has not acknowledged {waiting} yet: rename after that"}
     return {}
 
 

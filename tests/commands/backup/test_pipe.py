@@ -1,10 +1,13 @@
 """Backups through pipes: `-` in place of a path."""
 
+import gzip
 import os
 import random
 import subprocess
 import sys
 import tarfile
+import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,7 +54,11 @@ def test_what_ends_early_or_is_changed_is_refused(cli: Cli, mixed: str, tmp_path
     cases.append(content[:-8] + bytes([content[-8] ^ 1]) + content[-7:])  # the checksum at the end
     for _ in range(3):
         at = chance.randrange(len(content) // 3, len(content) // 2)
-        cases.append(content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1 :])
+        changed = content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1 :]
+        with suppress(OSError, EOFError, zlib.error):
+            if gzip.decompress(changed) == gzip.decompress(content):  # a bit that gzip does not read
+                continue
+        cases.append(changed)
     for case in cases:
         part.write_bytes(case)
         for verb in ("validate -", "restore stream - --name COPY --subjects 'c.>'"):
