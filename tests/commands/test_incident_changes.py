@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jsctl.base.units import SECOND, format_rfc3339
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import merge_advised, parse_advised
+from jsctl.monitor.incident.answer_times import AnswerTimes
 from jsctl.monitor.incident.changes import Change as Incident
 from jsctl.monitor.incident.changes import PlaceView
 from jsctl.monitor.incident.clients import ClientFinder
@@ -81,6 +82,43 @@ def test_a_stream_is_quiet_from_its_first_round_without_messages(counts: list[in
             end = next(later for later in range(number, len(counts)) if counts[later])
             expected.append(("quiet ended", end))
     assert found == expected
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=5, max_size=40),
+    st.lists(st.integers(60, 900), max_size=9),
+    st.integers(1, 9),
+)
+def test_a_server_that_answers_slowly_is_told_from_its_first_slow_round(
+    before: list[int], slow: list[int], after: int
+) -> None:
+    """After three of them, and once it is as before; milliseconds."""
+    finder, found = AnswerTimes(), list[tuple[str, int]]()
+    rows: dict[tuple[str, ...], Row] = {("server", "n1"): Row(("server", "n1"), "c: server n1", {})}
+    for number, rtt in enumerate([*before, *slow, after]):
+        seen = PlaceView("c", "", "", rows, {}, {}, statistics={"n1": {"rtt": rtt * 1_000_000}})
+        found += [(one.kind, one.at // SECOND) for one in finder.find(seen, number * SECOND)]
+    first, end = len(before), len(before) + len(slow)
+    expected = [("slow answers", first), ("slow answers ended", end)]
+    assert found == (expected if len(slow) >= 3 else [])
+
+
+def test_rounds_have_the_time_of_each_answer(cli: Cli, system_url: str, tmp_path: Path) -> None:
+    cli(["report", "--record", str(tmp_path / "real"), "--count", "1", "--server", system_url], status=0)
+
+    def answered(seconds: float) -> Change:
+        def change(place: dict[str, Any]) -> None:
+            for reply in place["servers"]["statistics"]:
+                assert 0 < reply["rtt"] < 60 * SECOND
+                reply["rtt"] = int(seconds * SECOND)
+
+        return change
+
+    rounds = [*map(answered, [0.002] * 6 + [0.8, 0.7, 0.8])]
+    file = write_rounds(tmp_path / "real", tmp_path / "rounds", rounds)
+    first = cli(f"incident --from {file} --json", status=0).json["first"]
+    assert (first["kind"], first["at"][17:19]) == ("slow answers", "06")
+    assert first["says"] == "answers after 700ms, 2ms before"
 
 
 def test_a_stream_that_became_quiet_is_not_the_first_change(cli: Cli, url: str, tmp_path: Path) -> None:

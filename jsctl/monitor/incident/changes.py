@@ -25,6 +25,8 @@ QUIET = "quiet"
 """The kind of a stream into which nothing is published any more, as when all has been."""
 INTERNAL = "internal consumer"
 """The kind of what servers do with consumers of their own, which follows from what befell a copy."""
+SLOW = "slow answers"
+"""The kind of a server that answers late, as busy ones do."""
 LOST = "shrank"
 """What a stream did of which many messages are gone: by a purge, a lower limit, or their age."""
 _Words = tuple[str, str, Level, str]
@@ -78,7 +80,7 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
     statistics: dict[str, Json] = {}
     for reply in answers.servers[0] if answers is not None and answers.servers is not None else ():
         name = str((reply.get("server") or {}).get("name"))
-        statistics[name] = reply.get("statsz") or {}
+        statistics[name] = {**(reply.get("statsz") or {}), "rtt": reply.get("rtt")}
         if "config" in reply:
             configs["server", name] = reply["config"]
     problems = {

@@ -8,9 +8,11 @@ from jsctl.base.units import SECOND, parse_time_ns, seconds_to_ns
 from jsctl.errors import BadInput
 from jsctl.monitor.alerts.conditions import Row
 from jsctl.monitor.incident.advised import Advised, estimate_skews, merge_advised, parse_advised
+from jsctl.monitor.incident.answer_times import AnswerTimes
 from jsctl.monitor.incident.changes import (
     INTERNAL,
     QUIET,
+    SLOW,
     Change,
     PlaceView,
     build_view,
@@ -72,12 +74,12 @@ class Story(NamedTuple):
     @property
     def first(self) -> Change | None:
         """The first change that is more than ordinary; None if nothing changed. What was wrong from the
-        first round on comes after all others, and so do quiet streams and consumers of servers."""
+        first round on comes after all others, and so do quiet streams, slow answers and servers' consumers."""
         notable = [change for change in self.changes if change.level != "good"]
         began = [
             change
             for change in notable
-            if (change.after < change.at or change.server) and change.kind not in (QUIET, INTERNAL)
+            if (change.after < change.at or change.server) and change.kind not in (QUIET, SLOW, INTERNAL)
         ]
         return next(iter([*began, *notable]), None)
 
@@ -153,6 +155,7 @@ class _Builder:
         self._outages: dict[tuple[str, str], PlaceView] = {}
         self._away: dict[tuple[str, str], dict[tuple[str, ...], Row]] = {}
         self._pace, self._clients = PaceFinder(), ClientFinder()
+        self._answer_times = AnswerTimes()
         self._lags: dict[tuple[str, ...], list[tuple[int, int, int]]] = {}
         self._growing: set[tuple[str, ...]] = set()
 
@@ -163,6 +166,7 @@ class _Builder:
             if not view.outage:
                 self.changes += [*self._pace.find(view, at), *self._clients.find(view, at)]
             self.changes += self._compare(key, view, at, since)
+            self.changes += self._answer_times.find(view, at)
             if not view.outage:
                 self._views[key], self._answered[key] = view, at
                 self.changes += self._follow_lags(view, at, after)

@@ -20,7 +20,7 @@ from jsctl.monitor.report.polling_order import PollingOrder
 from jsctl.monitor.report.tracking import Tracker
 from jsctl.monitor.report.watching import Clock, Fetch, Poller, Trace, Watch, watch
 from jsctl.monitor.rules.contexts import choose_code
-from jsctl.monitor.server.requests import ping
+from jsctl.monitor.server.requests import STATSZ, fetch_servers, ping
 from jsctl.monitor.trouble import Gap, Trouble
 from jsctl.nats.error_codes import ErrorCode
 
@@ -92,19 +92,20 @@ async def _fetch_lists_or_servers(api: Api, fetch_lists: Callable[[], Awaitable[
 
 
 async def _fetch_servers(api: Api, with_config: bool = False) -> tuple[Sequence[Json], Sequence[Json]]:
-    """Fetch the replies to STATSZ and JSZ. with_config: those to STATSZ have a key `config`, too, of what
-    VARZ says of the configuration that is loaded."""
-    statistics = await ping(api.connection, "STATSZ")
+    """Fetch the replies to STATSZ and JSZ. Those to STATSZ have a key `rtt`, too: ns until they arrived.
+    with_config: and a key `config`, of what VARZ says of the configuration that is loaded."""
+    answers = await fetch_servers(api.connection, subject=STATSZ)
+    statistics: list[Json] = [{**reply, "rtt": rtt} for reply, rtt in answers]
     if with_config:
         configs = {
             reply["server"]["id"]: {key: reply["data"].get(key) for key in _CONFIG_KEYS}
-            for reply in await ping(api.connection, "VARZ")
+            for reply in await ping(api.connection, "VARZ", expect=len(answers))
         }
         statistics = [
             {**reply, "config": configs[reply["server"]["id"]]} if reply["server"]["id"] in configs else reply
             for reply in statistics
         ]
-    return statistics, await ping(api.connection, "JSZ", {})
+    return statistics, await ping(api.connection, "JSZ", {}, expect=len(answers))
 
 
 _CONFIG_KEYS = ("config_digest", "config_load_time")

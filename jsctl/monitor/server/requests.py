@@ -82,6 +82,7 @@ async def _collect_replies(
         json.dumps(dict(body)).encode(),
         expect=expect,
         timeout=timeout,
+        **({"stall": _MAX_SILENCE} if expect else {}),  # those that answered a ping answer this one, too
         max_bytes=MAX_REPLY_BYTES,
     )
     async with aclosing(work) as messages:  # the first malformed one ends it
