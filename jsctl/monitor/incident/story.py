@@ -74,7 +74,7 @@ class Story(NamedTuple):
     @property
     def first(self) -> Change | None:
         """The first change that is more than ordinary; None if nothing changed. What was wrong from the
-        first round on comes after all others, and so do quiet streams, slow answers and servers' consumers."""
+        first round on comes after all others; so do quiet streams, slow answers and servers' consumers."""
         notable = [change for change in self.changes if change.level != "good"]
         began = [
             change
