@@ -121,16 +121,16 @@ def test_the_process_stays_as_it_is(
             signal.getsignal(signal.SIGINT),
             sys.stdout,
             sys.unraisablehook,
-            threading.active_count(),
         )
 
     try:
-        before = state()
+        before, threads = state(), {*threading.enumerate()}
         with caplog.at_level(logging.INFO, "jsctl"):
             for line in ("stream ls", "--help", "--version", "subscribe --stream ORDERS --count 1", "doctor"):
                 jsctl.run(line)
             jsctl.run("stream ls --context nope --no-context")
         assert state() == before
+        assert {*threading.enumerate()} <= threads, "one of an earlier test may have ended meanwhile"
     finally:
         del os.environ["NATS_PASSWORD"]
     assert capfd.readouterr() == ("", "")
