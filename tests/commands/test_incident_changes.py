@@ -272,18 +272,19 @@ def test_a_consumer_that_is_reset(cli: Cli, url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("delivered", "says"),
+    ("delivered", "replicas", "says"),
     [
-        ((7, "2026-11-29T10:00:00Z"), ""),
-        ((9, "2026-11-29T10:00:05Z"), ""),
-        ((0, None), "went back: 7 deliveries before, 0 since then"),
-        ((5, "2026-11-29T10:00:05Z"), "went back: 7 deliveries before, 5 since then"),
-        ((7, "2026-11-29T10:00:05Z"), "went back: 7 deliveries before, 7 since then"),
-        ((7, None), ""),  # a server that was started has forgotten when
+        ((7, "2026-11-29T10:00:00Z"), 1, ""),
+        ((9, "2026-11-29T10:00:05Z"), 1, ""),
+        ((0, None), 1, "went back: 7 deliveries before, 0 since then"),
+        ((5, "2026-11-29T10:00:05Z"), 1, "went back: 7 deliveries before, 5 since then"),
+        ((7, "2026-11-29T10:00:05Z"), 1, "went back: 7 deliveries before, 7 since then"),
+        ((7, None), 1, ""),  # a server that was started has forgotten when
+        ((7, "2026-11-29T10:00:05Z"), 3, ""),  # the others do not know the count yet
     ],
 )
 def test_a_consumer_that_was_reset_and_caught_up_between_two_rounds(
-    cli: Cli, url: str, tmp_path: Path, delivered: tuple[int, str | None], says: str
+    cli: Cli, url: str, tmp_path: Path, delivered: tuple[int, str | None], replicas: int, says: str
 ) -> None:
     """It has delivered since, and no more than before by its count, which begins again."""
     js.stream(url, "ORDERS", "orders.>")
@@ -293,7 +294,10 @@ def test_a_consumer_that_was_reset_and_caught_up_between_two_rounds(
     def read(count: int, last: str | None) -> Change:
         def change(place: dict[str, Any]) -> None:
             position = {"consumer_seq": count, "stream_seq": 7, **({"last_active": last} if last else {})}
-            place["overview"]["consumers"][0] |= {"delivered": position, "ack_floor": position}
+            consumer = place["overview"]["consumers"][0]
+            consumer |= {"delivered": position, "ack_floor": position}
+            others = [{"name": f"n{one}", "current": True, "active": 0} for one in range(1, replicas)]
+            consumer["cluster"] = {"name": "C", "leader": "n0", "replicas": others}
 
         return change
 

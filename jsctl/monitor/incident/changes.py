@@ -113,7 +113,9 @@ def build_view(place: Place, answers: Answers | None, at: float, *, hears: bool)
         for info in overview.consumers or ():
             key = ("consumer", str(info["stream_name"]), str(info["name"]))
             floor = (info.get("ack_floor") or {}).get("stream_seq")
-            known = {"created": info.get("created"), "floor": floor, "delivered": info.get("delivered") or {}}
+            known = {"created": info.get("created"), "floor": floor}
+            if not (info.get("cluster") or {}).get("replicas"):
+                known["delivered"] = info.get("delivered") or {}
             configs[key] = {**known, **(info.get("config") or {})}
     rows = {
         row.key: row for row in list_rows(place) if not (row.key[0] == "consumer" and is_reader(row.key[2]))
@@ -344,7 +346,8 @@ def _compare_floors(
     name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
 ) -> Iterator[_Words]:
     """Yield that a consumer was reset, of which servers publish nothing. One that has caught up since has
-    delivered messages, and by its count no more than before."""
+    delivered messages, and by its count no more than before; of one with replicas that is not known, as its
+    count is what they agree on, which may come after the time (server/consumer.go)."""
     before, now = (None if one is None else one.get("floor") for one in (old, new))
     is_same = old is not None and new is not None and old.get("created") == new.get("created")
     if is_same and before is not None and now is not None and now < before:
