@@ -1,7 +1,6 @@
 """The root command, which turns errors into a line on stderr and an exit status."""
 
 import contextlib
-import errno
 import os
 import re
 import sys
@@ -19,6 +18,7 @@ from jsctl.commands.cli.groups import Root
 from jsctl.commands.cli.values import name_kinds
 from jsctl.env import Env, strip_logins
 from jsctl.errors import (
+    DISK_ERRORS,
     ApiError,
     BadInput,
     Cancelled,
@@ -310,7 +310,7 @@ def _describe_system_error(env: Env, error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.filename:
         return f"cannot use {error.filename}: {reason}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):  # errors of files have a name
+    if error.errno in DISK_ERRORS:  # errors of files have a name
         return f"cannot write the output: {reason}"
     try:
         env.streams.stdout.flush()

@@ -4,9 +4,13 @@ Every error that users see is one line: what is wrong, then what to do.
 """
 
 import contextlib
+import errno
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import Any
+
+DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
+"""What a system says of a disk that takes no more."""
 
 
 class ExitStatus(IntEnum):

@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO
 from jsctl.base import posix
 from jsctl.base.signals import interrupt_handler
 from jsctl.base.user_folders import expand_home
-from jsctl.errors import BadInput, JsctlError
+from jsctl.errors import DISK_ERRORS, BadInput, JsctlError
 
 PRIVATE = 0o600
 SMALL_SIZE = 1 << 20
@@ -420,7 +420,8 @@ def write_output(path: str, text: str) -> None:
 def open_output(path: str, *, mode: int | None = None) -> Iterator[BinaryIO]:
     """Yield a file to write, as `open_atomically` does, for the path that a flag names.
 
-    `~` is the home folder. mode: see `open_atomically`. Raises BadInput when it cannot be written.
+    `~` is the home folder. mode: see `open_atomically`. Raises BadInput for a path that cannot be written to,
+    JsctlError when the disk takes no more.
     """
     target = expand_home(path)
     sweep(target.parent)
@@ -428,7 +429,8 @@ def open_output(path: str, *, mode: int | None = None) -> Iterator[BinaryIO]:
         with open_atomically(target, mode=mode) as file:
             yield file
     except OSError as error:
-        raise BadInput(f"cannot write {path}: {error.strerror}") from None
+        kind = JsctlError if error.errno in DISK_ERRORS else BadInput
+        raise kind(f"cannot write {path}: {error.strerror}") from None
 
 
 def sync_folder(folder: Path) -> None:

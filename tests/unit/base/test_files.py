@@ -25,7 +25,7 @@ from jsctl.base.files import (
     write_output,
 )
 from jsctl.base.posix import make_private_folder, open_private
-from jsctl.errors import BadInput
+from jsctl.errors import BadInput, JsctlError
 
 
 def mode(path: Path) -> int:
@@ -126,6 +126,9 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(OSError, match="No space left") as raised:
         write_atomically(path, "new")
     assert raised.value.filename == str(path)
+    with pytest.raises(JsctlError, match=r"cannot write .*No space left") as failed, open_output(str(path)):
+        pass
+    assert failed.value.status == 1
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"] and path.read_text() == "old"
 
 
