@@ -113,7 +113,7 @@ def test_the_json_of_each_part(contexts: Cli, server: RealServer) -> None:
 def test_on_the_screen(contexts: Cli) -> None:
     """Keys and tab lead to them; pages, `y` and what a login may not see are as of other parts."""
     watched = Watched(contexts.terminal("report --watch 200ms --context app --context sys"))
-    watched.until("7-11")
+    watched.until("11…")
     watched.press("7")
     watched.until(lambda text: "7 Buckets 1" in text and "CONFIG" in text and "settings" in text)
     watched.until("no buckets of sys: JetStream not enabled for account")
@@ -169,7 +169,7 @@ def test_a_recording_has_them(contexts: Cli, tmp_path: Path) -> None:
         assert not validate(json.loads(lines[0]), load_schema("io.jsctl.v1.report"))
     assert "CONFIG" in contexts(f"report --replay {rec} --part buckets", status=0).out
     watched = Watched(contexts.terminal(f"report --replay {rec}"))
-    watched.until("7-11")
+    watched.until("11…")
     watched.press("[7")
     watched.until(lambda text: "7 Buckets 1" in text and "settings" in text)
     watched.press("q")
