@@ -182,7 +182,7 @@ def _build_stopped(number: int) -> Stopped:
 
 @contextlib.contextmanager
 def signals_as_interrupts() -> Iterator[Sequence[int]]:
-    """Let SIGTERM and SIGHUP do what ctrl-C does; what would end the block as ctrl-C does is then Stopped.
+    """Let SIGTERM and SIGHUP do what ctrl-C does; what would end the block as ctrl-C does is Stopped by them.
     Yields the list of those that arrived, including those that ended a verb in the block as its ordinary end.
     """
     with note_signals() as arrived, contextlib.ExitStack() as stack:
@@ -199,8 +199,9 @@ def signals_as_interrupts() -> Iterator[Sequence[int]]:
             yield arrived
         except BaseException as error:
             asyncio = sys.modules.get("asyncio")  # which makes ctrl-C a CancelledError
-            if arrived and isinstance(error, (KeyboardInterrupt, asyncio.CancelledError if asyncio else ())):
-                raise _build_stopped(arrived[0]) from None
+            others = [number for number in arrived if number != signal.SIGINT]
+            if others and isinstance(error, (KeyboardInterrupt, asyncio.CancelledError if asyncio else ())):
+                raise _build_stopped(others[0]) from None
             raise
 
 
