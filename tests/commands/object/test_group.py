@@ -7,6 +7,7 @@ import pytest
 from jsctl.schema.catalog import load_schema
 from jsctl.schema.validator import validate
 from tests.support import js
+from tests.support.generated import is_writing
 from tests.support.objects import DATA, put
 from tests.support.run import Cli
 
@@ -65,7 +66,8 @@ def test_info(files: Path, cli: Cli) -> None:
     assert "Description: D" in shown and "Digest: SHA-256 " in shown
     assert "Bucket Name: FILES" in cli("object info FILES", status=0).out
     bucket = cli("object info FILES --json", status=0).json
-    assert not validate(bucket, load_schema("io.jsctl.v1.object_info")), "the schema describes both"
+    if not is_writing():  # the generator writes the forms of outputs anew
+        assert not validate(bucket, load_schema("io.jsctl.v1.object_info")), "the schema describes both"
     assert "not found" in cli("object info FILES b", status=3).err
 
 
