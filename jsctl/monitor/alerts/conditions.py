@@ -152,11 +152,16 @@ def _looks_at(condition: Condition, kind: str) -> bool:
 # -- the rows of a place -------------------------------------------------------------------------------------
 
 
+def name_place(context: str, domain: str) -> str:
+    """Return what a place is called where several are: its context and its domain, as far as it has them."""
+    return " ".join(word for word in (context, domain) if word)
+
+
 def list_rows(place: Place) -> Iterator[Row]:
     """Yield every stream, mirror, source, consumer, server and account of a place, and its login if something
     is wrong with it."""
     where = {"context": place.context, "domain": place.domain}
-    prefix = " ".join(word for word in where.values() if word)
+    prefix = name_place(place.context, place.domain)
     tracker = place.tracker
 
     def build(kind: str, key: Sequence[str], name: str, line: Any) -> Row:

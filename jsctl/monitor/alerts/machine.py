@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from jsctl.jetstream.find.expression import Condition
-from jsctl.monitor.alerts.conditions import Row, find_unknown_parts, format_value, list_holders, list_rows
+from jsctl.monitor.alerts.conditions import (
+    Row,
+    find_unknown_parts,
+    format_value,
+    list_holders,
+    list_rows,
+    name_place,
+)
 from jsctl.monitor.alerts.rules import AlertFile, Rule
 from jsctl.monitor.report.places import Place
 
@@ -112,7 +119,7 @@ def _step_place(
     nameless_key = _build_key(rule, place._replace(domain=""), ())
     if nameless_key in states:  # the domain of a place that has not answered yet may be unknown
         states[place_key] = states.pop(nameless_key)
-    title = " ".join(word for word in (place.context, place.domain) if word)
+    title = name_place(place.context, place.domain)
     facts = {"context": place.context, "domain": place.domain, "kind": "place"}
     if (old := states.get(place_key)) is not None and not why:
         del states[place_key]

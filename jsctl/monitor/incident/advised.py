@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from jsctl.base.units import SECOND, parse_time_ns
 from jsctl.jetstream.api import Json
+from jsctl.monitor.alerts.conditions import name_place
 from jsctl.monitor.events import KINDS
 from jsctl.monitor.incident.changes import API_ERRORS, INTERNAL, LOST, Change, Level, show_time
 from jsctl.monitor.report.advisories import API_ERROR, API_REQUEST
@@ -81,7 +82,7 @@ class Advised(NamedTuple):
 def parse_advised(entry: Json, context: str, domain: str, after: int, until: int) -> Advised:
     """Return a recorded advisory. after, until: of the rounds around it, ns since 1970."""
     kind, facts, count = str(entry["kind"]), entry["facts"], int(entry["count"])
-    place = " ".join(word for word in (context, domain) if word)
+    place = name_place(context, domain)
     stream, consumer = str(facts.get("stream") or ""), str(facts.get("consumer") or "")
     known = KINDS.get(f"io.nats.jetstream.advisory.v1.{kind}")
     title = known.title.lower() if known else kind.replace("_", " ")

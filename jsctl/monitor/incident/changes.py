@@ -13,7 +13,7 @@ from jsctl.jetstream.api import Json
 from jsctl.jetstream.config.kind import is_server_metadata
 from jsctl.jetstream.config.schema import without_metadata
 from jsctl.jetstream.consumer.requests import is_reader
-from jsctl.monitor.alerts.conditions import Row, list_rows
+from jsctl.monitor.alerts.conditions import Row, list_rows, name_place
 from jsctl.monitor.report.lines import TroubleLine
 from jsctl.monitor.report.overview import USUAL_SETTINGS
 from jsctl.monitor.report.places import Answers, Place
@@ -194,7 +194,7 @@ def _say_errors(change: Change) -> str:
 
 
 def _name_problem(view: PlaceView, problem: TroubleLine) -> str:
-    place = " ".join(word for word in (view.context, view.domain) if word)
+    place = name_place(view.context, view.domain)
     words = " > ".join(word for word in problem.name if word)
     return f"{place}: {problem.kind} {words}" if words else place
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jsctl.base.units import SECOND, format_exact_duration
+from jsctl.monitor.alerts.conditions import name_place
 from jsctl.monitor.incident.changes import Change, PlaceView
 
 _ROUNDS = 3
@@ -52,8 +53,7 @@ class ClientFinder:
             if before is None or before.started != started or at <= before.at:
                 self._before[key] = _Before(at, started, statistics, deque(maxlen=_MAX_BEFORE))
                 continue
-            place = " ".join(word for word in (view.context, view.domain) if word)
-            of = (view.context, view.domain, f"{place}: server {name}")
+            of = (view.context, view.domain, f"{name_place(view.context, view.domain)}: server {name}")
             new = _count(statistics, "total_connections") - _count(before.statistics, "total_connections")
             before.rounds.append(_Round(at, before.at, new))
             usual, last = [one.new for one in before.rounds][:-_ROUNDS], [*before.rounds][-_ROUNDS:]
