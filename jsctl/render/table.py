@@ -23,9 +23,8 @@ def format_boxed(
     folded between words, and other texts are cut in the middle.
     """
     columns: Sequence[Column] = table.columns
-    head = [clean(column.title) for column in columns]
     rows, foot = format_cells(table)
-    title = clean(table.title)
+    title, head = clean(table.title), [clean(column.title) for column in columns]
     widths = _measure([head, *rows] + ([foot] if foot else []))
     hidden_titles: list[str] = []
     fits = not width or sum(widths) + 3 * len(widths) + 1 <= width
@@ -35,8 +34,7 @@ def format_boxed(
         blank = [index for index, column in enumerate(columns) if _is_blank(table, index, column)]
         shown = fit_columns(columns, widths, width - 4, 3, blank=blank, values=values)
         hidden_titles = [head[index] for index, wide in enumerate(values) if wide and index not in shown]
-        columns = [columns[index] for index in shown]
-        widths = [widths[index] for index in shown]
+        columns, widths = [columns[index] for index in shown], [widths[index] for index in shown]
     _widen(widths, min(measure(title) + 4, width) if width else measure(title) + 4)
     right = [column.kind in NUMBERS for column in columns]
     prose = [column.kind == "prose" for column in columns]
@@ -66,9 +64,7 @@ def format_boxed(
         inner = sum(widths) + 3 * len(widths) - 1
         yield edge("╭" + "─" * inner + "╮")
         for line in fold(title, inner - 2):
-            text = cut(line, inner - 2)
-            space = inner - measure(text)
-            yield bar + " " * (space // 2) + text + " " * (space - space // 2) + bar
+            yield bar + _center(cut(line, inner - 2), inner) + bar
         yield rule("├", "┬", "┤")
     else:
         yield rule("╭", "┬", "╮")
@@ -142,6 +138,11 @@ def _pad(text: str, width: int, right: bool) -> str:
         return text.rjust(width) if right else text.ljust(width)
     space = " " * (width - measure(text))
     return space + text if right else text + space
+
+
+def _center(text: str, width: int) -> str:
+    space = width - measure(text)
+    return " " * (space // 2) + text + " " * (space - space // 2)
 
 
 def _widen(widths: list[int], min_width: int) -> None:

@@ -89,11 +89,35 @@ def show_rehearsal(
         }
         for name, count in sorted(copied.streams.items())
     ]
-    new, gone = _find_new(copied, after), _find_new(after, copied)
-    made = sorted(after.streams.keys() - copied.streams.keys())
     hit = [row for row in rows if row["lost"] or row["after"] is None or row["consumers_gone"]]
+    new, gone = _find_new(copied, after), _find_new(after, copied)
     not_stored = list_not_stored(copied, after)
     is_broken = bool(refused or new or hit or not_stored or servers["not_kept"] or None in times.values())
+    data: Json = {
+        "broke": is_broken,
+        "refused": refused or None,
+        "servers": servers,
+        "scale": scale,
+        "seconds": {key.lower().replace(" ", "_"): spent for key, spent in times.items()},
+        "streams": rows,
+        "new_streams": sorted(after.streams.keys() - copied.streams.keys()),
+        "not_stored": not_stored,
+        "findings": {"new": new, "gone": gone},
+        "left_out": list(left_out),
+    }
+    findings = [
+        Table(title, _FINDINGS, [(each["code"], each["about"], each["seen"]) for each in found])
+        for title, found in (("New Findings of doctor", new), ("Findings That Are Gone", gone))
+    ]
+    tables = [Table("What Was Lost", _COLUMNS, [_build_cells(row) for row in hit]), *findings]
+    verdict = Text("something broke", "bad") if is_broken else Text("nothing broke", "good")
+    parts: list[Part] = [_build_page(data, times), *(table for table in tables if table.rows), verdict]
+    return Result(parts, data=data, status=ExitStatus.FAILURE if is_broken else ExitStatus.OK)
+
+
+def _build_page(data: Json, times: Mapping[str, float | None]) -> InfoPage:
+    """Return the page of a rehearsal's document. times: see `show_rehearsal`."""
+    servers, refused, scale = data["servers"], data["refused"], data["scale"]
     versions = " to ".join(str(version) for key in ("version", "new_version") if (version := servers[key]))
     fields = [
         ("Servers", f"{servers['count']}, {versions}"),
@@ -102,39 +126,15 @@ def show_rehearsal(
         ("Refused", Cell(refused, refused, "bad") if refused else ""),
         ("Not Kept", ", ".join(servers["not_kept"])),
         *(
-            ("No Longer Stored", f"{join_some(one['subjects'])}, which {one['stream']} has")
-            for one in not_stored
+            ("No Longer Stored", f"{join_some(each['subjects'])}, which {each['stream']} has")
+            for each in data["not_stored"]
         ),
-        ("New Streams", ", ".join(made)),
-        ("Not Rehearsed", "; ".join(left_out)),
+        ("New Streams", ", ".join(data["new_streams"])),
+        ("Not Rehearsed", "; ".join(data["left_out"])),
     ]
-    tables = [
-        Table("What Was Lost", _COLUMNS, [_build_cells(row) for row in hit]),
-        *(
-            Table(title, _FINDINGS, [(each["code"], each["about"], each["seen"]) for each in findings])
-            for title, findings in (("New Findings of doctor", new), ("Findings That Are Gone", gone))
-        ),
-    ]
-    parts: list[Part] = [
-        InfoPage(
-            "Rehearsal", [Section("", [Field(label, value, "prose") for label, value in fields if value])]
-        ),
-        *(table for table in tables if table.rows),
-        Text("something broke" if is_broken else "nothing broke", "bad" if is_broken else "good"),
-    ]
-    data = {
-        "broke": is_broken,
-        "refused": refused or None,
-        "servers": servers,
-        "scale": scale,
-        "seconds": {key.lower().replace(" ", "_"): spent for key, spent in times.items()},
-        "streams": rows,
-        "new_streams": made,
-        "not_stored": not_stored,
-        "findings": {"new": new, "gone": gone},
-        "left_out": list(left_out),
-    }
-    return Result(parts, data=data, status=ExitStatus.FAILURE if is_broken else ExitStatus.OK)
+    return InfoPage(
+        "Rehearsal", [Section("", [Field(label, value, "prose") for label, value in fields if value])]
+    )
 
 
 def _find_new(before: CopyState, after: CopyState) -> list[Json]:

@@ -1,5 +1,7 @@
 """`jsctl backup drill`."""
 
+from collections.abc import Mapping
+
 from jsctl.base.units import SECOND, format_bytes, format_duration, pluralize
 from jsctl.commands.backup.encryption import identity_flag
 from jsctl.commands.backup.source import opening_source, progress_flag, source_argument
@@ -22,44 +24,25 @@ _LINKS = {"100 Mbit/s": 100_000_000 // 8, "1 Gbit/s": 1_000_000_000 // 8}
 def _show_drill(drill: Drill, version: str) -> Result:
     """Return the outcome of a drill; the status is a failure if anything differs. version: the server's."""
     comparison, backup = drill.comparison, drill.backup
-    here = drill.verification + drill.restore
-    by_network = {
-        name: drill.verification + max(drill.restore, drill.sent * SECOND // rate)
-        for name, rate in _LINKS.items()
+    expected = {
+        "As Here": drill.verification + drill.restore,
+        **{
+            f"Over {network}": drill.verification + max(drill.restore, drill.sent * SECOND // rate)
+            for network, rate in _LINKS.items()
+        },
     }
-    consumers = [f"{name}: {remark}" for name, remark in comparison.consumers.items()]
-    sections = [
-        Section(
-            "Comparison",
-            [
-                Field("Messages", comparison.messages, "count"),
-                Field("Missing", comparison.missing, "count"),
-                Field("Different", comparison.different, "count"),
-                Field("Added", comparison.added, "count"),
-                *([Field("Sequences", comparison.sequences)] if comparison.sequences else []),
-                Field("Consumers", comparison.saved_consumers, "count"),
-                *([Field("Consumers That Differ", consumers)] if consumers else []),
-            ],
-        ),
-        Section(
-            "Duration",
-            [
-                Field("Server", version),
-                Field("Verification", format_duration(drill.verification)),
-                Field(
-                    "Restore", f"{format_duration(drill.restore)}, {transfer_rate(drill.sent, drill.restore)}"
-                ),
-                Field("Sent", format_bytes(drill.sent)),
-            ],
-        ),
-        Section(
-            "A Real Restore Takes At Least",
-            [
-                Field("As Here", format_duration(here)),
-                *(Field(f"Over {name}", format_duration(duration)) for name, duration in by_network.items()),
-            ],
-        ),
-    ]
+    title = f"Drill of the backup of Stream {backup.stream} in {backup.path}"
+    parts: list[Part] = [InfoPage(title, _build_sections(drill, version, expected))]
+    if comparison.expiring:
+        count = pluralize(comparison.expiring, "message")
+        parts.append(
+            Text(f"{count} of it older than the stream's maximum age: a real restore drops them", "warn")
+        )
+    if comparison.is_exact:
+        parts.append(Text("The backup restores exactly"))
+    else:
+        parts.append(Text("What was restored differs from the backup", "bad"))
+    here, *elsewhere = expected.values()
     data = {
         "stream": backup.stream,
         "path": str(backup.path),
@@ -77,22 +60,37 @@ def _show_drill(drill: Drill, version: str) -> Result:
         "restore_ns": drill.restore,
         "sent_bytes": drill.sent,
         "expected_ns": here,
-        "expected_100_mbit_ns": by_network["100 Mbit/s"],
-        "expected_1_gbit_ns": by_network["1 Gbit/s"],
+        **dict(zip(("expected_100_mbit_ns", "expected_1_gbit_ns"), elsewhere, strict=True)),
     }
-    notes = []
-    if comparison.expiring:
-        notes.append(
-            f"{pluralize(comparison.expiring, 'message')} of it older than the stream's maximum age: a real "
-            "restore drops them"
-        )
-    if comparison.is_exact:
-        verdict = Text("The backup restores exactly")
-    else:
-        verdict = Text("What was restored differs from the backup", "bad")
-    title = f"Drill of the backup of Stream {backup.stream} in {backup.path}"
-    parts: list[Part] = [InfoPage(title, sections), *(Text(note, "warn") for note in notes), verdict]
     return Result(parts, data=data, status=ExitStatus.OK if comparison.is_exact else ExitStatus.FAILURE)
+
+
+def _build_sections(drill: Drill, version: str, expected: Mapping[str, int]) -> list[Section]:
+    """Return the sections of its page. expected: ns of a real restore at least, by what they depend on."""
+    comparison = drill.comparison
+    consumers = [f"{name}: {remark}" for name, remark in comparison.consumers.items()]
+    compared = [
+        Field("Messages", comparison.messages, "count"),
+        Field("Missing", comparison.missing, "count"),
+        Field("Different", comparison.different, "count"),
+        Field("Added", comparison.added, "count"),
+        *([Field("Sequences", comparison.sequences)] if comparison.sequences else []),
+        Field("Consumers", comparison.saved_consumers, "count"),
+        *([Field("Consumers That Differ", consumers)] if consumers else []),
+    ]
+    rate = transfer_rate(drill.sent, drill.restore)
+    measured = [
+        Field("Server", version),
+        Field("Verification", format_duration(drill.verification)),
+        Field("Restore", f"{format_duration(drill.restore)}, {rate}"),
+        Field("Sent", format_bytes(drill.sent)),
+    ]
+    needed = [Field(label, format_duration(span)) for label, span in expected.items()]
+    return [
+        Section("Comparison", compared),
+        Section("Duration", measured),
+        Section("A Real Restore Takes At Least", needed),
+    ]
 
 
 @command("drill", examples=["jsctl backup drill /data/backup/ORDERS", "jsctl backup drill ORDERS.tgz --json"])
