@@ -181,13 +181,6 @@ def _run(args: Sequence[str], env: Env) -> int:
         if value is not None and value.error is not None:
             raise value.error
         return status
-    except Declined as error:
-        env.say(f"jsctl: {error}")
-        return error.status
-    except (NoConnection, LoginRefused) as error:
-        return _fail(env, type(error)(error.message, env.format_select_hint() or error.hint))
-    except JsctlError as error:
-        return _fail(env, error)
     except click.exceptions.NoArgsIsHelpError as error:
         if env.asks_for_data:
             path = error.ctx.command_path if error.ctx else "jsctl"
@@ -197,22 +190,35 @@ def _run(args: Sequence[str], env: Env) -> int:
         return ExitStatus.USAGE
     except click.ClickException as error:
         return _fail(env, BadInput(*_describe_usage_error(error, has_files=has_files).split("; ", 1)))
-    except (KeyboardInterrupt, click.Abort) as error:
-        # Python would warn of a coroutine that was just created and is no longer awaited.
-        if not env.is_embedded:
-            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-        if env.asks_for_data:
-            return _fail(env, Cancelled("stopped by ctrl-C"))
-        if isinstance(error, KeyboardInterrupt):  # click has written a line end
-            env.streams.stderr.write("\n")
-        return ExitStatus.INTERRUPTED
-    except BrokenPipeError:
-        env.discard_output()
-        return ExitStatus.OK
-    except OSError as error:
-        return _fail(env, JsctlError(_describe_system_error(env, error)))
-    except Exception as error:
-        return _fail(env, _report_bug(env, error))
+    except (KeyboardInterrupt, Exception) as error:
+        return _end_with(env, error)
+
+
+def _end_with(env: Env, error: KeyboardInterrupt | Exception) -> int:
+    """Say what has ended the command, and return the exit status."""
+    match error:
+        case Declined():
+            env.say(f"jsctl: {error}")
+            return error.status
+        case NoConnection() | LoginRefused():
+            return _fail(env, type(error)(error.message, env.format_select_hint() or error.hint))
+        case JsctlError():
+            return _fail(env, error)
+        case KeyboardInterrupt() | click.Abort():
+            # Python would warn of a coroutine that was just created and is no longer awaited.
+            if not env.is_embedded:
+                warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+            if env.asks_for_data:
+                return _fail(env, Cancelled("stopped by ctrl-C"))
+            if isinstance(error, KeyboardInterrupt):  # click has written a line end
+                env.streams.stderr.write("\n")
+            return ExitStatus.INTERRUPTED
+        case BrokenPipeError():
+            env.discard_output()
+            return ExitStatus.OK
+        case OSError():
+            return _fail(env, JsctlError(_describe_system_error(env, error)))
+    return _fail(env, _report_bug(env, error))
 
 
 def _report_bug(env: Env, error: BaseException) -> JsctlError:

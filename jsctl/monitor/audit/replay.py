@@ -1,6 +1,6 @@
 """Answers of servers, read from an archive instead of the servers: what `--archive` shows."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jsctl.errors import BadInput, NotFound
@@ -62,15 +62,7 @@ def read_archived(
     about: list[Json] = []
     if account and (endpoint == "ACCOUNTZ" or archive.values("account", artifact_type="account_info")):
         about = _load_account(archive, account)
-    replies: dict[str, Json] = {}
-    for kind in kinds:
-        for tags, document in _load_answers(archive, endpoint, kind):
-            if _matches_filter(document["server"], server_filter):
-                if kind == _ACCOUNT_KINDS["CONNZ"]:
-                    _add_account(document, tags.get("account", ""))
-                merged = replies.setdefault(str(document["server"]["id"]), document)
-                if merged is not document:
-                    merged["data"] = _merge(endpoint, merged.get("data") or {}, document.get("data") or {})
+    replies = _join_pages(archive, endpoint, kinds, server_filter)
     if not replies:
         raise _NoAnswers(f"{archive.path} holds no answers to {endpoint}", "it was gathered without them")
     if endpoint == "CONNZ":
@@ -84,6 +76,22 @@ def read_archived(
         for select, value in selectors:
             reply["data"] = select(reply.get("data") or {}, value)
     return sorted(replies.values(), key=lambda reply: str(reply["server"].get("name", "")))
+
+
+def _join_pages(
+    archive: Archive, endpoint: str, kinds: Sequence[str], server_filter: Filter | None
+) -> dict[str, Json]:
+    """Return the answers of these kinds by the ID of the server, its pages as one."""
+    replies: dict[str, Json] = {}
+    for kind in kinds:
+        for tags, document in _load_answers(archive, endpoint, kind):
+            if _matches_filter(document["server"], server_filter):
+                if kind == _ACCOUNT_KINDS["CONNZ"]:
+                    _add_account(document, tags.get("account", ""))
+                merged = replies.setdefault(str(document["server"]["id"]), document)
+                if merged is not document:
+                    merged["data"] = _merge(endpoint, merged.get("data") or {}, document.get("data") or {})
+    return replies
 
 
 def _merge(endpoint: str, data: Json, page: Json) -> Json:

@@ -25,6 +25,7 @@ from jsctl.monitor.exporter.sample import Labels, Sample
 from jsctl.monitor.report.figures.figure import Figure
 from jsctl.monitor.report.figures.lists import FIGURES, list_metrics
 from jsctl.monitor.report.lines import LinkLine, ServerLine, StreamLine, TroubleLine
+from jsctl.monitor.report.overview import Follower
 from jsctl.monitor.report.places import Answers, Place
 
 Names = Literal["all", "jetstream", "jsctl"]
@@ -134,23 +135,17 @@ def _build_all_samples(
     tracker = place.tracker
     labels: dict[str, dict[str, str]] = {}
     for stream in tracker.streams or ():
-        labels[stream.row.stream] = hosts.stream_labels(stream)
-        yield from _build_stream_samples(stream, labels[stream.row.stream])
-        for subject, count in subjects.get(stream.row.stream, {}).items():
-            subject_labels = {**labels[stream.row.stream], "subject": subject}
-            yield Sample("jsctl_stream_subject_messages", subject_labels, count)
-        limits = overview.limits.get(stream.row.stream)
+        name = stream.row.stream
+        labels[name] = hosts.stream_labels(stream)
+        yield from _build_stream_samples(stream, labels[name])
+        for subject, count in subjects.get(name, {}).items():
+            yield Sample("jsctl_stream_subject_messages", {**labels[name], "subject": subject}, count)
         if stream.row.offline is None:
-            stream_labels = labels[stream.row.stream]
-            yield Sample("jetstream_stream_limit_bytes", stream_labels, limits.bytes if limits else -1)
-            yield Sample("jetstream_stream_limit_messages", stream_labels, limits.messages if limits else -1)
+            limits = overview.limits.get(name)
+            yield Sample("jetstream_stream_limit_bytes", labels[name], limits.bytes if limits else -1)
+            yield Sample("jetstream_stream_limit_messages", labels[name], limits.messages if limits else -1)
     for name, followers in overview.followers.items():
-        for follower in followers:
-            hosts.add_server(follower.name, labels.get(name, {}).get("cluster", ""))
-            replica_labels = {**labels.get(name, where), "replica": follower.name}
-            yield Sample("jsctl_stream_replica_lag", replica_labels, follower.lag)
-            yield Sample("jsctl_stream_replica_offline", replica_labels, float(follower.is_offline))
-            yield Sample("jsctl_stream_replica_current", replica_labels, float(follower.is_current))
+        yield from _build_replica_samples(followers, labels.get(name, where), hosts)
     for link in tracker.links or ():
         yield from _build_link_samples(link, labels.get(link.row.stream, where))
     for sample in _build_consumer_samples(overview.consumers or (), tracker.consumers or (), labels, hosts):
@@ -256,6 +251,17 @@ def _build_stream_samples(line: StreamLine, labels: Labels) -> Iterator[Sample]:
     if line.row.offline is None:
         return samples
     return (sample for sample in samples if sample.metric == "jsctl_stream_offline")
+
+
+def _build_replica_samples(
+    followers: Sequence[Follower], stream: Labels, hosts: _ServerTotals
+) -> Iterator[Sample]:
+    for follower in followers:
+        hosts.add_server(follower.name, stream.get("cluster", ""))
+        labels = {**stream, "replica": follower.name}
+        yield Sample("jsctl_stream_replica_lag", labels, follower.lag)
+        yield Sample("jsctl_stream_replica_offline", labels, float(follower.is_offline))
+        yield Sample("jsctl_stream_replica_current", labels, float(follower.is_current))
 
 
 def _build_link_samples(line: LinkLine, stream: Labels) -> Iterator[Sample]:
